@@ -19,10 +19,10 @@ use crate::{
 /// Customers, flights, cars and rooms that trips are booked of, under the names that scenarios use.
 const TRIPS: [&str; 6] = [
     "1 TRAVEL.START",
-    "1024 TRAVEL.ADDCUSTOMER __id__ 9000__n__",
-    "1024 TRAVEL.ADD __id__ flight-9000__n__ 100000000 100",
-    "1024 TRAVEL.ADD __id__ car-L__n__ 100000000 50",
-    "1024 TRAVEL.ADD __id__ room-L__n__ 100000000 80",
+    "1024 TRAVEL.ADD-CUSTOMER __id__ CUSTOMER 9000__n__",
+    "1024 TRAVEL.ADD-ITEM __id__ flight-9000__n__ 100000000 100",
+    "1024 TRAVEL.ADD-ITEM __id__ car-L__n__ 100000000 50",
+    "1024 TRAVEL.ADD-ITEM __id__ room-L__n__ 100000000 80",
     "1 TRAVEL.COMMIT __id__",
 ];
 

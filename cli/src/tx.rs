@@ -115,7 +115,13 @@ fn list(arguments: &ListArguments) -> anyhow::Result<()> {
     loop {
         let after = all.last().map_or(0, xid_of);
         let (after, count) = (after.to_string(), PAGE.to_string());
-        let mut words = vec!["TRAVEL.TX", "LIST", "AFTER", &after, "COUNT", &count];
+        let mut words = vec![
+            "TRAVEL.LIST-TRANSACTIONS",
+            "CURSOR",
+            &after,
+            "LIMIT",
+            &count,
+        ];
         if let Some(state) = &state {
             words.extend(["STATE", state]);
         }
@@ -146,7 +152,7 @@ fn xid_of(transaction: &Json) -> u64 {
 fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
     let mut door = resp::connect_named(arguments.asking.resp)?;
     let xid = arguments.xid.to_string();
-    let shown = ask(&mut door, &["TRAVEL.TX", "SHOW", &xid])?;
+    let shown = ask(&mut door, &["TRAVEL.GET-TRANSACTION", &xid])?;
     if arguments.asking.json {
         terminal::line(shown)?;
     } else {
@@ -163,7 +169,7 @@ fn resolve(arguments: &ResolveArguments) -> anyhow::Result<()> {
     } else {
         ("ABORT", "aborted")
     };
-    let resolved = ask(&mut door, &["TRAVEL.TX", "RESOLVE", &desk, &xid, decision])?;
+    let resolved = ask(&mut door, &["TRAVEL.RESOLVE", &desk, &xid, decision])?;
     if arguments.asking.json {
         terminal::line(resolved)?;
     } else {

@@ -46,7 +46,7 @@ async function booksAndCancels() {
   const again = await send(...book("2027-03-03", "2027-03-06"));
   refused(again, "sold_out", { nights: ["2027-03-03"] });
 
-  const { since, principal, position, ...entry } = await send("ROOMS.LOOKUP", reference);
+  const { since, principal, position, ...entry } = await send("ROOMS.LOOK-UP", reference);
   assert.deepEqual(entry, {
     reference,
     state: "booked",
@@ -62,7 +62,7 @@ async function booksAndCancels() {
   const { position: at, ...cancelled } = await send("ROOMS.CANCEL", reference, ADA);
   const stay = { arrival: "2027-03-01", departure: "2027-03-04" };
   assert.deepEqual(cancelled, { outcome: "done", room: ROOM, ...stay });
-  refused(await send("ROOMS.LOOKUP", reference), "ended");
+  refused(await send("ROOMS.LOOK-UP", reference), "ended");
 }
 
 async function batch(execute, month) {
@@ -91,8 +91,8 @@ function fields(reply) {
 
 async function aJourneyWaitsForALock() {
   const { xid } = fields(await send("TRAVEL.START"));
-  fields(await send("TRAVEL.ADD", `${xid}`, "car-node", "1", "40"));
-  fields(await send("TRAVEL.ADDCUSTOMER", `${xid}`, "7"));
+  fields(await send("TRAVEL.ADD-ITEM", `${xid}`, "car-node", "1", "40"));
+  fields(await send("TRAVEL.ADD-CUSTOMER", `${xid}`, "CUSTOMER", "7"));
 
   // Another connection wants what this one has locked.
   const other = door.duplicate();
@@ -100,7 +100,7 @@ async function aJourneyWaitsForALock() {
   const booking = other.sendCommand(["TRAVEL.BOOK", "7", "car-node"]);
   let waiting = [];
   while (waiting.length === 0) {
-    waiting = (await send("TRAVEL.TX", "LIST", "STATE", "waiting")).transactions;
+    waiting = (await send("TRAVEL.LIST-TRANSACTIONS", "STATE", "waiting")).transactions;
   }
   assert.deepEqual([waiting[0].waits_for, waiting[0].awaited], [xid, ["cars"]]);
   fields(await send("TRAVEL.COMMIT", `${xid}`));
@@ -108,7 +108,7 @@ async function aJourneyWaitsForALock() {
   assert.equal(price, 40);
   await other.close();
 
-  assert.equal((await send("TRAVEL.ITINERARY", locator)).state, "booked");
+  assert.equal((await send("TRAVEL.GET-ITINERARY", locator)).state, "booked");
   refused(await send("TRAVEL.BOOK", "7", "car-node"), "sold_out", { item: "car-node" });
   fields(await send("TRAVEL.CANCEL", locator));
 }
@@ -128,7 +128,7 @@ async function twoPlayAndOneComesTooLate() {
   const { ending, winner } = fields(await move(first, 4, 3));
   assert.deepEqual([ending, winner], ["line", first]);
   const tally = { played: 1, won: 1, lost: 0, drawn: 0 };
-  assert.deepEqual(await send("GAMES.AGAINST", first, second), tally);
+  assert.deepEqual(await send("GAMES.GET-TALLY", first, second), tally);
 }
 
 assert.equal(await door.ping(), "PONG");

@@ -40,7 +40,7 @@ def refused(reply, reason, **data):
 
 
 def entry(reference):
-    reply = door.execute_command("ROOMS.LOOKUP", reference)
+    reply = door.execute_command("ROOMS.LOOK-UP", reference)
     if PROTOCOL == 2:
         return dict(zip(reply[::2], reply[1::2]))
     return reply
@@ -69,7 +69,7 @@ def books_and_cancels():
     refused(door.execute_command("ROOMS.CANCEL", reference, BOB), "wrong_guest")
     cancelled = door.execute_command("ROOMS.CANCEL", reference, ADA)
     done(cancelled, room=ROOM, arrival="2027-03-01", departure="2027-03-04")
-    refused(door.execute_command("ROOMS.LOOKUP", reference), "ended")
+    refused(door.execute_command("ROOMS.LOOK-UP", reference), "ended")
 
 
 def repeats_with_a_key():
@@ -124,15 +124,16 @@ def fields(reply, *names):
 def journeys_wait_for_locks():
     flight, customer = f"flight-{PROTOCOL}", PROTOCOL
     first = fields(travel("TRAVEL.START"), "xid")["xid"]
-    fields(travel("TRAVEL.ADD", first, flight, 2, 100))
-    equal(fields(travel("TRAVEL.ADDCUSTOMER", first, customer), "customer"), {"customer": customer})
+    fields(travel("TRAVEL.ADD-ITEM", first, flight, 2, 100))
+    added = travel("TRAVEL.ADD-CUSTOMER", first, "CUSTOMER", customer)
+    equal(fields(added, "customer"), {"customer": customer})
 
     # Another connection wants what this one has locked.
     other = door.connection_pool.get_connection()
-    other.send_command("TRAVEL.BOOK", customer, flight, "HOLD", 60000)
+    other.send_command("TRAVEL.BOOK", customer, flight, "HOLD_MS", 60000)
     waiting = []
     while not waiting:
-        listed = travel("TRAVEL.TX", "LIST", "STATE", "waiting")
+        listed = travel("TRAVEL.LIST-TRANSACTIONS", "STATE", "waiting")
         waiting = listed[1] if PROTOCOL == 2 else listed["transactions"]
     view = dict(zip(waiting[0][::2], waiting[0][1::2])) if PROTOCOL == 2 else waiting[0]
     equal((view["waits_for"], view["awaited"]), (first, ["flights"]))
@@ -146,7 +147,7 @@ def journeys_wait_for_locks():
     door.connection_pool.release(other)
     equal(held["price"], 100)
 
-    shown = travel("TRAVEL.ITINERARY", held["locator"])
+    shown = travel("TRAVEL.GET-ITINERARY", held["locator"])
     shown = dict(zip(shown[::2], shown[1::2])) if PROTOCOL == 2 else shown
     equal((shown["state"], shown["until"]), ("held", held["until"]))
     fields(travel("TRAVEL.CONFIRM", held["locator"]))
@@ -196,7 +197,7 @@ def two_play_and_one_comes_too_late():
     equal((last["ending"], last["winner"], last["to_move"]), ("line", ada, None))
 
     tally = {"played": 1, "won": 0, "lost": 1, "drawn": 0}
-    equal(named(game("GAMES.AGAINST", bob, ada)), tally)
+    equal(named(game("GAMES.GET-TALLY", bob, ada)), tally)
     ticket = named(fields(game("GAMES.SEEK", ada, "gomoku"), *paired)["ticket"])
     equal((ticket["player"], ticket["reason"]), (ada, "alone"))
     fields(game("GAMES.WITHDRAW", ada))

@@ -30,13 +30,13 @@ def hear(socket):
 
 
 def order(account, side, quantity, price):
-    reply = door.execute_command("EXCHANGE.ORDER", account, SYMBOL, side, quantity, price)
+    reply = door.execute_command("EXCHANGE.PLACE-ORDER", account, SYMBOL, side, quantity, price)
     equal(reply["outcome"], "done")
     return reply["order"]
 
 
 for account in ("ada", "bob"):
-    equal(door.execute_command("EXCHANGE.ACCOUNT", account, "1000")["outcome"], "done")
+    equal(door.execute_command("EXCHANGE.CREATE-ACCOUNT", account, "1000")["outcome"], "done")
 equal(door.execute_command("EXCHANGE.GRANT", "bob", SYMBOL, "100")["outcome"], "done")
 
 with connect(FEED) as socket:
@@ -55,7 +55,7 @@ with connect(FEED) as socket:
         seq = told["seq"]
         for change in told["data"]["changes"]:
             levels[change["side"], change["price"]] = change["quantity"]
-    depth = door.execute_command("EXCHANGE.DEPTH", SYMBOL, "LEVELS", "100")
+    depth = door.execute_command("EXCHANGE.GET-DEPTH", SYMBOL, "LEVELS", "100")
     book = {
         (side, level["price"]): level["quantity"]
         for side, name in (("buy", "bids"), ("sell", "asks"))
@@ -75,10 +75,10 @@ with connect(FEED) as socket:
 
 end = time.monotonic() + 10
 while True:
-    status = door.execute_command("EXCHANGE.STATUS", placed["data"]["order"])
+    status = door.execute_command("EXCHANGE.GET-ORDER", placed["data"]["order"])
     if status["state"] == "cancelled":
         break
     if time.monotonic() > end:
         sys.exit(f"still open: {status}")
-equal(door.execute_command("EXCHANGE.STATUS", kept)["state"], "open")
+equal(door.execute_command("EXCHANGE.GET-ORDER", kept)["state"], "open")
 print("ok")

@@ -42,9 +42,9 @@ const ORDER: &str = r#"{"do":"order","account":"bench","symbol":"REST","side":"b
 /// The account has cash for all of them, and the symbol exists.
 const ORDERS: Asking = Asking {
     service: "exchange",
-    command: "EXCHANGE.ORDER bench REST BUY 1 1",
+    command: "EXCHANGE.PLACE-ORDER bench REST BUY 1 1",
     prepare: &[
-        "EXCHANGE.ACCOUNT bench 100000000000",
+        "EXCHANGE.CREATE-ACCOUNT bench 100000000000",
         "EXCHANGE.GRANT bench REST 1",
     ],
 };

@@ -137,7 +137,7 @@ fn resident(ground: &Ground, with_ids: bool) -> Result<f64> {
     let server = ground.start(Kind::Turnstile(Durability::Memory))?;
     let mut connection = server.connect()?;
     let setup = [
-        format!("1 EXCHANGE.ACCOUNT {ACCOUNT} {PLENTY}"),
+        format!("1 EXCHANGE.CREATE-ACCOUNT {ACCOUNT} {PLENTY}"),
         format!("1 EXCHANGE.GRANT {ACCOUNT} {SYMBOL} {PLENTY}"),
     ];
     fill::run(&mut connection, &setup)?;
@@ -163,13 +163,13 @@ fn send(connection: &mut Connection, number: u32, with_ids: bool) {
         Side::Sell => b"SELL",
     };
     let request: [&[u8]; 8] = [
-        b"EXCHANGE.ORDER",
+        b"EXCHANGE.PLACE-ORDER",
         ACCOUNT.as_bytes(),
         SYMBOL.as_bytes(),
         side,
         b"1",
         price.as_bytes(),
-        b"ID",
+        b"CLIENT_ID",
         id.as_bytes(),
     ];
     let words = if with_ids { 8 } else { 6 };

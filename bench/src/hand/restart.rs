@@ -14,7 +14,7 @@ const BOOKINGS: u32 = 1_000_000;
 const BOOK: &str = "ROOMS.BOOK bench fill:__n__ 2027-01-01 2027-01-02 ada 234123412346";
 
 /// A record that leaves everything as it was.
-const RESUME: &str = "ROOMS.STOPSELL bench fill:0 2027-01-01 2027-01-02 RESUME";
+const RESUME: &str = "ROOMS.RESUME-SELL bench fill:0 2027-01-01 2027-01-02";
 
 /// A snapshot is made after each four million records.
 const UNTIL_SNAPSHOT: u32 = 3_200_000;

@@ -40,10 +40,10 @@ fn bytes_each(ground: &Ground) -> Result<f64> {
     let server = ground.start(Kind::Turnstile(Durability::Memory))?;
     let lines = [
         "1 TRAVEL.START".to_owned(),
-        format!("{OPEN} TRAVEL.ADDCUSTOMER __id__ 9000__n__"),
-        format!("{OPEN} TRAVEL.ADD __id__ flight-9000__n__ 9 100"),
-        format!("{OPEN} TRAVEL.ADD __id__ car-L__n__ 9 50"),
-        format!("{OPEN} TRAVEL.ADD __id__ room-L__n__ 9 80"),
+        format!("{OPEN} TRAVEL.ADD-CUSTOMER __id__ CUSTOMER 9000__n__"),
+        format!("{OPEN} TRAVEL.ADD-ITEM __id__ flight-9000__n__ 9 100"),
+        format!("{OPEN} TRAVEL.ADD-ITEM __id__ car-L__n__ 9 50"),
+        format!("{OPEN} TRAVEL.ADD-ITEM __id__ room-L__n__ 9 80"),
         "1 TRAVEL.COMMIT __id__".to_owned(),
     ];
     fill::run(&mut server.connect()?, &lines)?;
@@ -79,13 +79,13 @@ fn open(connection: &mut turnstile_client::Connection, key: u64) -> Result<()> {
             .then_some(())
             .with_context(|| format!("{command}: {reply:?}"))
     };
-    ask(format!("TRAVEL.QUERYCUSTOMER {id} {customer}"))?;
+    ask(format!("TRAVEL.QUERY-CUSTOMER {id} {customer}"))?;
     for item in [
         format!("flight-{customer}"),
         format!("car-L{key}"),
         format!("room-L{key}"),
     ] {
-        ask(format!("TRAVEL.QUERY {id} {item}"))?;
+        ask(format!("TRAVEL.QUERY-ITEM {id} {item}"))?;
         ask(format!("TRAVEL.RESERVE {id} {customer} {item}"))?;
     }
     Ok(())

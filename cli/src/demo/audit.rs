@@ -34,7 +34,7 @@ pub(super) fn standing<'a>(
     let mut found = 0;
     for batch in bookings.chunks(BATCH) {
         for booking in batch {
-            door.send(&[b"ROOMS.LOOKUP", booking.reference.as_bytes()]);
+            door.send(&[b"ROOMS.LOOK-UP", booking.reference.as_bytes()]);
         }
         for booking in batch {
             let entry = door.receive()?;
@@ -68,7 +68,7 @@ pub(super) fn ended(door: &mut Connection, references: &[String]) -> anyhow::Res
     let mut gone = 0;
     for batch in references.chunks(BATCH) {
         for reference in batch {
-            door.send(&[b"ROOMS.LOOKUP", reference.as_bytes()]);
+            door.send(&[b"ROOMS.LOOK-UP", reference.as_bytes()]);
         }
         for reference in batch {
             let value = door.receive()?;
@@ -95,8 +95,14 @@ pub(super) fn once(door: &mut Connection, property: &str, expected: usize) -> an
     let mut listed = 0;
     let mut cursor: Option<Vec<u8>> = None;
     loop {
-        let mut command: Vec<&[u8]> =
-            vec![b"ROOMS.LIST", property.as_bytes(), FROM, TO, b"LIMIT", PAGE];
+        let mut command: Vec<&[u8]> = vec![
+            b"ROOMS.LIST-BOOKINGS",
+            property.as_bytes(),
+            FROM,
+            TO,
+            b"LIMIT",
+            PAGE,
+        ];
         if let Some(cursor) = &cursor {
             command.extend([b"CURSOR".as_slice(), cursor]);
         }

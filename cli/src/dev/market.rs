@@ -19,41 +19,41 @@ const ORDERED: &str =
 /// Everything that is made, in words of the RESP door. Accounts are digits: the XML door takes no
 /// others. The first two have put the books together and may be traded with.
 const COMMANDS: [&str; 36] = [
-    "ACCOUNT 1001 1000000",
-    "ACCOUNT 1002 1000000",
-    "SYMBOL ACME",
-    "SYMBOL BOLT",
-    "SYMBOL CORN",
+    "CREATE-ACCOUNT 1001 1000000",
+    "CREATE-ACCOUNT 1002 1000000",
+    "CREATE-SYMBOL ACME",
+    "CREATE-SYMBOL BOLT",
+    "CREATE-SYMBOL CORN",
     "GRANT 1002 ACME 1000",
     "GRANT 1002 BOLT 1000",
     "GRANT 1002 CORN 1000",
-    "ORDER 1001 ACME BUY 100 99.5",
-    "ORDER 1001 ACME BUY 50 99.75",
-    "ORDER 1001 ACME BUY 20 99.9",
-    "ORDER 1002 ACME SELL 20 100.1",
-    "ORDER 1002 ACME SELL 50 100.25",
-    "ORDER 1002 ACME SELL 100 100.5",
-    "ORDER 1001 BOLT BUY 200 24.8",
-    "ORDER 1001 BOLT BUY 80 24.9",
-    "ORDER 1001 BOLT BUY 40 24.95",
-    "ORDER 1002 BOLT SELL 40 25.05",
-    "ORDER 1002 BOLT SELL 80 25.1",
-    "ORDER 1002 BOLT SELL 200 25.2",
-    "ORDER 1001 CORN BUY 300 4.1",
-    "ORDER 1001 CORN BUY 200 4.12",
-    "ORDER 1001 CORN BUY 100 4.14",
-    "ORDER 1002 CORN SELL 100 4.16",
-    "ORDER 1002 CORN SELL 200 4.18",
-    "ORDER 1002 CORN SELL 300 4.2",
+    "PLACE-ORDER 1001 ACME BUY 100 99.5",
+    "PLACE-ORDER 1001 ACME BUY 50 99.75",
+    "PLACE-ORDER 1001 ACME BUY 20 99.9",
+    "PLACE-ORDER 1002 ACME SELL 20 100.1",
+    "PLACE-ORDER 1002 ACME SELL 50 100.25",
+    "PLACE-ORDER 1002 ACME SELL 100 100.5",
+    "PLACE-ORDER 1001 BOLT BUY 200 24.8",
+    "PLACE-ORDER 1001 BOLT BUY 80 24.9",
+    "PLACE-ORDER 1001 BOLT BUY 40 24.95",
+    "PLACE-ORDER 1002 BOLT SELL 40 25.05",
+    "PLACE-ORDER 1002 BOLT SELL 80 25.1",
+    "PLACE-ORDER 1002 BOLT SELL 200 25.2",
+    "PLACE-ORDER 1001 CORN BUY 300 4.1",
+    "PLACE-ORDER 1001 CORN BUY 200 4.12",
+    "PLACE-ORDER 1001 CORN BUY 100 4.14",
+    "PLACE-ORDER 1002 CORN SELL 100 4.16",
+    "PLACE-ORDER 1002 CORN SELL 200 4.18",
+    "PLACE-ORDER 1002 CORN SELL 300 4.2",
     // One trade of each has been made, so that there is a last price.
-    "ORDER 1001 ACME BUY 5 100.1",
-    "ORDER 1002 ACME SELL 5 99.9",
-    "ORDER 1001 BOLT BUY 5 25.05",
-    "ORDER 1002 BOLT SELL 5 24.95",
-    "ORDER 1001 CORN BUY 5 4.16",
-    "ORDER 1002 CORN SELL 5 4.14",
+    "PLACE-ORDER 1001 ACME BUY 5 100.1",
+    "PLACE-ORDER 1002 ACME SELL 5 99.9",
+    "PLACE-ORDER 1001 BOLT BUY 5 25.05",
+    "PLACE-ORDER 1002 BOLT SELL 5 24.95",
+    "PLACE-ORDER 1001 CORN BUY 5 4.16",
+    "PLACE-ORDER 1002 CORN SELL 5 4.14",
     // This account comes last: where it is, the market is made.
-    "ACCOUNT 1003 100000",
+    "CREATE-ACCOUNT 1003 100000",
     "GRANT 1003 ACME 100",
     "GRANT 1003 BOLT 100",
     "GRANT 1003 CORN 100",
@@ -63,7 +63,7 @@ const COMMANDS: [&str; 36] = [
 /// the exchange, a start that comes after a crash makes what is missing.
 pub(super) fn open(door: SocketAddr, in_database: bool) -> anyhow::Result<()> {
     let mut door = resp::connect(door)?;
-    let known = door.command(&[b"EXCHANGE.BALANCE", YOURS.as_bytes()])?;
+    let known = door.command(&[b"EXCHANGE.GET-ACCOUNT", YOURS.as_bytes()])?;
     if resp::field(&known, "account").is_some() {
         return Ok(());
     }
@@ -117,9 +117,9 @@ pub(super) fn lines_to_paste(resp: Option<SocketAddr>, xml: Option<SocketAddr>) 
         return lines;
     };
     let redis_cli = format!("try   redis-cli -h {} -p {}", resp.ip(), resp.port());
-    lines.push(format!("{redis_cli} EXCHANGE.DEPTH {SYMBOL}"));
+    lines.push(format!("{redis_cli} EXCHANGE.GET-DEPTH {SYMBOL}"));
     lines.push(format!(
-        "{redis_cli} EXCHANGE.ORDER {YOURS} {SYMBOL} BUY 10 100.1"
+        "{redis_cli} EXCHANGE.PLACE-ORDER {YOURS} {SYMBOL} BUY 10 100.1"
     ));
     lines.push(ORDERED.to_owned());
     if let Some(xml) = xml {

@@ -105,15 +105,14 @@ fn make_rooms(door: &mut Connection, season: &[Booking], fill_percent: u32) -> a
     let mut made = 0;
     for ((property, room_type), count) in rooms(season, fill_percent) {
         let room_type = room_type.to_string();
-        door.send(&[b"ROOMS.PROPERTY", property.as_bytes()]);
+        door.send(&[b"ROOMS.ADD-PROPERTY", property.as_bytes()]);
         resp::made(&door.receive()?, "property_exists")?;
         let numbers: Vec<u32> = (1..=count).collect();
         for batch in numbers.chunks(WINDOW) {
             for number in batch {
                 let room = format!("{room_type}{number}");
                 door.send(&[
-                    b"ROOMS.ROOM",
-                    b"ADD",
+                    b"ROOMS.ADD-ROOM",
                     property.as_bytes(),
                     room.as_bytes(),
                     room_type.as_bytes(),

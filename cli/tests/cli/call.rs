@@ -26,7 +26,7 @@ fn an_operation_is_called_by_the_names_of_its_fields() {
 
     let listed = call(
         &server,
-        "rooms.list property=bench from=2027-05-01 to=2027-06-01 limit=1",
+        "rooms.list_bookings property=bench from=2027-05-01 to=2027-06-01 limit=1",
     );
     let head =
         format!("entries:\n  - reference: {reference}\n    state: booked\n    property: bench\n");
@@ -35,17 +35,17 @@ fn an_operation_is_called_by_the_names_of_its_fields() {
 
     let json = call(
         &server,
-        &format!("rooms.lookup reference={reference} --json"),
+        &format!("rooms.look_up reference={reference} --json"),
     );
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(json["id_number"], "********2346");
 
     // It once panicked at an operation without fields.
-    let totals = call(&server, "rooms.totals");
+    let totals = call(&server, "rooms.get_totals");
     assert!(totals.out.starts_with("bookings: 1\n"), "{totals:?}");
 
-    let ordered = "exchange.order account=1003 symbol=ACME side=buy quantity=1 limit=0.5 \
-                   time_in_force=gtc id=call-1";
+    let ordered = "exchange.place_order account=1003 symbol=ACME side=buy quantity=1 limit=0.5 \
+                   time_in_force=gtc client_id=call-1";
     let ordered = call(&server, ordered);
     assert!(ordered.out.contains("state: open\n"), "{ordered:?}");
     server.stop();
@@ -69,12 +69,12 @@ fn a_refusal_is_told_with_its_sentence_and_exit_code_one() {
     let unfunded = call(&server, unfunded);
     let expected = "error: refused: The account has not enough free cash (insufficient_funds)\n";
     assert_eq!((unfunded.code, unfunded.err.as_str()), (Some(1), expected));
-    let nobody = call(&server, "games.standing player=nobody");
+    let nobody = call(&server, "games.get_standing player=nobody");
     assert_eq!(nobody.err, "error: refused: no_such_player\n");
-    let mistyped = call(&server, "rooms.lookup reference=R98");
+    let mistyped = call(&server, "rooms.look_up reference=R98");
     assert_eq!(mistyped.code, Some(1));
     assert!(
-        mistyped.err.contains("ROOMS.LOOKUP reference: "),
+        mistyped.err.contains("ROOMS.LOOK-UP reference: "),
         "{mistyped:?}"
     );
     server.stop();
@@ -84,16 +84,16 @@ fn a_refusal_is_told_with_its_sentence_and_exit_code_one() {
 fn a_wrong_field_is_a_wrong_command_line() {
     let rows = [
         (
-            "rooms.lookup",
-            "error: rooms.lookup: missing fields: reference\n",
+            "rooms.look_up",
+            "error: rooms.look_up: missing fields: reference\n",
         ),
         (
-            "rooms.lookup ref=R00",
-            "error: rooms.lookup: unknown field \"ref\"; known are reference\n",
+            "rooms.look_up ref=R00",
+            "error: rooms.look_up: unknown field \"ref\"; known are reference\n",
         ),
         (
-            "rooms.property property=inn open=perhaps",
-            "error: rooms.property: field \"open\" is not true or false\n",
+            "rooms.add_property property=inn open=perhaps",
+            "error: rooms.add_property: field \"open\" is not true or false\n",
         ),
     ];
     for (words, expected) in rows {
@@ -105,7 +105,7 @@ fn a_wrong_field_is_a_wrong_command_line() {
             "{words}"
         );
     }
-    let formless = run(turnstile().args(["call", "rooms.lookup", "R00"]));
+    let formless = run(turnstile().args(["call", "rooms.look_up", "R00"]));
     assert_eq!(formless.code, Some(2));
     assert!(
         formless.err.contains("write a field as NAME=VALUE"),
@@ -120,17 +120,17 @@ fn a_wrong_field_is_a_wrong_command_line() {
 fn help_and_completion_know_every_operation_and_field() {
     let help = run(turnstile().args(["call", "rooms.hold", "--help"])).out;
     for line in [
-        "  wish       room | type:NAME | any (required)",
-        "  ttl        a whole number",
+        "  wish         ROOM | type:TYPE | any (required)",
+        "  ttl_seconds  a whole number",
     ] {
         assert!(help.lines().any(|found| found == line), "{help}");
     }
     let script = run(turnstile().args(["completions", "bash"])).out;
     for word in [
-        "rooms.room.add",
-        "exchange.order",
+        "rooms.add_room",
+        "exchange.place_order",
         "games.move",
-        "travel.tx.resolve",
+        "travel.resolve",
         "id_number=",
     ] {
         assert!(script.contains(word), "{word}");

@@ -246,14 +246,14 @@ fn data_is_where_the_journal_is_and_outlives_the_server() {
     };
     let first = start();
     assert_eq!(
-        words(&ask(&mut first.connect(), "ROOMS.PROPERTY inn")),
+        words(&ask(&mut first.connect(), "ROOMS.ADD-PROPERTY inn")),
         "1 1"
     );
     first.stop();
     assert!(fs::read_dir(&data).unwrap().count() > 0);
     let second = start();
     assert_eq!(
-        words(&ask(&mut second.connect(), "ROOMS.PROPERTY inn")),
+        words(&ask(&mut second.connect(), "ROOMS.ADD-PROPERTY inn")),
         "0 property_exists"
     );
     second.stop();
@@ -300,7 +300,7 @@ fn verhoeff_decides_whether_a_wrong_check_digit_is_refused() {
     for (verhoeff, expected) in [(false, "1 R"), (true, "-ERR ")] {
         let (_directory, server) = serve(&format!("{FREE_PORTS}[rooms]\nverhoeff = {verhoeff}\n"));
         let mut door = server.connect();
-        ask(&mut door, "ROOMS.PROPERTY inn OPEN");
+        ask(&mut door, "ROOMS.ADD-PROPERTY inn OPEN");
         let answer = words(&ask(&mut door, book));
         assert!(answer.starts_with(expected), "{answer}");
         server.stop();

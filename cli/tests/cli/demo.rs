@@ -105,7 +105,7 @@ fn a_demo_that_stays_serves_what_it_did_until_it_is_stopped() {
     let mut door = demo.connect();
     let listed = words(&ask(
         &mut door,
-        "ROOMS.LIST resort 2027-01-01 2028-01-01 LIMIT 10",
+        "ROOMS.LIST-BOOKINGS resort 2027-01-01 2028-01-01 LIMIT 10",
     ));
     assert_eq!(listed.matches(" booked ").count(), 10, "{listed}");
     demo.terminate();

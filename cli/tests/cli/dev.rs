@@ -103,13 +103,13 @@ fn dev_has_open_books_and_prints_what_to_paste_at_either_door() {
     assert!(rest.contains("bids price 99.9 quantity 5 "), "{rest}");
     assert!(rest.contains("asks price 100.1 quantity 5 "), "{rest}");
     for symbol in ["BOLT", "CORN"] {
-        let open = words(&ask(&mut door, &format!("EXCHANGE.DEPTH {symbol}")));
+        let open = words(&ask(&mut door, &format!("EXCHANGE.GET-DEPTH {symbol}")));
         assert_eq!(open.matches(" orders 1").count(), 6, "{open}");
     }
     server.stop();
     // Another start finds the market as it was left.
     let server = Server::dev(data.path());
-    let again = words(&ask(&mut server.connect(), "EXCHANGE.DEPTH ACME"));
+    let again = words(&ask(&mut server.connect(), "EXCHANGE.GET-DEPTH ACME"));
     assert_eq!(again, rest);
     server.stop();
 }
@@ -349,7 +349,7 @@ fn an_id_number_is_in_no_log_line() {
         "ROOMS.BOOK bench 1 2027-01-01 2027-01-02 ada 234123412346",
         "ROOMS.BOOK nowhere 1 2027-01-01 2027-01-02 ada 234123412346",
         "ROOMS.BOOK bench 1 never 2027-01-02 ada 234123412346",
-        "ROOMS.GUEST 234123412346",
+        "ROOMS.LIST-GUEST-BOOKINGS 234123412346",
         "ROOMS.CANCEL R0 234123412346",
     ] {
         ask(&mut door, line);

@@ -87,7 +87,10 @@ fn every_row_is_booked_refused_or_counted_by_reason() {
         assert_eq!(ended.row(label), expected, "{label}: {}", ended.out);
     }
     let mut door = server.connect();
-    let listed = words(&ask(&mut door, "ROOMS.LIST city 2016-06-01 2016-08-01"));
+    let listed = words(&ask(
+        &mut door,
+        "ROOMS.LIST-BOOKINGS city 2016-06-01 2016-08-01",
+    ));
     assert_eq!(listed.matches("booked").count(), 2, "{listed}");
     server.stop();
 }

@@ -44,13 +44,13 @@ fn it_is_told_who_waits_for_whom_and_what_each_has() {
     for line in [
         "TRAVEL.START",
         "TRAVEL.START",
-        "TRAVEL.ADD 3 flight-7 2 100",
-        "TRAVEL.ADD 4 car-rome 1 30",
+        "TRAVEL.ADD-ITEM 3 flight-7 2 100",
+        "TRAVEL.ADD-ITEM 4 car-rome 1 30",
     ] {
         let answer = words(&ask(&mut first, line));
         assert!(answer.starts_with('1'), "{line}: {answer}");
     }
-    second.send(&[b"TRAVEL.QUERY", b"4", b"flight-7"]);
+    second.send(&[b"TRAVEL.QUERY-ITEM", b"4", b"flight-7"]);
     second.flush().unwrap();
     let end = Instant::now() + Duration::from_secs(20);
     let waiting = loop {
@@ -189,7 +189,7 @@ fn what_is_in_doubt_after_a_restart_is_decided_by_hand() {
         (empty.code, &*empty.out, empty.err.trim()),
         (Some(0), "", "none")
     );
-    let stock = words(&ask(&mut server.connect(), "TRAVEL.ITEMS flights"));
+    let stock = words(&ask(&mut server.connect(), "TRAVEL.LIST-ITEMS flights"));
     assert_eq!(stock, "items item flight-1 free 1 reserved 0 price 9");
     server.stop();
 }

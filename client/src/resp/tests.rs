@@ -147,10 +147,10 @@ fn what_is_no_reply_is_named() {
 #[test]
 fn a_request_is_an_array_of_bulk_strings() {
     let mut out = b"before".to_vec();
-    put_command(&mut out, &[b"ROOMS.LOOKUP", b"", b"ABCDEFGHIJKL"]);
+    put_command(&mut out, &[b"ROOMS.LOOK-UP", b"", b"ABCDEFGHIJKL"]);
     assert_eq!(
         out,
-        b"before*3\r\n$12\r\nROOMS.LOOKUP\r\n$0\r\n\r\n$12\r\nABCDEFGHIJKL\r\n"
+        b"before*3\r\n$13\r\nROOMS.LOOK-UP\r\n$0\r\n\r\n$12\r\nABCDEFGHIJKL\r\n"
     );
 }
 

@@ -15,6 +15,8 @@ struct Options {
     name: Option<LitStr>,
     /// Several parameters stand in its place.
     is_flat: bool,
+    /// It stands behind the others that must be given.
+    is_last: bool,
     /// The type that is read, of which the field is made.
     read_as: Option<Type>,
     /// The method of the door that reads it.
@@ -44,6 +46,7 @@ impl Options {
         for part in parts {
             match &part {
                 Meta::Path(path) if path.is_ident("flatten") => options.is_flat = true,
+                Meta::Path(path) if path.is_ident("last") => options.is_last = true,
                 Meta::NameValue(pair) => {
                     let (key, value) = (&pair.path, &pair.value);
                     let value_type = || syn::parse2::<Type>(quote!(#value));
@@ -71,8 +74,8 @@ impl Options {
 }
 
 fn unknown(part: &Meta) -> Error {
-    let known = "a parameter is `name = \"...\"`, `flatten`, `read_as = Type`, `door = method`, \
-                 `kind = value`, `min = 1`, `max = 9`, `default = value`, `none = \"...\"`, \
+    let known = "a parameter is `name = \"...\"`, `flatten`, `last`, `read_as = Type`, \
+                 `door = method`, `kind = value`, `min = 1`, `max = 9`, `default = value`, `none = \"...\"`, \
                  `repeated = Type` or `most = 9`";
     Error::new_spanned(part, known)
 }
@@ -81,6 +84,7 @@ fn unknown(part: &Meta) -> Error {
 struct Part {
     local: Ident,
     is_required: bool,
+    is_last: bool,
     read: TokenStream,
     describe: TokenStream,
 }
@@ -93,6 +97,7 @@ impl Part {
             return Ok(Self {
                 local,
                 is_required: true,
+                is_last: false,
                 read: quote!(<#field_type as ::turnstile_chassis::Parameters>::read(source)),
                 describe: quote! {
                     parameters.extend(<#field_type as ::turnstile_chassis::Parameters>::parameters());
@@ -135,6 +140,7 @@ impl Part {
         Ok(Self {
             local,
             is_required,
+            is_last: options.is_last,
             read,
             describe,
         })
@@ -236,7 +242,7 @@ pub(crate) fn construct(
             None => value,
         });
     }
-    parts.sort_by_key(|part| !part.is_required);
+    parts.sort_by_key(|part| (!part.is_required, part.is_last));
     let reads = parts
         .iter()
         .map(|Part { local, read, .. }| quote!(let #local = #read;));

@@ -253,7 +253,7 @@ pub enum Command {
     #[byte(0x01)]
     #[operation(answer = AccountCreated)]
     CreateAccount { account: AccountId, cash: Decimal },
-    /// Lists a symbol; its numbers have so many digits after the point (4). A symbol that is first
+    /// Lists a symbol. A scale is the number of digits after the point (4). A symbol that is first
     /// named by a grant or an order gets the default scales.
     #[byte(0x02)]
     #[operation(answer = SymbolCreated)]

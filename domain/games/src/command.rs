@@ -8,8 +8,8 @@ use crate::{Claim, Game, MatchId, Parcel, PlayerId, Settings, Standing, Verdict,
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
 #[operations(answers = Shown<'static>)]
 pub enum Command {
-    /// Names an opponent. The match begins when both have named each other; whoever did so first
-    /// moves first.
+    /// Names an opponent. The match begins when both have named each other; the player who did so
+    /// first moves first.
     #[byte(0x01)]
     #[operation(answer = Paired)]
     Challenge {
@@ -29,6 +29,7 @@ pub enum Command {
     #[byte(0x04)]
     #[operation(answer = Paired)]
     Begin {
+        #[parameter(last)]
         game: Game,
         #[parameter(flatten)]
         players: [PlayerId; 2],
@@ -47,7 +48,7 @@ pub enum Command {
     #[byte(0x10)]
     #[operation(answer = Connected)]
     Connect { player: PlayerId },
-    /// Says that a player is gone: whoever plays has a while to come back.
+    /// Says that a player is gone. In a match the player has a while to come back.
     #[byte(0x11)]
     #[operation(answer = Nothing)]
     Disconnect { player: PlayerId },

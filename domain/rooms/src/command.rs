@@ -157,7 +157,7 @@ pub enum Command<'a> {
         #[parameter(name = "ttl_seconds", read_as = Seconds, default = HOLD_MS)]
         ttl_ms: u32,
     },
-    /// Lets a hold end so many seconds from now, up to the ceiling on its total time.
+    /// Sets the end of a hold to `ttl_seconds` from now, up to the ceiling on its total time.
     #[byte(0x07)]
     #[operation(answer = Extended)]
     Extend {

@@ -135,8 +135,8 @@ pub enum Command {
     #[operation(internal)]
     Evict { xid: Xid },
 
-    /// Books a trip, all or nothing. With `hold_ms` it is kept for so many milliseconds only, unless it is
-    /// confirmed; it stands on the bill meanwhile.
+    /// Books a trip, all or nothing. With `hold_ms` it is held for that many milliseconds, unless
+    /// it is confirmed; it stands on the bill meanwhile.
     #[byte(0x10)]
     #[operation(answer = Booked)]
     Book {

@@ -1,21 +1,18 @@
 //! Games in RESP: arguments to commands and queries, outcomes and answers to replies.
 
-mod request;
 #[cfg(test)]
 mod tests;
-mod words;
 
-use turnstile_chassis::{Fields, Show as _};
-use turnstile_games::{Answer, Done, Ending, MatchId, MatchView, Outcome, PlayerId};
+use turnstile_chassis::{Field, Fields, Show as _};
+use turnstile_games::{
+    Answer, Command, Done, Ending, MatchId, MatchView, Outcome, PlayerId, Query,
+};
 use turnstile_types::Position;
 
 use crate::{
-    Encoder,
+    Arguments, Call, Encoder, Invalid,
     fields::{self, put_done, put_refused},
 };
-
-pub use request::{Request, parse};
-pub use words::{Flaw, Invalid};
 
 /// The channel on which every event of the service is told.
 pub const CHANNEL: &str = "games.events";
@@ -48,6 +45,11 @@ impl<'a> Deed<'a> {
     }
 }
 
+/// The fields of the answer to something that a player did in a match.
+pub(crate) fn deed_fields() -> Vec<Field> {
+    Deed::describe()
+}
+
 /// Appends what was answered to a command. `replayed`: it is the answer to an earlier request with
 /// the same key. A deed is answered with what it changed, not with the whole match.
 #[inline]
@@ -68,95 +70,17 @@ pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
     }
 }
 
-/// The commands of the service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    Challenge,
-    Seek,
-    Withdraw,
-    Begin,
-    Move,
-    Resign,
-    Abort,
-    OfferDraw,
-    AcceptDraw,
-    DeclineDraw,
-    ClaimWin,
-    Connect,
-    Disconnect,
-    Report,
-    Match,
-    Matches,
-    Player,
-    Tickets,
-    Standing,
-    Against,
-    Opponents,
-    Leaders,
-    Around,
-    Totals,
-}
+/// One request to the service.
+pub type Request<'a> = crate::Request<'a, Command, Query>;
 
-impl Verb {
-    /// Whether it only reads.
-    #[must_use]
-    pub const fn is_read(self) -> bool {
-        match self {
-            Self::Challenge
-            | Self::Seek
-            | Self::Withdraw
-            | Self::Begin
-            | Self::Move
-            | Self::Resign
-            | Self::Abort
-            | Self::OfferDraw
-            | Self::AcceptDraw
-            | Self::DeclineDraw
-            | Self::ClaimWin
-            | Self::Connect
-            | Self::Disconnect
-            | Self::Report => false,
-            Self::Match
-            | Self::Matches
-            | Self::Player
-            | Self::Tickets
-            | Self::Standing
-            | Self::Against
-            | Self::Opponents
-            | Self::Leaders
-            | Self::Around
-            | Self::Totals => true,
-        }
-    }
-
-    /// The command's name in the catalogue.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Challenge => "games.challenge",
-            Self::Seek => "games.seek",
-            Self::Withdraw => "games.withdraw",
-            Self::Begin => "games.begin",
-            Self::Move => "games.move",
-            Self::Resign => "games.resign",
-            Self::Abort => "games.abort",
-            Self::OfferDraw => "games.draw|offer",
-            Self::AcceptDraw => "games.draw|accept",
-            Self::DeclineDraw => "games.draw|decline",
-            Self::ClaimWin => "games.claimwin",
-            Self::Connect => "games.connect",
-            Self::Disconnect => "games.disconnect",
-            Self::Report => "games.report",
-            Self::Match => "games.match",
-            Self::Matches => "games.matches",
-            Self::Player => "games.player",
-            Self::Tickets => "games.tickets",
-            Self::Standing => "games.standing",
-            Self::Against => "games.against",
-            Self::Opponents => "games.opponents",
-            Self::Leaders => "games.leaders",
-            Self::Around => "games.around",
-            Self::Totals => "games.totals",
-        }
-    }
+/// Reads the arguments of a request whose words the catalogue has counted.
+///
+/// # Errors
+/// The first argument that is not what it should be.
+#[inline]
+pub fn parse<'a>(
+    call: &'static Call,
+    arguments: Arguments<'a, '_>,
+) -> Result<Request<'a>, Invalid> {
+    call.read(arguments, ())
 }

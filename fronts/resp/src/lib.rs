@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod call;
 pub mod catalogue;
 pub mod exchange;
 mod fields;
@@ -16,12 +17,11 @@ pub mod rooms;
 pub mod travel;
 #[cfg(test)]
 mod typed;
-mod words;
 
+pub use call::{Call, Invalid, Request};
 pub use fields::put_outcome;
 pub use reply::{Encoder, Protocol};
 pub use request::{
     ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, Arguments, Decoded, Decoder, FRAME_BYTES_MAX, Fault,
     INLINE_BYTES_MAX,
 };
-pub use words::{Invalid, Reason, Request, Spoken};

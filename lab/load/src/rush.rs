@@ -121,19 +121,18 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
 
 fn prepare(door: &mut Connection, property: &str, rooms: usize) -> Result<(), Error> {
     expect_done(
-        "ROOMS.PROPERTY",
-        &door.command(&[b"ROOMS.PROPERTY", property.as_bytes()])?,
+        "ROOMS.ADD-PROPERTY",
+        &door.command(&[b"ROOMS.ADD-PROPERTY", property.as_bytes()])?,
     )?;
     for room in 0..rooms {
         let room = room_name(room);
         let answer = door.command(&[
-            b"ROOMS.ROOM",
-            b"ADD",
+            b"ROOMS.ADD-ROOM",
             property.as_bytes(),
             room.as_bytes(),
             ROOM_TYPE,
         ])?;
-        expect_done("ROOMS.ROOM ADD", &answer)?;
+        expect_done("ROOMS.ADD-ROOM", &answer)?;
     }
     Ok(())
 }
@@ -157,7 +156,7 @@ fn list(door: &mut Connection, property: &str, rooms: usize) -> Result<Vec<Vec<V
     let mut listed = Vec::with_capacity(rooms);
     for room in 0..rooms {
         let answer = door.command(&[
-            b"ROOMS.LIST",
+            b"ROOMS.LIST-BOOKINGS",
             property.as_bytes(),
             ARRIVAL,
             DEPARTURE,
@@ -165,7 +164,7 @@ fn list(door: &mut Connection, property: &str, rooms: usize) -> Result<Vec<Vec<V
             room_name(room).as_bytes(),
         ])?;
         listed.push(references(&answer).ok_or_else(|| Error::Preparation {
-            command: "ROOMS.LIST",
+            command: "ROOMS.LIST-BOOKINGS",
             answer: answer.to_string(),
         })?);
     }

@@ -115,7 +115,9 @@ impl Counted for Games {
 
 #[cfg(test)]
 mod tests {
+    use turnstile_chassis::Operations;
     use turnstile_games::{Illegal, PlayerId, Refusal};
+    use turnstile_resp::catalogue;
 
     use super::*;
 
@@ -163,5 +165,69 @@ mod tests {
         check::<Exchange>();
         check::<Travel>();
         check::<Games>();
+    }
+
+    /// The words of a service's operations. Each is that of a counter.
+    fn words<'a, M: Counted, C: Operations<'a>, Q: Operations<'a>>() -> Vec<&'static str> {
+        let all = C::operations().into_iter().chain(Q::operations());
+        let words: Vec<_> = all.map(|operation| operation.word).collect();
+        for word in &words {
+            assert!(M::OPERATIONS.contains(word), "nothing counts {word}");
+        }
+        words
+    }
+
+    #[test]
+    fn an_operation_has_one_name_on_every_door() {
+        let services = [
+            (
+                "rooms",
+                words::<Rooms, turnstile_rooms::Command<'_>, turnstile_rooms::Query>(),
+            ),
+            (
+                "exchange",
+                words::<Exchange, turnstile_exchange::Command, turnstile_exchange::Query>(),
+            ),
+            (
+                "games",
+                words::<Games, turnstile_games::Command, turnstile_games::Query>(),
+            ),
+            (
+                "travel",
+                words::<Travel, turnstile_travel::Command, turnstile_travel::Query>(),
+            ),
+        ];
+        let mut expected = Vec::new();
+        for (service, words) in services {
+            expected.extend(words.into_iter().map(|word| {
+                let by_call = format!("{service}.{word}");
+                let by_resp = by_call.replace('_', "-");
+                (by_call, by_resp)
+            }));
+        }
+        let found = catalogue::operations();
+        let mut found: Vec<_> = found
+            .map(|syntax| (syntax.operation(), syntax.name.to_owned()))
+            .collect();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        for (by_call, _) in expected {
+            let id = camel_case(&by_call);
+            let mut operations = turnstile_http::operations().iter();
+            assert!(operations.any(|one| one.id == id), "HTTP has no {id}");
+        }
+    }
+
+    /// `exchangePlaceOrder` of `exchange.place_order`.
+    fn camel_case(name: &str) -> String {
+        let mut parts = name.split(['.', '_']);
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (first, rest) = part.split_at(1);
+            text.push_str(&first.to_ascii_uppercase());
+            text.push_str(rest);
+        }
+        text
     }
 }

@@ -21,7 +21,7 @@ use turnstile_embedded::{ExecuteError, Services};
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_resp::{
-    Arguments, Encoder, Protocol, Request,
+    Arguments, Call, Encoder, Protocol, Request,
     catalogue::{self, Action, Verb},
     exchange, games, rooms, travel,
 };
@@ -188,15 +188,15 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Next {
         match action {
-            Action::Rooms(verb) => {
-                let parsed = rooms::parse(verb, arguments, around.engine.door());
+            Action::Rooms(call) => {
+                let parsed = rooms::parse(call, arguments, around.engine.door());
                 self.asked::<Rooms>(around, parsed, out)
             }
-            Action::Exchange(verb) => {
-                self.asked::<Exchange>(around, exchange::parse(verb, arguments), out)
+            Action::Exchange(call) => {
+                self.asked::<Exchange>(around, exchange::parse(call, arguments), out)
             }
-            Action::Games(verb) => self.asked::<Games>(around, games::parse(verb, arguments), out),
-            Action::Travel(verb) => self.travel(around.engine, verb, arguments, out),
+            Action::Games(call) => self.asked::<Games>(around, games::parse(call, arguments), out),
+            Action::Travel(call) => self.travel(around.engine, call, arguments, out),
             Action::Session(verb) => self.own(around, verb, arguments, out),
         }
     }
@@ -252,11 +252,11 @@ impl Session {
     fn travel(
         &mut self,
         engine: &mut Engine,
-        verb: travel::Verb,
+        call: &'static Call,
         arguments: Arguments<'_, '_>,
         out: &mut Vec<u8>,
     ) -> Next {
-        let (command, key) = match travel::parse(verb, arguments) {
+        let (command, key) = match travel::parse(call, arguments) {
             Ok(travel::Request::Command { command, key }) => (command, key),
             Ok(travel::Request::Query(query)) => {
                 let principal = engine.principal;

@@ -135,7 +135,7 @@ fn resp_answers_for_itself_and_the_connection_goes_on_when_the_services_are_ther
     let held = Held::begin();
     let socket = held.connect("resp");
     let asked =
-        "PING\nCLIENT SETNAME ada\nROOMS.PROPERTY bench OPEN\nDBSIZE\nSUBSCRIBE rooms.events\n";
+        "PING\nCLIENT SETNAME ada\nROOMS.ADD-PROPERTY bench OPEN\nDBSIZE\nSUBSCRIBE rooms.events\n";
     let answers = resp(&socket, asked, 5);
     assert_eq!(answers[..2], ["+PONG", "+OK"]);
     for answer in &answers[2..] {
@@ -148,7 +148,11 @@ fn resp_answers_for_itself_and_the_connection_goes_on_when_the_services_are_ther
     );
     held.go_on.send(Ok(())).expect("it waits");
     let running = held.starting.finish().expect("it recovers");
-    let answers = resp(&socket, "ROOMS.PROPERTY bench OPEN\nCLIENT GETNAME\n", 5);
+    let answers = resp(
+        &socket,
+        "ROOMS.ADD-PROPERTY bench OPEN\nCLIENT GETNAME\n",
+        5,
+    );
     assert_eq!(answers, ["*2", ":1", ":1", "$3", "ada"]);
     running.stopper().stop();
     running.join().expect("a clean end");
@@ -158,12 +162,12 @@ fn resp_answers_for_itself_and_the_connection_goes_on_when_the_services_are_ther
 fn a_batch_that_began_before_the_services_were_there_is_executed_by_no_part() {
     let held = Held::begin();
     let socket = held.connect("resp");
-    let answers = resp(&socket, "MULTI\nROOMS.PROPERTY early OPEN\n", 2);
+    let answers = resp(&socket, "MULTI\nROOMS.ADD-PROPERTY early OPEN\n", 2);
     assert_eq!(answers[0], "+OK");
     assert!(answers[1].starts_with(REFUSED), "{answers:?}");
     held.go_on.send(Ok(())).expect("it waits");
     let running = held.starting.finish().expect("it recovers");
-    let asked = "ROOMS.PROPERTY late OPEN\nEXEC\nDBSIZE\n";
+    let asked = "ROOMS.ADD-PROPERTY late OPEN\nEXEC\nDBSIZE\n";
     let answers = resp(&socket, asked, 3);
     assert_eq!(answers[0], "+QUEUED");
     assert!(answers[1].starts_with("-EXECABORT"), "{answers:?}");

@@ -23,7 +23,7 @@ impl Server {
         let server = Self::keeping(None, limits, None);
         server
             .client()
-            .exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
+            .exchange("ROOMS.ADD-PROPERTY bench OPEN\n", "*2|:1|:1|");
         server
     }
 

@@ -65,7 +65,7 @@ fn a_request_that_is_cut_at_any_byte_and_sent_again_happens_once() {
     let server = Server::durable(directory.path());
     server
         .client()
-        .exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
+        .exchange("ROOMS.ADD-PROPERTY bench OPEN\n", "*2|:1|:1|");
     let mut number = 0;
     for door in ["resp", "http"] {
         for cut in 0..=request(door, 0).len() {

@@ -111,7 +111,7 @@ fn the_gate_reaches_the_loop_until_its_end() {
     assert_eq!(reply.outcome, Outcome::Done(Done::PropertyAdded));
     server
         .client()
-        .exchange("ROOMS.LOOKUP R00\n", "*2|:0|$9|not_found|");
+        .exchange("ROOMS.LOOK-UP R00\n", "*2|:0|$9|not_found|");
     server.stop();
     let (asked, answer) = add("late");
     assert!(asked.is_err() && answer.blocking_recv().is_err());
@@ -132,7 +132,7 @@ fn what_was_answered_is_there_after_a_restart() {
         let (_, address) = running.doors()[0];
         let socket = std::net::TcpStream::connect(address).unwrap();
         let mut client = super::client::Client { socket };
-        client.exchange("ROOMS.PROPERTY bench OPEN\n", expected);
+        client.exchange("ROOMS.ADD-PROPERTY bench OPEN\n", expected);
         client.send(book(&format!("r{position}")));
         client.end_writing();
         assert!(client.rest().starts_with("*4|:1|"));

@@ -76,7 +76,7 @@ fn the_worked_example_of_the_course_is_matched_over_xml_and_seen_over_resp() {
         status.starts_with("<open shares=\"100\"/><executed shares=\"200\" price=\"125\""),
         "{answer}"
     );
-    let top = talk(&server, "resp", b"EXCHANGE.TOP X\r\n");
+    let top = talk(&server, "resp", b"EXCHANGE.GET-DEPTH X LEVELS 1\r\n");
     assert!(top.contains("125") && top.contains("128"), "{top}");
     server.stopper().stop();
     server.join().unwrap();

@@ -54,9 +54,9 @@ fn what_was_played_is_counted_and_listed_page_by_page() {
     let server = Server::durable(directory.path());
     let mut client = server.client();
     client.send(
-        "GAMES.BEGIN ada bob gomoku\nGAMES.RESIGN 1 bob\nGAMES.AGAINST ada bob\n\
-         GAMES.LEADERS BY won LIMIT 1\nGAMES.LEADERS BY won LIMIT 1 CURSOR r000000000000000100000000\n\
-         GAMES.OPPONENTS bob\nGAMES.STANDING eve\nGAMES.MATCHES\nINFO games\nQUIT\n",
+        "GAMES.BEGIN ada bob gomoku\nGAMES.RESIGN 1 bob\nGAMES.GET-TALLY ada bob\n\
+         GAMES.LIST-LEADERS MEASURE won LIMIT 1\nGAMES.LIST-LEADERS MEASURE won LIMIT 1 CURSOR r000000000000000100000000\n\
+         GAMES.LIST-OPPONENTS bob\nGAMES.GET-STANDING eve\nGAMES.LIST-MATCHES\nINFO games\nQUIT\n",
     );
     let told = shown(&client.rest());
     for expected in [
@@ -78,7 +78,7 @@ fn what_was_played_is_counted_and_listed_page_by_page() {
 fn a_search_says_why_it_waits_and_a_batch_is_played_as_one() {
     let server = Server::of_travel(None);
     let mut client = server.client();
-    client.send("HELLO 3\nGAMES.SEEK ada gomoku\nGAMES.PLAYER ada\nQUIT\n");
+    client.send("HELLO 3\nGAMES.SEEK ada gomoku\nGAMES.GET-PLAYER ada\nQUIT\n");
     let told = shown(&client.rest());
     let ticket = "%7|$6|player|$3|ada|$4|game|$6|gomoku|$6|rating|:1500|$5|since|AT|$6|window|:100|\
                   $9|widens_at|AT|$6|reason|$5|alone|";

@@ -300,7 +300,7 @@ fn a_batch_is_bounded() {
         let message = "x".repeat(length);
         format!("*2\r\n$4\r\nECHO\r\n${length}\r\n{message}\r\n")
     };
-    let (ping, list) = ("PING\n".to_owned(), "ROOMS.PROPERTIES\n".to_owned());
+    let (ping, list) = ("PING\n".to_owned(), "ROOMS.LIST-PROPERTIES\n".to_owned());
     let rows = [
         (&ping, 1_024, &ping),
         (&list, 16, &list),

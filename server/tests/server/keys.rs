@@ -7,7 +7,7 @@ const BYTES_MAX: u64 = 20_000;
 
 /// Books rooms under keys until there is no room for another; answers how many were booked.
 fn fill(client: &mut Client) -> u64 {
-    client.exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
+    client.exchange("ROOMS.ADD-PROPERTY bench OPEN\n", "*2|:1|:1|");
     for number in 0.. {
         client.send(format!(
             "ROOMS.BOOK bench room-{number} 2027-01-01 2027-01-02 ada 234123412346 KEY key-{number}\n\
@@ -43,7 +43,7 @@ fn without_room_for_a_key_every_door_says_so_and_what_was_done_stays_known() {
     assert!((BYTES_MAX / 2..BYTES_MAX).contains(&bytes), "{bytes}");
     assert!(told(&mut client, "idempotency_key_age_seconds") < 60);
 
-    client.send("EXCHANGE.ACCOUNT 1 100 KEY another\nPING end\n");
+    client.send("EXCHANGE.CREATE-ACCOUNT 1 100 KEY another\nPING end\n");
     let busy = client.until("end\r\n");
     let begin = "-BUSY the memory for idempotency keys is full: nothing was done, retry after ";
     let rest = busy.strip_prefix(begin).expect("it says why");
@@ -55,10 +55,10 @@ fn without_room_for_a_key_every_door_says_so_and_what_was_done_stays_known() {
     assert!((86_300..=86_400).contains(&seconds), "{seconds}");
     assert!(rest.contains(" s or raise limits.key_bytes\r\n"), "{rest}");
     // Nothing was done, and without a key everything goes on.
-    client.send("EXCHANGE.ACCOUNT 1 100\nPING end\n");
+    client.send("EXCHANGE.CREATE-ACCOUNT 1 100\nPING end\n");
     assert!(client.until("end\r\n").starts_with("*2\r\n:1\r\n"));
     // A batch is answered command by command.
-    client.send("MULTI\nEXCHANGE.ACCOUNT 2 100 KEY b\nEXCHANGE.ACCOUNT 2 100\nEXEC\nPING end\n");
+    client.send("MULTI\nEXCHANGE.CREATE-ACCOUNT 2 100 KEY b\nEXCHANGE.CREATE-ACCOUNT 2 100\nEXEC\nPING end\n");
     let batch = client.until("end\r\n");
     assert!(batch.contains("*2\r\n-BUSY "), "{batch}");
     // The first answer comes again.
@@ -96,7 +96,7 @@ fn without_room_for_a_key_every_door_says_so_and_what_was_done_stays_known() {
 fn refusals_under_keys_take_no_room_from_what_was_done() {
     let server = Server::with_room_for_keys(BYTES_MAX);
     let mut client = server.client();
-    client.exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
+    client.exchange("ROOMS.ADD-PROPERTY bench OPEN\n", "*2|:1|:1|");
     let book = "ROOMS.BOOK bench room-1 2027-01-01 2027-01-02 ada 234123412346 KEY";
     client.send(format!("{book} first\nPING end\n"));
     let first = client.until("end\r\n");

@@ -43,7 +43,7 @@ struct Crowd {
 impl Crowd {
     fn gather(server: &Server) -> Self {
         let mut owner = server.client();
-        owner.exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
+        owner.exchange("ROOMS.ADD-PROPERTY bench OPEN\n", "*2|:1|:1|");
         let mut traders: Vec<_> = (0..TRADERS).map(|_| server.client_of("xml")).collect();
         for (number, trader) in traders.iter_mut().enumerate() {
             let account = format!("<account id=\"{number}\" balance=\"1000000\"/>");

@@ -32,14 +32,14 @@ impl Client {
 fn rivals(server: &Server) -> [Client; 2] {
     let [mut first, mut second] = [(); 2].map(|()| server.client());
     first.exchange("TRAVEL.START\n", "*3|:1|:1|:1|");
-    first.exchange("TRAVEL.ADD 1 flight-7 5 100\n", "*2|:1|:2|");
-    first.exchange("travel.add 1 Flight-8 5 100\n", "*2|:1|:3|");
-    first.exchange("TRAVEL.ADDCUSTOMER 1 42\n", "*3|:1|:42|:4|");
+    first.exchange("TRAVEL.ADD-ITEM 1 flight-7 5 100\n", "*2|:1|:2|");
+    first.exchange("travel.add-item 1 Flight-8 5 100\n", "*2|:1|:3|");
+    first.exchange("TRAVEL.ADD-CUSTOMER 1 CUSTOMER 42\n", "*3|:1|:42|:4|");
     first.exchange("TRAVEL.COMMIT 1\n", "*2|:1|:5|");
     first.exchange("TRAVEL.START\n", "*3|:1|:2|:6|");
     second.exchange("TRAVEL.START\n", "*3|:1|:3|:7|");
     first.exchange("TRAVEL.RESERVE 2 42 flight-7\n", "*2|:1|:8|");
-    second.exchange("TRAVEL.ADD 3 flight-8 1 0\n", "*2|:1|:9|");
+    second.exchange("TRAVEL.ADD-ITEM 3 flight-8 1 0\n", "*2|:1|:9|");
     [first, second]
 }
 
@@ -52,9 +52,9 @@ fn server() -> (Server, [Client; 2]) {
 #[test]
 fn one_who_waits_is_answered_when_the_lock_is_free_and_holds_back_its_own_commands_only() {
     let (server, [mut first, mut second]) = server();
-    second.waits_for("TRAVEL.QUERY 3 flight-7\nPING later");
-    second.send("TRAVEL.QUERY 3 flight-9\n");
-    first.exchange("TRAVEL.QUERY 2 flight-7\n", "*5|:1|:4|:1|:100|:11|");
+    second.waits_for("TRAVEL.QUERY-ITEM 3 flight-7\nPING later");
+    second.send("TRAVEL.QUERY-ITEM 3 flight-9\n");
+    first.exchange("TRAVEL.QUERY-ITEM 2 flight-7\n", "*5|:1|:4|:1|:100|:11|");
     first.exchange("TRAVEL.ABORT 2\n", "*2|:1|:12|");
     second.expect("*5|:1|:5|:0|:100|:10|$5|later|*5|:1|$-1|$-1|$-1|:13|");
     second.exchange("TRAVEL.COMMIT 3\n", "*2|:1|:14|");
@@ -68,11 +68,11 @@ fn one_who_waits_is_answered_when_the_lock_is_free_and_holds_back_its_own_comman
 #[test]
 fn the_youngest_of_a_deadlock_is_told_who_was_in_its_way() {
     let (server, [mut first, mut second]) = server();
-    first.waits_for("TRAVEL.QUERY 2 flight-8");
+    first.waits_for("TRAVEL.QUERY-ITEM 2 flight-8");
     second.send("HELLO 3\n");
     second.until("modules\r\n*0\r\n");
     second.exchange(
-        "TRAVEL.QUERY 3 flight-7\n",
+        "TRAVEL.QUERY-ITEM 3 flight-7\n",
         "%5|$7|outcome|$7|refused|$6|reason|$7|aborted|$5|cause|$8|deadlock|$6|holder|:2|\
          $8|position|:11|",
     );
@@ -87,9 +87,9 @@ fn a_lock_is_waited_for_no_longer_than_is_allowed() {
         ..Settings::FIRST
     }));
     let mut client = server.client();
-    client.does("TRAVEL.START\nTRAVEL.ADD 1 flight-7 5 100\nTRAVEL.START");
+    client.does("TRAVEL.START\nTRAVEL.ADD-ITEM 1 flight-7 5 100\nTRAVEL.START");
     client.exchange(
-        "TRAVEL.QUERY 2 flight-7\nTRAVEL.TX LIST STATE waiting\n",
+        "TRAVEL.QUERY-ITEM 2 flight-7\nTRAVEL.LIST-TRANSACTIONS STATE waiting\n",
         "*4|:0|$7|aborted|$12|lock_timeout|:1|*2|$12|transactions|*0|",
     );
     server.stop();
@@ -100,10 +100,10 @@ fn a_batch_is_decided_at_once_and_answered_when_the_last_of_it_is() {
     let (server, [mut first, mut second]) = server();
     let mut third = server.client();
     third.exchange(
-        "TRAVEL.START\nTRAVEL.ADD 4 flight-6 1 70\nTRAVEL.ADDCUSTOMER 4 43\n",
+        "TRAVEL.START\nTRAVEL.ADD-ITEM 4 flight-6 1 70\nTRAVEL.ADD-CUSTOMER 4 CUSTOMER 43\n",
         "*3|:1|:4|:10|*2|:1|:11|*3|:1|:43|:12|",
     );
-    let batch = "MULTI\nTRAVEL.QUERY 3 flight-7\nTRAVEL.QUERY 3 flight-9\nTRAVEL.BOOK 43 flight-6\n\
+    let batch = "MULTI\nTRAVEL.QUERY-ITEM 3 flight-7\nTRAVEL.QUERY-ITEM 3 flight-9\nTRAVEL.BOOK 43 flight-6\n\
                  TRAVEL.START\nPING\nEXEC\nPING after\n";
     let queued = "+QUEUED|".repeat(5);
     second.exchange(&format!("PING\n{batch}"), &format!("+PONG|+OK|{queued}"));
@@ -112,7 +112,7 @@ fn a_batch_is_decided_at_once_and_answered_when_the_last_of_it_is() {
     // The later of the two that wait is answered first.
     third.exchange("TRAVEL.COMMIT 4\n", "*2|:1|:18|");
     first.exchange(
-        "TRAVEL.ITINERARY AB6X5T\n",
+        "TRAVEL.GET-ITINERARY AB6X5T\n",
         "*10|$7|locator|$6|AB6X5T|$5|state|$6|booked|$8|customer|:43|$5|price|:70|\
          $5|items|*1|*4|$4|item|$8|flight-6|$5|price|:70|",
     );
@@ -127,7 +127,7 @@ fn a_batch_is_decided_at_once_and_answered_when_the_last_of_it_is() {
 fn a_key_is_answered_alike_by_whoever_waits_for_it_and_afterwards() {
     let (server, [mut first, mut second]) = server();
     let mut third = server.client();
-    let keyed = "TRAVEL.BOOK 42 flight-7 HOLD 60000 KEY journey";
+    let keyed = "TRAVEL.BOOK 42 flight-7 HOLD_MS 60000 KEY journey";
     second.waits_for(keyed);
     third.waits_for(keyed);
     first.exchange("TRAVEL.COMMIT 2\n", "*2|:1|:11|");
@@ -148,7 +148,7 @@ fn one_who_leaves_aborts_nothing_also_while_it_waits() {
     drop((first, second));
     let mut third = server.client();
     third.exchange("TRAVEL.COMMIT 2\n", "*2|:1|:11|");
-    third.exchange("TRAVEL.QUERY 3 flight-7\n", "*5|:1|:3|:2|:100|:12|");
+    third.exchange("TRAVEL.QUERY-ITEM 3 flight-7\n", "*5|:1|:3|:2|:100|:12|");
     third.exchange("TRAVEL.COMMIT 3\n", "*2|:1|:13|");
     server.stop();
 }
@@ -157,13 +157,13 @@ fn one_who_leaves_aborts_nothing_also_while_it_waits() {
 fn a_stop_is_told_to_whoever_waits_within_a_batch_too() {
     let (server, [mut first, mut second]) = server();
     let mut third = server.client();
-    third.does("TRAVEL.START\nTRAVEL.ADD 4 flight-6 1 70");
+    third.does("TRAVEL.START\nTRAVEL.ADD-ITEM 4 flight-6 1 70");
     first.exchange(
-        "PING\nCLIENT REPLY SKIP\nTRAVEL.QUERY 2 flight-6\nPING late\n",
+        "PING\nCLIENT REPLY SKIP\nTRAVEL.QUERY-ITEM 2 flight-6\nPING late\n",
         "+PONG|",
     );
     second.exchange(
-        "MULTI\nPING\nTRAVEL.QUERY 3 flight-9\nTRAVEL.QUERY 3 flight-6\nEXEC\nPING\n",
+        "MULTI\nPING\nTRAVEL.QUERY-ITEM 3 flight-9\nTRAVEL.QUERY-ITEM 3 flight-6\nEXEC\nPING\n",
         "+OK|+QUEUED|+QUEUED|+QUEUED|",
     );
     server.stop();
@@ -241,16 +241,19 @@ fn an_operator_sees_and_resolves_what_is_in_doubt_and_followers_hear_who_did() {
         )
     };
     let listed = format!("*2|$12|transactions|*1|{}", shown("*0|"));
-    client.exchange("TRAVEL.TX LIST STATE in-doubt\n", &listed);
-    client.exchange("TRAVEL.TX LIST STATE prepared COUNT 7\n", NONE_LISTED);
-    client.exchange("TRAVEL.TX LIST AFTER 1\n", NONE_LISTED);
-    let locked = shown("*1|*4|$4|what|$8|flight-7|$4|mode|$9|exclusive|");
-    client.exchange("TRAVEL.TX SHOW 1\n", &locked);
+    client.exchange("TRAVEL.LIST-TRANSACTIONS STATE in-doubt\n", &listed);
     client.exchange(
-        "TRAVEL.TX RESOLVE flights 2 COMMIT\nTRAVEL.TX RESOLVE cars 1 COMMIT\nTRAVEL.START\n",
+        "TRAVEL.LIST-TRANSACTIONS STATE prepared LIMIT 7\n",
+        NONE_LISTED,
+    );
+    client.exchange("TRAVEL.LIST-TRANSACTIONS CURSOR 1\n", NONE_LISTED);
+    let locked = shown("*1|*4|$4|what|$8|flight-7|$4|mode|$9|exclusive|");
+    client.exchange("TRAVEL.GET-TRANSACTION 1\n", &locked);
+    client.exchange(
+        "TRAVEL.RESOLVE flights 2 COMMIT\nTRAVEL.RESOLVE cars 1 COMMIT\nTRAVEL.START\n",
         "*2|:0|$12|not_in_doubt|*2|:0|$8|not_here|*2|:0|$8|not_here|",
     );
-    client.exchange("TRAVEL.TX RESOLVE flights 1 commit KEY r\n", "*2|:1|:9|");
+    client.exchange("TRAVEL.RESOLVE flights 1 commit KEY r\n", "*2|:1|:9|");
     let told = follower.until("\"by\":\"local\"}\r\n");
     assert!(
         told.contains(
@@ -259,11 +262,11 @@ fn an_operator_sees_and_resolves_what_is_in_doubt_and_followers_hear_who_did() {
         "{told}"
     );
     client.exchange(
-        "TRAVEL.TX LIST\nTRAVEL.ITEMS flights\n",
+        "TRAVEL.LIST-TRANSACTIONS\nTRAVEL.LIST-ITEMS flights\n",
         "*2|$12|transactions|*0|*2|$5|items|*1|*8|$4|item|$8|flight-7|$4|free|:5|$8|reserved|:0|$5|price|:100|",
     );
     client.exchange(
-        "TRAVEL.TX SHOW 1\n",
+        "TRAVEL.GET-TRANSACTION 1\n",
         "*18|$3|xid|:1|$5|state|$9|committed|$5|phase|$9|committed|$7|touched|*0|$7|awaited|*0|\
          $9|waits_for|$-1|$6|before|*0|$5|until|$-1|$8|branches|*0|",
     );

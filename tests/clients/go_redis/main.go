@@ -43,7 +43,7 @@ func booksAndCancels(ctx context.Context, door *redis.Client) {
 	again := send(ctx, door, book("2027-03-03", "2027-03-06")...)
 	refused(again, "sold_out", reply{"nights": []any{"2027-03-03"}})
 
-	entry := send(ctx, door, "ROOMS.LOOKUP", reference)
+	entry := send(ctx, door, "ROOMS.LOOK-UP", reference)
 	equal(without(entry, "since", "principal"), reply{
 		"reference": reference,
 		"state":     "booked",
@@ -61,20 +61,20 @@ func booksAndCancels(ctx context.Context, door *redis.Client) {
 	equal(without(cancelled, "position"), reply{
 		"outcome": "done", "room": room, "arrival": "2027-03-01", "departure": "2027-03-04",
 	})
-	refused(send(ctx, door, "ROOMS.LOOKUP", reference), "ended", nil)
+	refused(send(ctx, door, "ROOMS.LOOK-UP", reference), "ended", nil)
 }
 
 func aJourneyWaitsForALock(ctx context.Context, door *redis.Client) {
 	xid := fields(send(ctx, door, "TRAVEL.START"))["xid"]
-	fields(send(ctx, door, "TRAVEL.ADD", xid, "car-go", 1, 40))
-	fields(send(ctx, door, "TRAVEL.ADDCUSTOMER", xid, 9))
+	fields(send(ctx, door, "TRAVEL.ADD-ITEM", xid, "car-go", 1, 40))
+	fields(send(ctx, door, "TRAVEL.ADD-CUSTOMER", xid, "CUSTOMER", 9))
 
 	// Another connection wants what this one has locked.
 	booked := make(chan reply)
 	go func() { booked <- send(ctx, door, "TRAVEL.BOOK", 9, "car-go") }()
 	waiting := []any{}
 	for len(waiting) == 0 {
-		found := send(ctx, door, "TRAVEL.TX", "LIST", "STATE", "waiting")
+		found := send(ctx, door, "TRAVEL.LIST-TRANSACTIONS", "STATE", "waiting")
 		waiting = found["transactions"].([]any)
 	}
 	view := waiting[0].(reply)
@@ -83,7 +83,7 @@ func aJourneyWaitsForALock(ctx context.Context, door *redis.Client) {
 	journey := fields(<-booked)
 	equal(journey["price"], int64(40))
 
-	equal(send(ctx, door, "TRAVEL.ITINERARY", journey["locator"])["state"], "booked")
+	equal(send(ctx, door, "TRAVEL.GET-ITINERARY", journey["locator"])["state"], "booked")
 	refused(send(ctx, door, "TRAVEL.BOOK", 9, "car-go"), "sold_out", reply{"item": "car-go"})
 	fields(send(ctx, door, "TRAVEL.CANCEL", journey["locator"]))
 }
@@ -111,7 +111,7 @@ func twoPlayAndOneComesTooLate(ctx context.Context, door *redis.Client) {
 	last := fields(send(ctx, door, "GAMES.MOVE", begun["match"], first, 4, 3))
 	equal([]any{last["ending"], last["winner"]}, []any{"line", first})
 	tally := reply{"played": int64(1), "won": int64(1), "lost": int64(0), "drawn": int64(0)}
-	equal(send(ctx, door, "GAMES.AGAINST", first, second), tally)
+	equal(send(ctx, door, "GAMES.GET-TALLY", first, second), tally)
 }
 
 // fields checks that something was done, and returns the answer.

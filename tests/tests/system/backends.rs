@@ -83,7 +83,7 @@ fn are_booked_at_all_doors(url: &str) {
 
     // One pipeline: each command sees what those before it have done.
     let line = format!("ROOMS.BOOK bench r1 2027-03-01 2027-03-03 ada {GUEST}\n");
-    let holds = "ROOMS.HOLD bench r2 2027-03-01 2027-03-03 TTL 60\n";
+    let holds = "ROOMS.HOLD bench r2 2027-03-01 2027-03-03 TTL_SECONDS 60\n";
     let again = format!("{line}{line}PING\n{holds}{holds}");
     let answers = redis_cli(&door, &[], &again);
     assert!(answers.starts_with("1\nR"), "{answers}");
@@ -104,7 +104,7 @@ fn are_booked_at_all_doors(url: &str) {
     let cancelled = cli(&other, &format!("ROOMS.CANCEL {reference} {GUEST}"));
     assert!(cancelled.starts_with("1\n104\n"), "{cancelled}");
     assert_eq!(
-        cli(&door, &format!("ROOMS.LOOKUP {reference}")),
+        cli(&door, &format!("ROOMS.LOOK-UP {reference}")),
         "0\nended\n"
     );
 }
@@ -142,7 +142,7 @@ fn what_a_database_does_not_offer_is_refused_as_unsupported() {
 
     // The other services are decided by this server as ever, in one pipeline with rooms.
     let mixed = format!(
-        "GAMES.TOTALS\nROOMS.BOOK bench r1 2027-03-01 2027-03-03 ada {GUEST}\nTRAVEL.START\n"
+        "GAMES.GET-TOTALS\nROOMS.BOOK bench r1 2027-03-01 2027-03-03 ada {GUEST}\nTRAVEL.START\n"
     );
     let answers = redis_cli(&door, &[], &mixed);
     assert!(answers.contains("r1\n"), "{answers}");
@@ -160,7 +160,7 @@ fn a_database_that_is_away_is_an_answer_and_comes_back() {
     };
     assert!(book("r1").starts_with("1\n"));
     database.kill();
-    await_away(&door, "ROOMS.LOOKUP R00");
+    await_away(&door, "ROOMS.LOOK-UP R00");
     let away = book("r2");
     assert!(
         away.starts_with("UNAVAILABLE ") || away.starts_with("UNKNOWN "),
@@ -174,7 +174,7 @@ fn a_database_that_is_away_is_an_answer_and_comes_back() {
         (&json!("unavailable"), "503")
     );
     assert!(
-        !cli(&door, "GAMES.TOTALS").starts_with("ERR"),
+        !cli(&door, "GAMES.GET-TOTALS").starts_with("ERR"),
         "others are served"
     );
 

@@ -45,7 +45,7 @@ fn redis_cli_books_reads_back_and_cancels() {
     let sold_out = "0\nsold_out\n2027-03-01\n2027-03-02\n";
     assert_eq!(redis_cli(&door, &book, ""), sold_out);
 
-    let shown = redis_cli(&door, &["-3", "ROOMS.LOOKUP", reference], "");
+    let shown = redis_cli(&door, &["-3", "ROOMS.LOOK-UP", reference], "");
     assert!(shown.contains(&format!("position {position}\n")), "{shown}");
     let cancelled = redis_cli(&door, &["ROOMS.CANCEL", reference, "234123412346"], "");
     assert!(
@@ -57,9 +57,9 @@ fn redis_cli_books_reads_back_and_cancels() {
 #[test]
 fn redis_cli_sells_a_journey_and_shows_who_waits() {
     let door = door();
-    let session = "TRAVEL.START\nTRAVEL.ADD 1 \"car-new york\" 1 40\nTRAVEL.ADDCUSTOMER 1 42\n\
+    let session = "TRAVEL.START\nTRAVEL.ADD-ITEM 1 \"car-new york\" 1 40\nTRAVEL.ADD-CUSTOMER 1 CUSTOMER 42\n\
                    TRAVEL.COMMIT 1\nTRAVEL.BOOK 42 \"car-New York\" KEY journey\n\
-                   TRAVEL.BOOK 42 \"car-new york\"\nTRAVEL.TX LIST\nTRAVEL.TX SHOW 2\n";
+                   TRAVEL.BOOK 42 \"car-new york\"\nTRAVEL.LIST-TRANSACTIONS\nTRAVEL.GET-TRANSACTION 2\n";
     let answers = redis_cli(&door, &[], session);
     // There is something in the journal already.
     let first: u64 = answers
@@ -97,8 +97,8 @@ fn redis_cli_plays_both_sides_and_is_told_where_a_match_stands() {
         begun.starts_with("1\nmatch\n1\ngame\nconnect-four\n"),
         "{begun}"
     );
-    let session = "GAMES.MOVE 1 ada 0 4\nGAMES.MOVE 1 ada 1 4\nGAMES.DRAW OFFER 1 ada\n\
-                   GAMES.DRAW ACCEPT 1 bob\nGAMES.AGAINST ada bob\n";
+    let session = "GAMES.MOVE 1 ada 0 4\nGAMES.MOVE 1 ada 1 4\nGAMES.OFFER-DRAW 1 ada\n\
+                   GAMES.ACCEPT-DRAW 1 bob\nGAMES.GET-TALLY ada bob\n";
     let answers = redis_cli(&door, &[], session);
     assert!(
         answers.starts_with("1\n1\n1\n1\n39\nbob\n\n\n"),
@@ -116,20 +116,19 @@ fn redis_cli_plays_both_sides_and_is_told_where_a_match_stands() {
 fn redis_cli_shows_live_help() {
     shows_help(
         "rooms.book",
-        "ROOMS.BOOK property room|type:NAME|any arrival departure guest id-number \
-         [KEY idempotency-key] \
+        "ROOMS.BOOK property ROOM|type:TYPE|any arrival departure guest id_number [KEY key] \
          summary: Books a room for every night of a stay, or for none",
     );
     shows_help(
         "travel.book",
         "TRAVEL.BOOK customer flight-NUMBER|car-LOCATION|room-LOCATION \
-         [flight-NUMBER|car-LOCATION|room-LOCATION ...] [HOLD milliseconds] [KEY idempotency-key] \
-         summary: Books a trip, all or nothing; HOLD keeps it so long only, unless it is confirmed",
+         [flight-NUMBER|car-LOCATION|room-LOCATION ...] [HOLD_MS hold_ms] [KEY key] \
+         summary: Books a trip, all or nothing",
     );
     shows_help(
         "games.challenge",
-        "GAMES.CHALLENGE player opponent tic-tac-toe|connect-four|gomoku [KEY idempotency-key] \
-         summary: Names an opponent; the match begins when both have named each other",
+        "GAMES.CHALLENGE player opponent TIC-TAC-TOE|CONNECT-FOUR|GOMOKU [KEY key] \
+         summary: Names an opponent",
     );
 }
 

@@ -50,7 +50,7 @@ fn what_is_booked_at_one_door_is_known_and_cancelled_at_the_other() {
     let stay = json!({"room": "101", "arrival": "2027-03-01", "departure": "2027-03-03"});
     assert_eq!(cancelled, stay);
     assert_eq!(
-        redis_cli(&door, &["ROOMS.LOOKUP", reference], ""),
+        redis_cli(&door, &["ROOMS.LOOK-UP", reference], ""),
         "0\nended\n"
     );
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::{Argument, COMMANDS, Catalogue, Kind, Syntax, Unknown, find_subcommand, positions};
-use crate::{Arguments, Encoder};
+use super::{Action, Argument, COMMANDS, Catalogue, Kind, Syntax, Unknown, find_subcommand};
+use crate::{Arguments, Call, Encoder};
 
 /// `COMMAND COUNT`.
 pub fn count(reply: &mut Encoder<'_>) {
@@ -13,7 +13,7 @@ pub fn count(reply: &mut Encoder<'_>) {
 /// `COMMAND LIST`.
 pub fn list(reply: &mut Encoder<'_>) {
     reply.array(COMMANDS.len());
-    for syntax in COMMANDS {
+    for syntax in COMMANDS.iter() {
         reply.text(syntax.name);
     }
 }
@@ -21,7 +21,7 @@ pub fn list(reply: &mut Encoder<'_>) {
 /// `COMMAND`: everything about every command.
 pub fn every(reply: &mut Encoder<'_>) {
     reply.array(COMMANDS.len());
-    for syntax in COMMANDS {
+    for syntax in COMMANDS.iter() {
         put_info(reply, syntax);
     }
 }
@@ -92,16 +92,11 @@ fn put_info(reply: &mut Encoder<'_>, syntax: &Syntax) {
     for _ in 0..3 {
         reply.integer(0);
     }
-    let category = if matches!(syntax.group, "rooms" | "exchange" | "travel") {
-        "@write"
-    } else {
-        "@connection"
-    };
     reply.set(1);
-    reply.simple(if syntax.flags.contains(&"readonly") {
-        "@read"
-    } else {
-        category
+    reply.simple(match syntax.action.and_then(Action::call) {
+        Some(call) if call.is_read() => "@read",
+        Some(_) => "@write",
+        None => "@connection",
     });
     reply.array(0);
     reply.array(0);
@@ -139,17 +134,17 @@ fn put_docs(reply: &mut Encoder<'_>, commands: &[&Syntax]) {
 }
 
 /// What a command is for, and what stands where in its answer: redis-cli shows nothing else of it.
-pub(super) struct Summary<'a>(pub(super) &'a Syntax);
+struct Summary<'a>(&'a Syntax);
 
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.summary)?;
-        let Some(fields) = self.0.action.and_then(positions::fields_done) else {
+        let Some(fields) = self.0.action.and_then(Action::call).and_then(Call::answer) else {
             return Ok(());
         };
         f.write_str(". RESP2 answers 1 ")?;
         for field in fields {
-            write!(f, "{field} ")?;
+            write!(f, "{} ", field.name)?;
         }
         f.write_str("position, or 0 reason ...")
     }
@@ -205,5 +200,42 @@ fn put_argument(reply: &mut Encoder<'_>, argument: &Argument) {
     if !parts.is_empty() {
         reply.text("arguments");
         put_arguments(reply, parts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_says_what_stands_where() {
+        let summary = |name: &str| {
+            let found = COMMANDS.iter().find(|syntax| syntax.name == name);
+            Summary(found.expect(name)).to_string()
+        };
+        let rows = [
+            (
+                "rooms.book",
+                "Books a room for every night of a stay, or for none. RESP2 answers \
+                 1 reference room position, or 0 reason ...",
+            ),
+            ("rooms.look-up", "Shows one booking or hold"),
+            (
+                "exchange.deposit",
+                "Puts cash into an account. RESP2 answers 1 cash position, or 0 reason ...",
+            ),
+            (
+                "games.resign",
+                "Gives up. RESP2 answers 1 match ply seq last to_move ending winner position, \
+                 or 0 reason ...",
+            ),
+            (
+                "travel.commit",
+                "Commits a transaction. RESP2 answers 1 position, or 0 reason ...",
+            ),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(summary(name), expected);
+        }
     }
 }

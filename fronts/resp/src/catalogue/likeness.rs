@@ -27,16 +27,18 @@ pub(super) fn put_suggestion(f: &mut fmt::Formatter<'_>, names: &[&str]) -> fmt:
     f.write_str("?")
 }
 
-/// The commands that are called like this behind the name of their service, or else the one whose name
-/// is the nearest.
+/// The commands that are called like this behind the name of their service, or have this word in their
+/// name; or else the one whose name is the nearest.
 pub(super) fn commands_like(typed: &[u8]) -> Vec<&'static str> {
     let Some(typed) = comparable(typed) else {
         return Vec::new();
     };
     let names = COMMANDS.iter().map(|syntax| syntax.name);
+    let (of, word) = typed.split_once('.').unwrap_or(("", &typed));
     let of_services = names.clone().filter(|name| {
-        name.split_once('.')
-            .is_some_and(|(_service, own)| own == typed)
+        name.split_once('.').is_some_and(|(service, own)| {
+            own == typed || (service == of && own.split('-').any(|part| part == word))
+        })
     });
     let of_services: Vec<_> = of_services.take(SUGGESTIONS_MAX).collect();
     if of_services.is_empty() {
@@ -82,10 +84,15 @@ mod tests {
 
     #[test]
     fn an_unknown_command_is_answered_with_the_nearest_name() {
-        let rows: [(&str, &[&str]); 9] = [
+        let rows: [(&str, &[&str]); 11] = [
             ("ROOMS.BOK", &["rooms.book"]),
             ("room.book", &["rooms.book"]),
-            ("exchange.ordre", &["exchange.order"]),
+            ("exchange.place-ordre", &["exchange.place-order"]),
+            (
+                "exchange.account",
+                &["exchange.create-account", "exchange.get-account"],
+            ),
+            ("ROOMS.ROOM", &["rooms.add-room", "rooms.withdraw-room"]),
             ("book", &["travel.book", "rooms.book"]),
             ("BOOK", &["travel.book", "rooms.book"]),
             ("pign", &["ping"]),
@@ -104,8 +111,8 @@ mod tests {
     fn an_unknown_subcommand_is_answered_with_the_nearest_of_its_container() {
         let rows: [(&str, &str, &[&str]); 3] = [
             ("client", "LSIT", &["list"]),
-            ("rooms.room", "ad", &[]),
-            ("rooms.room", "withdrew", &["withdraw"]),
+            ("acl", "me", &[]),
+            ("slowlog", "rest", &["reset"]),
         ];
         for (container, typed, expected) in rows {
             let found = subcommands_like(container, typed.as_bytes());

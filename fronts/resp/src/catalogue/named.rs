@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Argument, COMMANDS, Kind, Syntax};
+use super::{Action, Argument, COMMANDS, Kind, Syntax};
 
 /// One field of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,21 +46,17 @@ impl fmt::Display for Misnamed {
 
 impl std::error::Error for Misnamed {}
 
-/// The operations of the services, each with its own syntax: those of a container one by one.
+/// The operations of the services, each with its own syntax.
 pub fn operations() -> impl Iterator<Item = &'static Syntax> {
-    let of_services = COMMANDS.iter().filter(|syntax| syntax.name.contains('.'));
-    of_services.flat_map(|syntax| {
-        let is_container = !syntax.subcommands.is_empty();
-        let own = (!is_container).then_some(syntax);
-        own.into_iter().chain(syntax.subcommands)
-    })
+    let is_call = |syntax: &&Syntax| syntax.action.and_then(Action::call).is_some();
+    COMMANDS.iter().filter(is_call)
 }
 
 impl Syntax {
-    /// The name of the operation, the service's before it: `rooms.book`, `rooms.room.add`.
+    /// The name of the operation, the service's before it: `rooms.book`, `rooms.add_room`.
     #[must_use]
     pub fn operation(&self) -> String {
-        self.name.replace('|', ".")
+        self.name.replace('-', "_")
     }
 
     /// The fields, in the order of a request.
@@ -69,7 +65,7 @@ impl Syntax {
         let arguments = self.arguments.iter();
         arguments
             .map(|argument| FieldSyntax {
-                name: argument.field(),
+                name: argument.name.to_owned(),
                 form: argument.form(),
                 is_required: !argument.optional,
                 is_repeated: argument.multiple,
@@ -82,12 +78,12 @@ impl Syntax {
     /// # Errors
     /// A field is unknown, missing or given twice, or its value is none of those that it can have.
     pub fn request(&self, given: &[(String, String)]) -> Result<Vec<String>, Misnamed> {
-        let known: Vec<String> = self.arguments.iter().map(Argument::field).collect();
+        let known: Vec<String> = self.fields().into_iter().map(|field| field.name).collect();
         if let Some((field, _)) = given.iter().find(|(field, _)| !known.contains(field)) {
             let field = field.clone();
             return Err(Misnamed::Unknown { field, known });
         }
-        let mut words: Vec<String> = self.name.split('|').map(str::to_ascii_uppercase).collect();
+        let mut words = vec![self.name.to_ascii_uppercase()];
         let mut missing = Vec::new();
         for (argument, field) in self.arguments.iter().zip(known) {
             let mut values = given.iter().filter(|(name, _)| *name == field).peekable();
@@ -116,15 +112,6 @@ impl Syntax {
 }
 
 impl Argument {
-    /// Its name as a field: the word before it says more than its own name, where there is one.
-    fn field(&self) -> String {
-        let name = match (self.token, self.kind) {
-            (Some(token), Kind::Text | Kind::Integer | Kind::OneOf(_)) => token,
-            _ => self.name,
-        };
-        name.to_ascii_lowercase().replace('-', "_")
-    }
-
     /// What its value looks like.
     fn form(&self) -> String {
         match self.kind {
@@ -133,12 +120,7 @@ impl Argument {
             Kind::Token => "true or false".to_owned(),
             Kind::OneOf(choices) => choices
                 .iter()
-                .map(|choice| match (choice.kind, choice.token) {
-                    (Kind::Text, Some(token)) => {
-                        format!("{}:{}", token.to_ascii_lowercase(), choice.name)
-                    }
-                    _ => choice.name.to_owned(),
-                })
+                .map(|choice| choice.name)
                 .collect::<Vec<_>>()
                 .join(" | "),
             Kind::Block(_) => unreachable!("no operation of a service takes a block"),
@@ -161,7 +143,7 @@ impl Argument {
             }
             Kind::OneOf(choices) => {
                 words.extend(token);
-                words.extend(chosen(choices, value)?);
+                words.push(chosen(choices, value)?);
             }
             Kind::Block(_) => unreachable!("no operation of a service takes a block"),
         }
@@ -169,29 +151,12 @@ impl Argument {
     }
 }
 
-/// The words of the choice that a value makes: a word, a word and what stands behind it and a colon,
-/// or any text where one of the choices is that.
-fn chosen(choices: &[Argument], value: &str) -> Option<Vec<String>> {
-    for choice in choices {
-        match (choice.kind, choice.token) {
-            (Kind::Token, Some(token)) if choice.name.eq_ignore_ascii_case(value) => {
-                return Some(vec![token.to_owned()]);
-            }
-            (Kind::Text, Some(token)) => {
-                let behind = value.split_once(':');
-                if let Some((name, text)) = behind
-                    && name.eq_ignore_ascii_case(token)
-                {
-                    return Some(vec![token.to_owned(), text.to_owned()]);
-                }
-            }
-            _ => {}
-        }
-    }
-    let is_free = choices
-        .iter()
-        .any(|choice| choice.token.is_none() && matches!(choice.kind, Kind::Text | Kind::Integer));
-    is_free.then(|| vec![value.to_owned()])
+/// The word that a value is among these choices, or any text where one of them is that.
+fn chosen(choices: &[Argument], value: &str) -> Option<String> {
+    let is_word = |choice: &&Argument| choice.name.eq_ignore_ascii_case(value);
+    let word = choices.iter().find(is_word).and_then(|choice| choice.token);
+    let is_free = choices.iter().any(|choice| choice.token.is_none());
+    word.or_else(|| is_free.then_some(value)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -229,60 +194,60 @@ mod tests {
                 Ok("ROOMS.BOOK inn type:twin a d g 1 KEY k"),
             ),
             (
-                "rooms.hold property=inn wish=any arrival=a departure=d ttl=60",
-                Ok("ROOMS.HOLD inn any a d TTL 60"),
+                "rooms.hold property=inn wish=any arrival=a departure=d ttl_seconds=60",
+                Ok("ROOMS.HOLD inn any a d TTL_SECONDS 60"),
             ),
             (
-                "rooms.hold property=inn wish=any ttl=soon arrival=a departure=d",
-                Err("field \"ttl\" is not a whole number"),
+                "rooms.hold property=inn wish=any ttl_seconds=soon arrival=a departure=d",
+                Err("field \"ttl_seconds\" is not a whole number"),
             ),
             (
-                "rooms.property property=inn open=true",
-                Ok("ROOMS.PROPERTY inn OPEN"),
+                "rooms.add_property property=inn open=true",
+                Ok("ROOMS.ADD-PROPERTY inn OPEN"),
             ),
             (
-                "rooms.property property=inn open=false",
-                Ok("ROOMS.PROPERTY inn"),
+                "rooms.add_property property=inn open=false",
+                Ok("ROOMS.ADD-PROPERTY inn"),
             ),
             (
-                "rooms.property property=inn open=yes",
+                "rooms.add_property property=inn open=yes",
                 Err("field \"open\" is not true or false"),
             ),
             (
-                "rooms.room.add property=inn room=1 type=twin",
-                Ok("ROOMS.ROOM ADD inn 1 twin"),
+                "rooms.add_room property=inn room=1 type=twin",
+                Ok("ROOMS.ADD-ROOM inn 1 twin"),
             ),
             (
-                "rooms.room.add type=twin",
+                "rooms.add_room type=twin",
                 Err("missing fields: property, room"),
             ),
             (
                 "rooms.release hold=R1 hold=R2",
                 Err("field \"hold\" is given twice"),
             ),
-            ("rooms.totals", Ok("ROOMS.TOTALS")),
+            ("rooms.get_totals", Ok("ROOMS.GET-TOTALS")),
             (
-                "exchange.order account=a symbol=X side=buy quantity=1 limit=market time_in_force=ioc",
-                Ok("EXCHANGE.ORDER a X BUY 1 MARKET IOC"),
+                "exchange.place_order account=a symbol=X side=buy quantity=1 limit=market time_in_force=ioc",
+                Ok("EXCHANGE.PLACE-ORDER a X BUY 1 MARKET IOC"),
             ),
             (
-                "exchange.order account=a symbol=X side=sell quantity=1 limit=9.5 \
-                 time_in_force=until:2027-05-01T12:00:00Z selftrade=skip id=c-1",
+                "exchange.place_order account=a symbol=X side=sell quantity=1 limit=9.5 \
+                 until=2027-05-01T12:00:00Z self_trade=skip client_id=c-1",
                 Ok(
-                    "EXCHANGE.ORDER a X SELL 1 9.5 UNTIL 2027-05-01T12:00:00Z SELFTRADE skip ID c-1",
+                    "EXCHANGE.PLACE-ORDER a X SELL 1 9.5 UNTIL 2027-05-01T12:00:00Z SELF_TRADE SKIP CLIENT_ID c-1",
                 ),
             ),
             (
-                "exchange.order account=a symbol=X side=both quantity=1 limit=1",
+                "exchange.place_order account=a symbol=X side=both quantity=1 limit=1",
                 Err("field \"side\" is not buy | sell"),
             ),
             (
-                "travel.book customer=7 item=flight-1 item=car-paris hold=60000",
-                Ok("TRAVEL.BOOK 7 flight-1 car-paris HOLD 60000"),
+                "travel.book customer=7 items=flight-1 items=car-paris hold_ms=60000",
+                Ok("TRAVEL.BOOK 7 flight-1 car-paris HOLD_MS 60000"),
             ),
             (
-                "travel.tx.resolve desk=cars xid=5 decision=commit",
-                Ok("TRAVEL.TX RESOLVE cars 5 COMMIT"),
+                "travel.resolve desk=cars xid=5 decision=commit",
+                Ok("TRAVEL.RESOLVE CARS 5 COMMIT"),
             ),
         ];
         for (line, expected) in rows {

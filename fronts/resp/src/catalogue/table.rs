@@ -1,10 +1,9 @@
 //! The commands themselves.
 
 mod client;
-mod exchange;
-mod games;
-mod rooms;
-mod travel;
+mod services;
+
+use std::sync::LazyLock;
 
 use super::{Action, Argument, Kind, Syntax, Verb};
 
@@ -61,10 +60,6 @@ const fn word(name: &'static str, token: &'static str) -> Argument {
     }
 }
 
-const KEY: Argument = option("KEY", text("idempotency-key"));
-const LIMIT: Argument = option("LIMIT", integer("count"));
-const CURSOR: Argument = option("CURSOR", text("cursor"));
-
 const fn session(
     verb: Verb,
     name: &'static str,
@@ -100,39 +95,11 @@ const fn container(
 }
 
 /// Every command, the services first.
-pub static COMMANDS: &[Syntax] = &joined::<{ count() }>();
-
-const PARTS: [&[Syntax]; 5] = [
-    &exchange::COMMANDS,
-    &games::COMMANDS,
-    &travel::COMMANDS,
-    rooms::COMMANDS,
-    OTHERS,
-];
-
-const fn count() -> usize {
-    let (mut count, mut part) = (0, 0);
-    while part < PARTS.len() {
-        count += PARTS[part].len();
-        part += 1;
-    }
-    count
-}
-
-const fn joined<const N: usize>() -> [Syntax; N] {
-    let mut all = [OTHERS[0]; N];
-    let (mut at, mut part) = (0, 0);
-    while part < PARTS.len() {
-        let mut place = 0;
-        while place < PARTS[part].len() {
-            all[at] = PARTS[part][place];
-            at += 1;
-            place += 1;
-        }
-        part += 1;
-    }
+pub static COMMANDS: LazyLock<Vec<Syntax>> = LazyLock::new(|| {
+    let mut all = services::commands();
+    all.extend_from_slice(OTHERS);
     all
-}
+});
 
 const OTHERS: &[Syntax] = &[
     session(

@@ -43,8 +43,8 @@ fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
     };
     typed(line, |found, arguments| {
         check(match found {
-            Ok(Action::Rooms(verb)) => {
-                parse(verb, arguments, door).map_err(|invalid| invalid.to_string())
+            Ok(Action::Rooms(call)) => {
+                parse(call, arguments, door).map_err(|invalid| invalid.to_string())
             }
             other => Err(format!("{other:?}")),
         });
@@ -112,7 +112,7 @@ fn a_line_becomes_its_command() {
     };
     commands(&format!("ROOMS.HOLD inn any {nights}"), hold(600_000), None);
     commands(
-        &format!("ROOMS.HOLD inn any {nights} KEY k TTL 5"),
+        &format!("ROOMS.HOLD inn any {nights} KEY k TTL_SECONDS 5"),
         hold(5_000),
         Some("k"),
     );
@@ -152,11 +152,11 @@ fn a_line_about_an_inventory_becomes_its_command() {
     let (property, nights) = (name("inn"), "2027-01-01 2027-01-03");
     let stay = stay("2027-01-01", "2027-01-03");
     let add = |open| Command::AddProperty { property, open };
-    commands("ROOMS.PROPERTY inn", add(false), None);
-    commands("ROOMS.PROPERTY inn OPEN", add(true), None);
+    commands("ROOMS.ADD-PROPERTY inn", add(false), None);
+    commands("ROOMS.ADD-PROPERTY inn OPEN", add(true), None);
     let room = name("101");
     commands(
-        "ROOMS.ROOM ADD inn 101 twin",
+        "ROOMS.ADD-ROOM inn 101 twin",
         Command::AddRoom {
             property,
             room,
@@ -165,7 +165,7 @@ fn a_line_about_an_inventory_becomes_its_command() {
         None,
     );
     commands(
-        "ROOMS.ROOM withdraw inn 101",
+        "ROOMS.WITHDRAW-ROOM inn 101",
         Command::WithdrawRoom { property, room },
         None,
     );
@@ -176,12 +176,12 @@ fn a_line_about_an_inventory_becomes_its_command() {
         stopped,
     };
     commands(
-        &format!("ROOMS.STOPSELL inn 101 {nights}"),
+        &format!("ROOMS.STOP-SELL inn 101 {nights}"),
         stop(true),
         None,
     );
     commands(
-        &format!("ROOMS.STOPSELL inn 101 {nights} RESUME"),
+        &format!("ROOMS.RESUME-SELL inn 101 {nights}"),
         stop(false),
         None,
     );
@@ -202,21 +202,21 @@ fn a_line_becomes_its_query() {
     let stay = stay("2027-01-01", "2027-01-03");
     let rows = [
         (
-            "ROOMS.LOOKUP R77",
+            "ROOMS.LOOK-UP R77",
             Query::LookUp {
                 reference: REFERENCE,
             },
         ),
         (
-            "ROOMS.LIST inn 1970-01-01 1970-04-01",
+            "ROOMS.LIST-BOOKINGS inn 1970-01-01 1970-04-01",
             list(None, None, 100),
         ),
         (
-            "ROOMS.LIST inn 1970-01-01 1970-04-01 cursor 8 limit 7 room 101",
+            "ROOMS.LIST-BOOKINGS inn 1970-01-01 1970-04-01 cursor 8 limit 7 room 101",
             list(Some(name("101")), Some(Cursor(8)), 7),
         ),
         (
-            "ROOMS.GUEST 234123412346 LIMIT 1000",
+            "ROOMS.LIST-GUEST-BOOKINGS 234123412346 LIMIT 1000",
             Query::Guest {
                 id: sealed("234123412346"),
                 cursor: None,
@@ -224,14 +224,14 @@ fn a_line_becomes_its_query() {
             },
         ),
         (
-            "ROOMS.HOLDS CURSOR 0",
+            "ROOMS.LIST-HOLDS CURSOR 0",
             Query::Holds {
                 cursor: Some(Cursor(0)),
                 limit: 100,
             },
         ),
         (
-            "ROOMS.AVAILABILITY inn 2027-01-01 2027-01-03 TYPE twin",
+            "ROOMS.GET-AVAILABILITY inn 2027-01-01 2027-01-03 TYPE twin",
             Query::Availability {
                 property,
                 room_type: Some(name("twin")),
@@ -247,7 +247,7 @@ fn a_line_becomes_its_query() {
             },
         ),
         (
-            "ROOMS.PROPERTIES",
+            "ROOMS.LIST-PROPERTIES",
             Query::Properties {
                 cursor: None,
                 limit: 100,
@@ -263,7 +263,7 @@ fn a_line_becomes_its_query() {
 
 #[test]
 fn totals_are_asked_for_without_any_argument() {
-    asked("ROOMS.TOTALS", |found| {
+    asked("ROOMS.GET-TOTALS", |found| {
         assert_eq!(found, Ok(Request::Query(Query::Totals)));
     });
 }
@@ -281,7 +281,7 @@ fn an_error_says_which_argument_is_wrong_and_why() {
         ),
         (
             "ROOMS.BOOK inn type: 2027-01-01 2027-01-03 ada 234123412346",
-            "ROOMS.BOOK type: a name has at least one character",
+            "ROOMS.BOOK wish: a name has at least one character",
         ),
         (
             "ROOMS.BOOK i/n 101 2027-01-01 2027-01-03 ada 234123412346",
@@ -289,15 +289,15 @@ fn an_error_says_which_argument_is_wrong_and_why() {
         ),
         (
             "ROOMS.BOOK inn 101 2027-01-01 2027-01-03 ada 234123412345",
-            "ROOMS.BOOK id-number: the id number's check digit is wrong",
+            "ROOMS.BOOK id_number: the id number's check digit is wrong",
         ),
         (
             "ROOMS.BOOK inn 101 2027-01-01 2027-01-03 ada 234123412346 KEY",
-            "ROOMS.BOOK KEY: the value is missing",
+            "ROOMS.BOOK key: the value is missing",
         ),
         (
             "ROOMS.BOOK inn 101 2027-01-01 2027-01-03 ada 234123412346 KEY a KEY b",
-            "ROOMS.BOOK KEY: given twice",
+            "ROOMS.BOOK key: given twice",
         ),
         (
             "ROOMS.BOOK inn 101 2027-01-01 2027-01-03 ada 234123412346 TTL 3",
@@ -305,23 +305,23 @@ fn an_error_says_which_argument_is_wrong_and_why() {
         ),
         (
             "ROOMS.EXTEND R77 0",
-            "ROOMS.EXTEND seconds: a whole number from 1 to 4294967",
+            "ROOMS.EXTEND ttl_seconds: a whole number from 1 to 4294967",
         ),
         (
-            "ROOMS.HOLDS LIMIT 1001",
-            "ROOMS.HOLDS LIMIT: a whole number from 1 to 1000",
+            "ROOMS.LIST-HOLDS LIMIT 1001",
+            "ROOMS.LIST-HOLDS limit: a whole number from 1 to 1000",
         ),
         (
-            "ROOMS.HOLDS CURSOR 18446744073709551616",
-            "ROOMS.HOLDS CURSOR: a whole number from 0 to 18446744073709551615",
+            "ROOMS.LIST-HOLDS CURSOR 18446744073709551616",
+            "ROOMS.LIST-HOLDS cursor: a whole number from 0 to 18446744073709551615",
         ),
         (
-            "ROOMS.LIST inn 2027-01-02 2027-01-02",
-            "ROOMS.LIST to: the end is a date after the start",
+            "ROOMS.LIST-BOOKINGS inn 2027-01-02 2027-01-02",
+            "ROOMS.LIST-BOOKINGS to: the end is a date after the start",
         ),
         (
-            "ROOMS.ROOM ADD inn 10/1 twin",
-            "ROOMS.ROOM ADD room: a name uses A-Z a-z 0-9 . _ : - only, character 3 is none",
+            "ROOMS.ADD-ROOM inn 10/1 twin",
+            "ROOMS.ADD-ROOM room: a name uses A-Z a-z 0-9 . _ : - only, character 3 is none",
         ),
         (
             "ROOMS.RELEASE R78",

@@ -17,10 +17,10 @@ use turnstile_types::{Position, Timestamp};
 static COUNTING: Counting = Counting;
 
 const REQUESTS: [&str; 4] = [
-    "EXCHANGE.ORDER ada ACME BUY 10 9.5 KEY k-1\n",
-    "EXCHANGE.ORDER ada ACME SELL 0.25 MARKET FOK SELFTRADE skip ID c-1\n",
-    "EXCHANGE.ORDER ada ACME SELL 1 2 UNTIL 2026-12-24T10:04:05Z\n",
-    "EXCHANGE.CANCEL ada id:c-1\n",
+    "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 KEY k-1\n",
+    "EXCHANGE.PLACE-ORDER ada ACME SELL 0.25 MARKET FOK SELF_TRADE skip CLIENT_ID c-1\n",
+    "EXCHANGE.PLACE-ORDER ada ACME SELL 1 2 UNTIL 2026-12-24T10:04:05Z\n",
+    "EXCHANGE.CANCEL-ORDER ada id:c-1\n",
 ];
 
 fn outcomes() -> [Outcome; 3] {
@@ -52,10 +52,10 @@ fn rush(catalogue: &Catalogue, decoder: &mut Decoder, out: &mut Vec<u8>) -> usiz
         let Ok(Decoded::Request { arguments, .. }) = decoder.decode(line.as_bytes()) else {
             panic!("{line} is a whole line");
         };
-        let Ok(Action::Exchange(verb)) = catalogue.resolve(&arguments) else {
+        let Ok(Action::Exchange(call)) = catalogue.resolve(&arguments) else {
             panic!("{line} is a request to the exchange");
         };
-        let request = exchange::parse(verb, arguments);
+        let request = exchange::parse(call, arguments);
         read += usize::from(matches!(request, Ok(exchange::Request::Command { .. })));
     }
     for protocol in [Protocol::Resp2, Protocol::Resp3] {
@@ -89,7 +89,7 @@ const MOVES: [&str; 4] = [
     "GAMES.BEGIN ada bob gomoku\n",
     "GAMES.MOVE 7 ada 0 113\n",
     "GAMES.MOVE 7 bob 1 114 CLAIM ordinary KEY m-1\n",
-    "GAMES.DRAW OFFER 7 ada\n",
+    "GAMES.OFFER-DRAW 7 ada\n",
 ];
 
 /// What was begun, and what was done in it.
@@ -119,10 +119,10 @@ fn rush_of_moves(catalogue: &Catalogue, decoder: &mut Decoder, out: &mut Vec<u8>
         let Ok(Decoded::Request { arguments, .. }) = decoder.decode(line.as_bytes()) else {
             panic!("{line} is a whole line");
         };
-        let Ok(Action::Games(verb)) = catalogue.resolve(&arguments) else {
+        let Ok(Action::Games(call)) = catalogue.resolve(&arguments) else {
             panic!("{line} is a request to games");
         };
-        let request = games::parse(verb, arguments);
+        let request = games::parse(call, arguments);
         read += usize::from(matches!(request, Ok(games::Request::Command { .. })));
     }
     for protocol in [Protocol::Resp2, Protocol::Resp3] {

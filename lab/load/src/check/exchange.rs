@@ -95,7 +95,7 @@ fn tells_positions(door: &mut Connection, market: &Market) -> Result<(), Error> 
     speak_resp3(door)?;
     let (account, symbol) = (market.accounts[0].as_bytes(), market.symbols[0].as_bytes());
     let refused = door.command(&[
-        b"EXCHANGE.ORDER",
+        b"EXCHANGE.PLACE-ORDER",
         account,
         symbol,
         b"SELL",
@@ -104,7 +104,7 @@ fn tells_positions(door: &mut Connection, market: &Market) -> Result<(), Error> 
     ])?;
     let said = field(&refused, "reason").and_then(Value::as_str);
     if said != Some("insufficient_shares") || field(&refused, "position").is_none() {
-        return Err(unfit("EXCHANGE.ORDER", &refused));
+        return Err(unfit("EXCHANGE.PLACE-ORDER", &refused));
     }
     Ok(())
 }

@@ -150,7 +150,7 @@ fn time(door: &mut Connection, property: &str, names: &Names, night: u16) -> Res
         &room,
         names.night(night),
         names.night(night + 1),
-        b"TTL",
+        b"TTL_SECONDS",
         b"1",
     ])?;
     let until = field(&held, "until").and_then(Value::as_bytes);

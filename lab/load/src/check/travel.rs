@@ -153,12 +153,12 @@ fn await_holds(door: &mut Connection, itineraries: u64) -> Result<(), Error> {
 /// late answer tells where it was decided: without that there is no order to replay.
 fn tells_places(door: &mut Connection, other: &mut Connection, stock: &Stock) -> Result<(), Error> {
     let xid = stock::begin(door)?;
-    stock::done(door, &[b"TRAVEL.QUERY", &xid, stock.item(0)])?;
+    stock::done(door, &[b"TRAVEL.QUERY-ITEM", &xid, stock.item(0)])?;
     other.send(&[b"TRAVEL.BOOK", stock.customer(0), stock.item(0)]);
     other.flush()?;
     let mut waits = false;
     for _ in 0..LOOKS_MAX {
-        let waiting = door.command(&[b"TRAVEL.TX", b"LIST", b"STATE", b"waiting"])?;
+        let waiting = door.command(&[b"TRAVEL.LIST-TRANSACTIONS", b"STATE", b"waiting"])?;
         let waiting = field(&waiting, "transactions").and_then(Value::as_array);
         waits = waiting.is_some_and(|all| !all.is_empty());
         if waits {

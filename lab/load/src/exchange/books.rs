@@ -69,7 +69,7 @@ impl Books {
             books.shares.push(shares);
         }
         for symbol in &market.symbols {
-            let answer = door.command(&[b"EXCHANGE.INSTRUMENT", symbol.as_bytes()])?;
+            let answer = door.command(&[b"EXCHANGE.GET-SYMBOL", symbol.as_bytes()])?;
             let issued = if refusal(&answer).is_some() {
                 books
                     .charge
@@ -77,7 +77,7 @@ impl Books {
                 0
             } else {
                 let issued = field(&answer, "issued").and_then(units);
-                issued.ok_or_else(|| unusable("EXCHANGE.INSTRUMENT", &answer))?
+                issued.ok_or_else(|| unusable("EXCHANGE.GET-SYMBOL", &answer))?
             };
             books.issued.push(issued);
         }
@@ -91,7 +91,7 @@ impl Books {
         account: &[u8],
         numbers: &BTreeMap<&[u8], usize>,
     ) -> Result<Option<(Held, Vec<Held>)>, Error> {
-        let answer = door.command(&[b"EXCHANGE.BALANCE", account, b"LIMIT", PAGE])?;
+        let answer = door.command(&[b"EXCHANGE.GET-ACCOUNT", account, b"LIMIT", PAGE])?;
         if refusal(&answer).is_some() {
             self.charge.add(|| {
                 let account = String::from_utf8_lossy(account);
@@ -100,7 +100,7 @@ impl Books {
             return Ok(None);
         }
         let mut shares = vec![Held::default(); numbers.len()];
-        let unusable = || unusable("EXCHANGE.BALANCE", &answer);
+        let unusable = || unusable("EXCHANGE.GET-ACCOUNT", &answer);
         let positions = field(&answer, "positions").and_then(Value::as_array);
         for position in positions.ok_or_else(unusable)? {
             let name = field(position, "symbol").and_then(Value::as_bytes);
@@ -123,12 +123,12 @@ fn listed_cash(door: &mut Connection) -> Result<BTreeMap<Vec<u8>, Held>, Error> 
     let mut listed = BTreeMap::new();
     let mut cursor: Option<String> = None;
     loop {
-        let mut request: Vec<&[u8]> = vec![b"EXCHANGE.ACCOUNTS", b"LIMIT", PAGE];
+        let mut request: Vec<&[u8]> = vec![b"EXCHANGE.LIST-ACCOUNTS", b"LIMIT", PAGE];
         if let Some(cursor) = &cursor {
             request.extend([&b"CURSOR"[..], cursor.as_bytes()]);
         }
         let answer = door.command(&request)?;
-        let unusable = || unusable("EXCHANGE.ACCOUNTS", &answer);
+        let unusable = || unusable("EXCHANGE.LIST-ACCOUNTS", &answer);
         let accounts = field(&answer, "accounts").and_then(Value::as_array);
         for account in accounts.ok_or_else(unusable)? {
             let name = field(account, "account").and_then(Value::as_bytes);

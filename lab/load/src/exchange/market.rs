@@ -112,22 +112,22 @@ impl Market {
         let market = Self::free(config, |market| {
             let cash = market.cash_each.to_string();
             let account = market.accounts[0].as_bytes();
-            let answer = door.command(&[b"EXCHANGE.ACCOUNT", account, cash.as_bytes()])?;
+            let answer = door.command(&[b"EXCHANGE.CREATE-ACCOUNT", account, cash.as_bytes()])?;
             match refusal(&answer) {
-                None => done("EXCHANGE.ACCOUNT", &answer).map(|()| true),
+                None => done("EXCHANGE.CREATE-ACCOUNT", &answer).map(|()| true),
                 Some("account_exists") => Ok(false),
-                Some(_) => Err(refused("EXCHANGE.ACCOUNT", &answer)),
+                Some(_) => Err(refused("EXCHANGE.CREATE-ACCOUNT", &answer)),
             }
         })?;
         let (cash, shares) = (market.cash_each.to_string(), market.shares_each.to_string());
         let mut wanted: Vec<(&'static str, Vec<&[u8]>)> = Vec::new();
         for symbol in &market.symbols {
-            wanted.push(("EXCHANGE.SYMBOL", vec![symbol.as_bytes()]));
+            wanted.push(("EXCHANGE.CREATE-SYMBOL", vec![symbol.as_bytes()]));
         }
         for (number, account) in market.accounts.iter().enumerate() {
             if number > 0 {
                 let words = vec![account.as_bytes(), cash.as_bytes()];
-                wanted.push(("EXCHANGE.ACCOUNT", words));
+                wanted.push(("EXCHANGE.CREATE-ACCOUNT", words));
             }
             for symbol in &market.symbols {
                 let words = vec![account.as_bytes(), symbol.as_bytes(), shares.as_bytes()];

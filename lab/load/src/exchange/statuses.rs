@@ -100,7 +100,7 @@ impl Statuses {
         let mut door = door::connect(address)?;
         for batch in sent.chunks(BATCH) {
             for sent in batch {
-                door.send(&[b"EXCHANGE.STATUS", sent.order.to_string().as_bytes()]);
+                door.send(&[b"EXCHANGE.GET-ORDER", sent.order.to_string().as_bytes()]);
             }
             for sent in batch {
                 self.hear_resp(sent, &mut door, market)?;

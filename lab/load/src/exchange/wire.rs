@@ -50,7 +50,7 @@ impl Door {
         match self {
             Self::Resp => {
                 resp::put_count(out, b'*', if new.immediate { 7 } else { 6 });
-                resp::put_bulk(out, b"EXCHANGE.ORDER");
+                resp::put_bulk(out, b"EXCHANGE.PLACE-ORDER");
                 resp::put_bulk(out, account.as_bytes());
                 resp::put_bulk(out, symbol.as_bytes());
                 resp::put_bulk(
@@ -80,7 +80,7 @@ impl Door {
         match self {
             Self::Resp => {
                 resp::put_count(out, b'*', 3);
-                resp::put_bulk(out, b"EXCHANGE.CANCEL");
+                resp::put_bulk(out, b"EXCHANGE.CANCEL-ORDER");
                 resp::put_bulk(out, account.as_bytes());
                 put_number(out, held.order, 0);
             }
@@ -293,11 +293,11 @@ mod tests {
         new.immediate = false;
         Door::Resp.put_new(&mut out, &market, &new);
         Door::Resp.put_cancel(&mut out, &market, held);
-        let expected = "*7\r\n$14\r\nEXCHANGE.ORDER\r\n$5\r\n30002\r\n$4\r\nL3S1\r\n$4\r\nSELL\r\n\
+        let expected = "*7\r\n$20\r\nEXCHANGE.PLACE-ORDER\r\n$5\r\n30002\r\n$4\r\nL3S1\r\n$4\r\nSELL\r\n\
             $2\r\n40\r\n$5\r\n99.05\r\n$3\r\nIOC\r\n\
-            *6\r\n$14\r\nEXCHANGE.ORDER\r\n$5\r\n30002\r\n$4\r\nL3S1\r\n$4\r\nSELL\r\n\
+            *6\r\n$20\r\nEXCHANGE.PLACE-ORDER\r\n$5\r\n30002\r\n$4\r\nL3S1\r\n$4\r\nSELL\r\n\
             $2\r\n40\r\n$3\r\n100\r\n\
-            *3\r\n$15\r\nEXCHANGE.CANCEL\r\n$5\r\n30002\r\n$2\r\n17\r\n";
+            *3\r\n$21\r\nEXCHANGE.CANCEL-ORDER\r\n$5\r\n30002\r\n$2\r\n17\r\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
 
         let mut out = Vec::new();

@@ -48,9 +48,9 @@ impl Standings {
         for batch in pairs.chunks(BATCH) {
             for [one, two] in batch {
                 let (one, two) = (one.as_bytes(), two.as_bytes());
-                door.send(&[b"GAMES.STANDING", one]);
-                door.send(&[b"GAMES.STANDING", two]);
-                door.send(&[b"GAMES.AGAINST", one, two]);
+                door.send(&[b"GAMES.GET-STANDING", one]);
+                door.send(&[b"GAMES.GET-STANDING", two]);
+                door.send(&[b"GAMES.GET-TALLY", one, two]);
             }
             for _question in 0..3 * batch.len() {
                 tallies.push(Tally::receive(&mut door)?);
@@ -84,7 +84,7 @@ impl Tally {
             })
         };
         tally().ok_or_else(|| Error::Preparation {
-            command: "GAMES.STANDING",
+            command: "GAMES.GET-STANDING",
             answer: answer.to_string(),
         })
     }

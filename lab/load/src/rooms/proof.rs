@@ -167,7 +167,7 @@ fn look_up_standing(
     let mut missing = 0;
     for batch in sample.chunks(BATCH) {
         for (_, booking) in batch {
-            door.send(&[b"ROOMS.LOOKUP", booking.reference()]);
+            door.send(&[b"ROOMS.LOOK-UP", booking.reference()]);
         }
         for (guest, booking) in batch {
             let answer = door.receive()?;
@@ -198,7 +198,7 @@ fn look_up_cancelled(
     let mut found = 0;
     for batch in sample.chunks(BATCH) {
         for (_, booking) in batch {
-            door.send(&[b"ROOMS.LOOKUP", booking.reference()]);
+            door.send(&[b"ROOMS.LOOK-UP", booking.reference()]);
         }
         for (_, booking) in batch {
             let answer = door.receive()?;

@@ -167,7 +167,15 @@ impl State {
                 let position = self.take_position(often);
                 self.cancel(often, reference, id, position, out);
             }
-            ["ROOMS.HOLD", _, room, arrival, departure, "TTL", seconds] => {
+            [
+                "ROOMS.HOLD",
+                _,
+                room,
+                arrival,
+                departure,
+                "TTL_SECONDS",
+                seconds,
+            ] => {
                 let position = self.take_position(false);
                 self.hold([room, arrival, departure, seconds], position, out);
             }

@@ -135,11 +135,11 @@ impl State {
             ["INFO"] => put_bulk(out, self.info().as_bytes()),
             ["PING"] => out.extend_from_slice(b"+PONG\r\n"),
             ["GARBLE"] => out.extend_from_slice(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-            ["ROOMS.PROPERTY", property] => {
+            ["ROOMS.ADD-PROPERTY", property] => {
                 self.rooms.insert(property.to_owned(), Vec::new());
                 put_answer(out, 1, &[], &[self.position]);
             }
-            ["ROOMS.ROOM", "ADD", property, room, _] => {
+            ["ROOMS.ADD-ROOM", property, room, _] => {
                 let rooms = self.rooms.get_mut(property).unwrap();
                 rooms.push(room.to_owned());
                 put_answer(out, 1, &[], &[self.position]);
@@ -149,7 +149,7 @@ impl State {
                 self.book([property, wish, arrival, id], out);
             }
             ["ROOMS.CANCEL", reference, id] => self.cancel(reference, id, out),
-            ["ROOMS.LOOKUP", reference] => match self.bookings.get(reference) {
+            ["ROOMS.LOOK-UP", reference] => match self.bookings.get(reference) {
                 Some([_, room, _, _]) => {
                     put_count(out, b'*', 4);
                     for word in ["reference", reference, "room", room] {
@@ -158,7 +158,7 @@ impl State {
                 }
                 None => put_answer(out, 0, &["not_found"], &[]),
             },
-            ["ROOMS.LIST", property, from, _, "ROOM", room] => {
+            ["ROOMS.LIST-BOOKINGS", property, from, _, "ROOM", room] => {
                 self.list([property, room, from], out)
             }
             _ => out.extend_from_slice(b"-ERR unknown command\r\n"),

@@ -60,12 +60,12 @@ impl Batch {
 }
 
 /// Whether the answer may be long, however short the request is.
-const fn is_read(action: Action) -> bool {
+fn is_read(action: Action) -> bool {
     match action {
-        Action::Rooms(verb) => verb.is_read(),
-        Action::Exchange(verb) => verb.is_read(),
-        Action::Games(verb) => verb.is_read(),
-        Action::Travel(verb) => verb.is_read(),
+        Action::Rooms(call)
+        | Action::Exchange(call)
+        | Action::Games(call)
+        | Action::Travel(call) => call.may_be_long(),
         Action::Session(verb) => !matches!(verb, Verb::Ping | Verb::Echo),
     }
 }

@@ -42,8 +42,8 @@ fn the_exchange_in_postgres_trades_at_all_doors_of_all_servers() {
     let answers = redis_cli(
         &one,
         &[],
-        "EXCHANGE.ACCOUNT 7 1000\nEXCHANGE.SYMBOL NEW\nEXCHANGE.GRANT 7 NEW 20\n\
-         EXCHANGE.ORDER 7 NEW SELL 5 10 ID mine\nPING\nEXCHANGE.ORDER 7 NEW SELL 100 10\n",
+        "EXCHANGE.CREATE-ACCOUNT 7 1000\nEXCHANGE.CREATE-SYMBOL NEW\nEXCHANGE.GRANT 7 NEW 20\n\
+         EXCHANGE.PLACE-ORDER 7 NEW SELL 5 10 CLIENT_ID mine\nPING\nEXCHANGE.PLACE-ORDER 7 NEW SELL 100 10\n",
     );
     assert_eq!(answers.matches("PONG").count(), 1, "{answers}");
     assert!(answers.contains("insufficient_shares"), "{answers}");
@@ -83,9 +83,12 @@ fn the_exchange_in_postgres_trades_at_all_doors_of_all_servers() {
         Some(2),
         "{mine}"
     );
-    let cancelled = cli(&two, "EXCHANGE.CANCEL 7 id:mine");
+    let cancelled = cli(&two, "EXCHANGE.CANCEL-ORDER 7 id:mine");
     assert!(cancelled.starts_with("1\n"), "{cancelled}");
-    assert_eq!(cli(&one, "EXCHANGE.CANCEL 7 id:mine"), "0\nnot_open\n");
+    assert_eq!(
+        cli(&one, "EXCHANGE.CANCEL-ORDER 7 id:mine"),
+        "0\nnot_open\n"
+    );
 }
 
 #[test]
@@ -103,7 +106,7 @@ fn what_a_database_does_not_offer_of_the_exchange_is_refused_as_unsupported() {
     let answers = "turnstile_backend_answers{service=\"exchange\"} 1";
     assert!(metrics.lines().any(|line| line == answers), "{metrics}");
 
-    let answers = redis_cli(&door, &[], "MULTI\nEXCHANGE.DEPTH ACME\nEXEC\n");
+    let answers = redis_cli(&door, &[], "MULTI\nEXCHANGE.GET-DEPTH ACME\nEXEC\n");
     assert!(answers.contains("UNSUPPORTED"), "{answers}");
     assert!(answers.contains("EXECABORT"), "{answers}");
     for follow in [
@@ -120,7 +123,7 @@ fn what_a_database_does_not_offer_of_the_exchange_is_refused_as_unsupported() {
     );
 
     // The other services are decided by this server as ever, in one pipeline with the exchange.
-    let mixed = "GAMES.TOTALS\nEXCHANGE.ORDER 1003 ACME BUY 1 100.1\nTRAVEL.START\n";
+    let mixed = "GAMES.GET-TOTALS\nEXCHANGE.PLACE-ORDER 1003 ACME BUY 1 100.1\nTRAVEL.START\n";
     let answers = redis_cli(&door, &[], mixed);
     assert!(answers.contains("filled"), "{answers}");
 }
@@ -139,10 +142,10 @@ fn rooms_and_the_exchange_lie_in_one_database_and_are_asked_in_one_pipeline() {
     let answers = redis_cli(
         &door,
         &[],
-        "EXCHANGE.ORDER 1003 ACME BUY 1 100.1 ID mine\n\
+        "EXCHANGE.PLACE-ORDER 1003 ACME BUY 1 100.1 CLIENT_ID mine\n\
          ROOMS.BOOK bench r1 2027-03-01 2027-03-03 ada 234123412346\n\
-         GAMES.TOTALS\n\
-         EXCHANGE.CANCEL 1003 id:mine\n\
+         GAMES.GET-TOTALS\n\
+         EXCHANGE.CANCEL-ORDER 1003 id:mine\n\
          ROOMS.BOOK bench r1 2027-03-01 2027-03-03 bob 234123412346\n",
     );
     let places = ["filled", "\nr1\n", "players", "not_open", "sold_out"].map(|word| {
@@ -157,20 +160,20 @@ fn rooms_and_the_exchange_lie_in_one_database_and_are_asked_in_one_pipeline() {
 fn the_sample_market_is_made_once_in_a_database() {
     let database = PostgresServer::start();
     let url = database.database();
-    let depth = cli(&served_from(&url), "EXCHANGE.DEPTH ACME");
+    let depth = cli(&served_from(&url), "EXCHANGE.GET-DEPTH ACME");
     assert!(depth.contains("99.9"), "{depth}");
-    assert_eq!(cli(&served_from(&url), "EXCHANGE.DEPTH ACME"), depth);
+    assert_eq!(cli(&served_from(&url), "EXCHANGE.GET-DEPTH ACME"), depth);
 }
 
 #[test]
 fn an_exchange_whose_database_is_away_says_so_and_comes_back() {
     let mut database = PostgresServer::start();
     let door = served_from(&database.database());
-    let buy = "EXCHANGE.ORDER 1003 ACME BUY 1 100.1";
+    let buy = "EXCHANGE.PLACE-ORDER 1003 ACME BUY 1 100.1";
     let document = "<transactions id=\"1003\"><order sym=\"ACME\" amount=\"1\" limit=\"50\"/>\
                     <cancel id=\"4\"/><query id=\"4\"/><query id=\"none\"/></transactions>";
     database.kill();
-    await_away(&door, "EXCHANGE.DEPTH ACME");
+    await_away(&door, "EXCHANGE.GET-DEPTH ACME");
     let away = cli(&door, buy);
     assert!(
         away.starts_with("UNAVAILABLE ") || away.starts_with("UNKNOWN "),
@@ -185,7 +188,7 @@ fn an_exchange_whose_database_is_away_says_so_and_comes_back() {
     let unavailable = errors.matches(">unavailable: nothing was done").count();
     assert_eq!(unavailable, 6, "{errors}");
     assert!(
-        !cli(&door, "GAMES.TOTALS").starts_with("ERR"),
+        !cli(&door, "GAMES.GET-TOTALS").starts_with("ERR"),
         "others are served"
     );
 

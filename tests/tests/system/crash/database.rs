@@ -207,7 +207,7 @@ const RULES: [(&str, &str); 5] = [
 fn await_database(server: &Turnstile) {
     let mut door = connect(server.resp()).expect("the server is there");
     loop {
-        match door.command(&[b"EXCHANGE.BALANCE", b"1"]) {
+        match door.command(&[b"EXCHANGE.GET-ACCOUNT", b"1"]) {
             Ok(Value::Error(error)) if error.starts_with("UNAVAILABLE ") => {}
             Ok(Value::Error(error)) => panic!("not unavailable, but: {error}"),
             Ok(_) => return,

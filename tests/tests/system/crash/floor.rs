@@ -202,7 +202,7 @@ impl Books for Floor {
     fn opening() -> Vec<Vec<String>> {
         let mut commands = Vec::new();
         for account in ACCOUNTS {
-            commands.push(vec!["EXCHANGE.ACCOUNT", account, CASH]);
+            commands.push(vec!["EXCHANGE.CREATE-ACCOUNT", account, CASH]);
             commands.extend(SYMBOLS.map(|symbol| vec!["EXCHANGE.GRANT", account, symbol, SHARES]));
         }
         let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
@@ -226,14 +226,14 @@ impl Books for Floor {
         let mut words = match request {
             Request::Cancel { account, order } => {
                 vec![
-                    "EXCHANGE.CANCEL".to_owned(),
+                    "EXCHANGE.CANCEL-ORDER".to_owned(),
                     (*account).to_owned(),
                     order.to_string(),
                 ]
             }
             Request::Order(order, client, at_once) => {
                 let side = if order.is_buy { "BUY" } else { "SELL" };
-                let mut words = ["EXCHANGE.ORDER", order.account, order.symbol, side]
+                let mut words = ["EXCHANGE.PLACE-ORDER", order.account, order.symbol, side]
                     .map(str::to_owned)
                     .to_vec();
                 words.extend([order.quantity.clone(), order.limit.clone()]);

@@ -143,7 +143,7 @@ fn read_on(server: &Turnstile, recorder: &Recorder<Hotel>) -> Result<(), String>
     }
     let page = ask(
         &mut connection,
-        &["ROOMS.LIST", "bench", "2027-03-01", "2027-04-01"],
+        &["ROOMS.LIST-BOOKINGS", "bench", "2027-03-01", "2027-04-01"],
     )?;
     let entries = page.at("entries").and_then(|entries| entries.as_array());
     match entries.map(<[_]>::len) {

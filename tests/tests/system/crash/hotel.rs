@@ -22,10 +22,10 @@ impl Books for Hotel {
 
     fn opening() -> Vec<Vec<String>> {
         let mut commands = vec![
-            vec!["ROOMS.PROPERTY", "bench", "OPEN"],
-            vec!["ROOMS.PROPERTY", "hotel"],
+            vec!["ROOMS.ADD-PROPERTY", "bench", "OPEN"],
+            vec!["ROOMS.ADD-PROPERTY", "hotel"],
         ];
-        commands.extend(DOUBLES.map(|room| vec!["ROOMS.ROOM", "ADD", "hotel", room, "double"]));
+        commands.extend(DOUBLES.map(|room| vec!["ROOMS.ADD-ROOM", "hotel", room, "double"]));
         let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
         commands.into_iter().map(owned).collect()
     }

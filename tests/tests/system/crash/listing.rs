@@ -52,7 +52,7 @@ pub(crate) fn everything(connection: &mut Connection) -> Result<Vec<Entry>, Stri
     for property in ["bench", "hotel"] {
         let mut cursor: Option<String> = None;
         loop {
-            let mut words = vec!["ROOMS.LIST", property, "2027-03-01", "2027-04-01"];
+            let mut words = vec!["ROOMS.LIST-BOOKINGS", property, "2027-03-01", "2027-04-01"];
             words.extend(["LIMIT", PAGE]);
             if let Some(cursor) = &cursor {
                 words.extend(["CURSOR", cursor]);

@@ -123,7 +123,7 @@ impl Request {
             }
             Self::Hold { wish, stay } => {
                 let mut words = sale("ROOMS.HOLD", *wish, *stay);
-                words.extend(["TTL".to_owned(), (Self::TTL_MS / 1_000).to_string()]);
+                words.extend(["TTL_SECONDS".to_owned(), (Self::TTL_MS / 1_000).to_string()]);
                 words
             }
             Self::Confirm { hold, guest } => {

@@ -156,7 +156,7 @@ impl Tape {
             first += BATCH;
         }
         for account in ACCOUNTS {
-            let shown = ask(connection, &["EXCHANGE.BALANCE", account])?;
+            let shown = ask(connection, &["EXCHANGE.GET-ACCOUNT", account])?;
             let positions = shown.at("positions").and_then(Value::as_array);
             tape.held.insert((account, CASH), parts(&shown)?);
             for position in positions.unwrap_or_default() {
@@ -177,7 +177,7 @@ impl Tape {
         last: Option<u64>,
     ) -> Result<bool, String> {
         for number in first..first + BATCH {
-            connection.send(&[b"EXCHANGE.STATUS", number.to_string().as_bytes()]);
+            connection.send(&[b"EXCHANGE.GET-ORDER", number.to_string().as_bytes()]);
         }
         let mut more = true;
         for number in first..first + BATCH {

@@ -8,8 +8,9 @@ use turnstile_types::{Key, Timestamp};
 
 use super::{account, client_id, decimal, symbol};
 use crate::{
+    Call, Invalid,
     catalogue::{Action, COMMANDS, Catalogue, Syntax},
-    exchange::{Invalid, Request, Verb, parse},
+    exchange::{Request, parse},
     typed::{self, any_word, framed, typed},
 };
 
@@ -17,8 +18,8 @@ use crate::{
 fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
     typed(line, |found, arguments| {
         check(match found {
-            Ok(Action::Exchange(verb)) => {
-                parse(verb, arguments).map_err(|invalid| invalid.to_string())
+            Ok(Action::Exchange(call)) => {
+                parse(call, arguments).map_err(|invalid| invalid.to_string())
             }
             other => Err(format!("{other:?}")),
         });
@@ -58,37 +59,37 @@ fn a_line_becomes_its_order() {
     let until = TimeInForce::GoodTillDate(Timestamp(1_798_106_645_678));
     commands([
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.50",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.50",
             Command::Order(order()),
             None,
         ),
         (
-            "exchange.order ada ACME buy 10 9.5 gtc",
+            "exchange.place-order ada ACME buy 10 9.5 gtc",
             Command::Order(order()),
             None,
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 KEY k-1",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 KEY k-1",
             Command::Order(order()),
             Some("k-1"),
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 IOC",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 IOC",
             lasting(TimeInForce::ImmediateOrCancel),
             None,
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 FOK",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 FOK",
             lasting(TimeInForce::FillOrKill),
             None,
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 PostOnly",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 Post_Only",
             lasting(TimeInForce::PostOnly),
             None,
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 UNTIL 2026-12-24T10:04:05.678Z",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 UNTIL 2026-12-24T10:04:05.678Z",
             lasting(until),
             None,
         ),
@@ -112,17 +113,17 @@ fn an_order_at_the_market_does_not_wait_unless_it_says_so() {
     };
     commands([
         (
-            "EXCHANGE.ORDER ada ACME SELL .25 MARKET",
+            "EXCHANGE.PLACE-ORDER ada ACME SELL .25 MARKET",
             Command::Order(sale),
             None,
         ),
         (
-            "EXCHANGE.ORDER ada ACME sell 0.25 market KEY k id c-1 SELFTRADE SKIP fok",
+            "EXCHANGE.PLACE-ORDER ada ACME sell 0.25 market KEY k client_id c-1 SELF_TRADE SKIP fok",
             Command::Order(full),
             Some("k"),
         ),
         (
-            "EXCHANGE.ORDER ada ACME SELL 0.25 MARKET GTC",
+            "EXCHANGE.PLACE-ORDER ada ACME SELL 0.25 MARKET GTC",
             Command::Order(Order {
                 time_in_force: TimeInForce::GoodTillCancel,
                 ..sale
@@ -142,7 +143,7 @@ fn every_mode_of_self_trade_has_its_word() {
         ("expire_both", SelfTrade::ExpireBoth),
     ];
     for (word, self_trade) in modes {
-        let line = format!("EXCHANGE.ORDER ada ACME BUY 10 9.5 SELFTRADE {word}");
+        let line = format!("EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 SELF_TRADE {word}");
         let expected = Order {
             self_trade,
             ..order()
@@ -171,21 +172,25 @@ fn a_line_about_an_order_becomes_its_command() {
         symbol,
     };
     commands([
-        ("EXCHANGE.CANCEL ada 42", cancel(by_id), None),
+        ("EXCHANGE.CANCEL-ORDER ada 42", cancel(by_id), None),
         (
-            "EXCHANGE.CANCEL ada id:id:7 KEY c",
+            "EXCHANGE.CANCEL-ORDER ada id:id:7 KEY c",
             cancel(by_client),
             Some("c"),
         ),
-        ("EXCHANGE.REPLACE ada 42 3", replace(by_id, None), None),
         (
-            "EXCHANGE.REPLACE ada id:id:7 3 KEY r LIMIT 9.4",
+            "EXCHANGE.REPLACE-ORDER ada 42 3",
+            replace(by_id, None),
+            None,
+        ),
+        (
+            "EXCHANGE.REPLACE-ORDER ada id:id:7 3 KEY r LIMIT 9.4",
             replace(by_client, Some(decimal("9.4"))),
             Some("r"),
         ),
-        ("EXCHANGE.CANCELALL ada", all(None), None),
+        ("EXCHANGE.CANCEL-ORDERS ada", all(None), None),
         (
-            "EXCHANGE.CANCELALL ada SYMBOL ACME KEY k",
+            "EXCHANGE.CANCEL-ORDERS ada SYMBOL ACME KEY k",
             all(Some(symbol("ACME"))),
             Some("k"),
         ),
@@ -203,7 +208,7 @@ fn a_line_about_an_account_becomes_its_command() {
     };
     commands([
         (
-            "EXCHANGE.ACCOUNT ada 1000.25",
+            "EXCHANGE.CREATE-ACCOUNT ada 1000.25",
             Command::CreateAccount {
                 account: ada,
                 cash: decimal("1000.25"),
@@ -235,14 +240,14 @@ fn a_line_about_an_account_becomes_its_command() {
             },
             Some("w"),
         ),
-        ("EXCHANGE.LIMITS ada", limits(None, None, None), None),
+        ("EXCHANGE.SET-LIMITS ada", limits(None, None, None), None),
         (
-            "EXCHANGE.LIMITS ada NOTIONAL 1 QUANTITY 2 OPENORDERS 3",
+            "EXCHANGE.SET-LIMITS ada NOTIONAL 1 QUANTITY 2 OPEN_ORDERS 3",
             limits(Some(3), Some("2"), Some("1")),
             None,
         ),
         (
-            "EXCHANGE.LIMITS ada OPENORDERS 0 KEY l",
+            "EXCHANGE.SET-LIMITS ada OPEN_ORDERS 0 KEY l",
             limits(Some(0), None, None),
             Some("l"),
         ),
@@ -267,17 +272,25 @@ fn a_line_about_a_symbol_becomes_its_command() {
         halted,
     };
     commands([
-        ("EXCHANGE.SYMBOL ACME", listed(4, 4), None),
-        ("EXCHANGE.SYMBOL ACME PRICESCALE 2", listed(2, 4), None),
+        ("EXCHANGE.CREATE-SYMBOL ACME", listed(4, 4), None),
         (
-            "EXCHANGE.SYMBOL ACME QUANTITYSCALE 0 PRICESCALE 8 KEY s",
+            "EXCHANGE.CREATE-SYMBOL ACME PRICE_SCALE 2",
+            listed(2, 4),
+            None,
+        ),
+        (
+            "EXCHANGE.CREATE-SYMBOL ACME QUANTITY_SCALE 0 PRICE_SCALE 8 KEY s",
             listed(8, 0),
             Some("s"),
         ),
-        ("EXCHANGE.BAND ACME", band(None, None), None),
-        ("EXCHANGE.BAND ACME LOW 1.5", band(Some("1.5"), None), None),
+        ("EXCHANGE.SET-BAND ACME", band(None, None), None),
         (
-            "EXCHANGE.BAND ACME HIGH 2 KEY b LOW 1",
+            "EXCHANGE.SET-BAND ACME LOW 1.5",
+            band(Some("1.5"), None),
+            None,
+        ),
+        (
+            "EXCHANGE.SET-BAND ACME HIGH 2 KEY b LOW 1",
             band(Some("1"), Some("2")),
             Some("b"),
         ),
@@ -313,21 +326,24 @@ fn a_line_about_orders_or_accounts_becomes_its_query() {
     let mine = OrderRef::Client(client_id("c"));
     let seven = OrderRef::Id(OrderId(7));
     queries([
-        ("EXCHANGE.STATUS 7", order(None, seven)),
-        ("EXCHANGE.STATUS 7 ACCOUNT ada", order(Some(ada), seven)),
-        ("EXCHANGE.STATUS id:c account ada", order(Some(ada), mine)),
-        ("EXCHANGE.ORDERS ada", orders(None, None, 100)),
+        ("EXCHANGE.GET-ORDER 7", order(None, seven)),
+        ("EXCHANGE.GET-ORDER 7 ACCOUNT ada", order(Some(ada), seven)),
         (
-            "EXCHANGE.ORDERS ada cursor 8 limit 7 symbol ACME",
+            "EXCHANGE.GET-ORDER id:c account ada",
+            order(Some(ada), mine),
+        ),
+        ("EXCHANGE.LIST-ORDERS ada", orders(None, None, 100)),
+        (
+            "EXCHANGE.LIST-ORDERS ada cursor 8 limit 7 symbol ACME",
             orders(Some(symbol("ACME")), Some(Cursor(8)), 7),
         ),
-        ("EXCHANGE.BALANCE ada", balance(None, 100)),
+        ("EXCHANGE.GET-ACCOUNT ada", balance(None, 100)),
         (
-            "EXCHANGE.BALANCE ada LIMIT 1000 CURSOR 0",
+            "EXCHANGE.GET-ACCOUNT ada LIMIT 1000 CURSOR 0",
             balance(Some(Cursor(0)), 1_000),
         ),
-        ("EXCHANGE.ACCOUNTS", accounts(None, 100)),
-        ("EXCHANGE.ACCOUNTS LIMIT 1", accounts(None, 1)),
+        ("EXCHANGE.LIST-ACCOUNTS", accounts(None, 100)),
+        ("EXCHANGE.LIST-ACCOUNTS LIMIT 1", accounts(None, 1)),
     ]);
 }
 
@@ -349,23 +365,22 @@ fn a_line_about_a_market_becomes_its_query() {
         limit,
     };
     queries([
-        ("EXCHANGE.SYMBOLS", symbols(None, 100)),
+        ("EXCHANGE.LIST-SYMBOLS", symbols(None, 100)),
         (
-            "EXCHANGE.SYMBOLS CURSOR 18446744073709551615",
+            "EXCHANGE.LIST-SYMBOLS CURSOR 18446744073709551615",
             symbols(Some(Cursor(u64::MAX)), 100),
         ),
-        ("EXCHANGE.INSTRUMENT ACME", Query::Symbol { symbol: acme }),
-        ("EXCHANGE.DEPTH ACME", depth(10)),
-        ("EXCHANGE.DEPTH ACME LEVELS 25", depth(25)),
-        ("EXCHANGE.TOP ACME", depth(1)),
-        ("EXCHANGE.QUEUE ACME", queue(100)),
-        ("EXCHANGE.QUEUE ACME LIMIT 3", queue(3)),
-        ("EXCHANGE.TRADES ACME", trades(None, 100)),
+        ("EXCHANGE.GET-SYMBOL ACME", Query::Symbol { symbol: acme }),
+        ("EXCHANGE.GET-DEPTH ACME", depth(10)),
+        ("EXCHANGE.GET-DEPTH ACME LEVELS 25", depth(25)),
+        ("EXCHANGE.GET-QUEUE ACME", queue(100)),
+        ("EXCHANGE.GET-QUEUE ACME LIMIT 3", queue(3)),
+        ("EXCHANGE.LIST-TRADES ACME", trades(None, 100)),
         (
-            "EXCHANGE.TRADES ACME CURSOR 9 LIMIT 2",
+            "EXCHANGE.LIST-TRADES ACME CURSOR 9 LIMIT 2",
             trades(Some(Cursor(9)), 2),
         ),
-        ("EXCHANGE.TOTALS", Query::Totals),
+        ("EXCHANGE.GET-TOTALS", Query::Totals),
     ]);
 }
 
@@ -381,33 +396,33 @@ fn errors(rows: &[(&str, &str)]) {
 fn an_error_says_which_argument_of_an_order_is_wrong_and_why() {
     errors(&[
         (
-            "EXCHANGE.ORDER a/a ACME BUY 10 9.5",
-            "EXCHANGE.ORDER account: a name uses A-Z a-z 0-9 . _ : - only, character 2 is none",
+            "EXCHANGE.PLACE-ORDER a/a ACME BUY 10 9.5",
+            "EXCHANGE.PLACE-ORDER account: character 2 is not allowed",
         ),
         (
-            "EXCHANGE.ORDER '' ACME BUY 10 9.5",
-            "EXCHANGE.ORDER account: it has no character",
+            "EXCHANGE.PLACE-ORDER '' ACME BUY 10 9.5",
+            "EXCHANGE.PLACE-ORDER account: it has no character",
         ),
         (
-            "EXCHANGE.ORDER ada ACME-ACME-ACME-A BUYS 10 9.5",
-            "EXCHANGE.ORDER side: BUY or SELL",
+            "EXCHANGE.PLACE-ORDER ada ACME-ACME-ACME-A BUYS 10 9.5",
+            "EXCHANGE.PLACE-ORDER side: one of buy, sell",
         ),
         (
-            "EXCHANGE.ORDER ada ACME-ACME-ACME-AC BUY 10 9.5",
-            "EXCHANGE.ORDER symbol: it has at most 16 characters, not 17",
+            "EXCHANGE.PLACE-ORDER ada ACME-ACME-ACME-AC BUY 10 9.5",
+            "EXCHANGE.PLACE-ORDER symbol: it has at most 16 characters, not 17",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY -1 9.5",
-            "EXCHANGE.ORDER quantity: a number is digits with at most one point, character 1 is not",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY -1 9.5",
+            "EXCHANGE.PLACE-ORDER quantity: a number is digits with at most one point, character 1 is not",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 1e3",
-            "EXCHANGE.ORDER price: a number is digits with at most one point, character 2 is not; \
-             without a limit it is MARKET",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 1e3",
+            "EXCHANGE.PLACE-ORDER limit: a number is digits with at most one point, character 2 is not; \
+             or market",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 18446744073709551616",
-            "EXCHANGE.ORDER price: the number has more digits than can be kept",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 18446744073709551616",
+            "EXCHANGE.PLACE-ORDER limit: the number has more digits than can be kept; or market",
         ),
     ]);
 }
@@ -416,52 +431,52 @@ fn an_error_says_which_argument_of_an_order_is_wrong_and_why() {
 fn an_error_says_which_option_of_an_order_is_wrong_and_why() {
     errors(&[
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 GTC GTC",
-            "EXCHANGE.ORDER time-in-force: an order has one of GTC, IOC, FOK, POSTONLY, UNTIL",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 GTC GTC",
+            "EXCHANGE.PLACE-ORDER time_in_force: given twice",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 IOC UNTIL 2026-12-24T10:04:05Z",
-            "EXCHANGE.ORDER time-in-force: an order has one of GTC, IOC, FOK, POSTONLY, UNTIL",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 IOC UNTIL 2026-12-24T10:04:05Z",
+            "EXCHANGE.PLACE-ORDER until: an order has a date or a word for its time in force, not both",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 UNTIL tomorrow",
-            "EXCHANGE.ORDER UNTIL: an instant has the form YYYY-MM-DDThh:mm:ssZ",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 UNTIL tomorrow",
+            "EXCHANGE.PLACE-ORDER until: an instant has the form YYYY-MM-DDThh:mm:ssZ",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 UNTIL 2026-02-30T10:04:05Z",
-            "EXCHANGE.ORDER UNTIL: there is no such day in the calendar",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 UNTIL 2026-02-30T10:04:05Z",
+            "EXCHANGE.PLACE-ORDER until: there is no such day in the calendar",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 UNTIL",
-            "EXCHANGE.ORDER UNTIL: the value is missing",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 UNTIL",
+            "EXCHANGE.PLACE-ORDER until: the value is missing",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 SELFTRADE never",
-            "EXCHANGE.ORDER SELFTRADE: one of allow, skip, expire_maker, expire_taker, expire_both",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 SELF_TRADE never",
+            "EXCHANGE.PLACE-ORDER self_trade: one of allow, skip, expire_maker, expire_taker, expire_both",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 ID 'a b'",
-            "EXCHANGE.ORDER ID: an id is visible ASCII, character 2 is not",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 CLIENT_ID 'a b'",
+            "EXCHANGE.PLACE-ORDER client_id: character 2 is not allowed",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 ID a ID b",
-            "EXCHANGE.ORDER ID: given twice",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 CLIENT_ID a CLIENT_ID b",
+            "EXCHANGE.PLACE-ORDER client_id: given twice",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 KEY ''",
-            "EXCHANGE.ORDER KEY: an idempotency key has at least one character",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 KEY ''",
+            "EXCHANGE.PLACE-ORDER key: an idempotency key has at least one character",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 ID a DAY",
-            "EXCHANGE.ORDER option: argument 8 is no option of this command",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 CLIENT_ID a DAY",
+            "EXCHANGE.PLACE-ORDER option: argument 8 is no option of this command",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 ''",
-            "EXCHANGE.ORDER option: argument 6 is no option of this command",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 ''",
+            "EXCHANGE.PLACE-ORDER option: argument 6 is no option of this command",
         ),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10 9.5 SELFTRADE-SELFTRADE",
-            "EXCHANGE.ORDER option: argument 6 is no option of this command",
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10 9.5 SELFTRADE-SELF_TRADE",
+            "EXCHANGE.PLACE-ORDER option: argument 6 is no option of this command",
         ),
     ]);
 }
@@ -470,62 +485,65 @@ fn an_error_says_which_option_of_an_order_is_wrong_and_why() {
 fn an_error_says_which_argument_is_wrong_and_why() {
     errors(&[
         (
-            "EXCHANGE.CANCEL ada x7",
-            "EXCHANGE.CANCEL order: an order's number, or id: and the client's id for it",
+            "EXCHANGE.CANCEL-ORDER ada x7",
+            "EXCHANGE.CANCEL-ORDER order: an order's number, or id: and the client's id for it",
         ),
         (
-            "EXCHANGE.CANCEL ada id:",
-            "EXCHANGE.CANCEL order: it has no character",
+            "EXCHANGE.CANCEL-ORDER ada id:",
+            "EXCHANGE.CANCEL-ORDER order: it has no character",
         ),
         (
-            "EXCHANGE.CANCEL ada 18446744073709551616",
-            "EXCHANGE.CANCEL order: an order's number, or id: and the client's id for it",
+            "EXCHANGE.CANCEL-ORDER ada 18446744073709551616",
+            "EXCHANGE.CANCEL-ORDER order: an order's number, or id: and the client's id for it",
         ),
         (
-            "EXCHANGE.CANCEL ada 7 SYMBOL ACME",
-            "EXCHANGE.CANCEL option: argument 3 is no option of this command",
+            "EXCHANGE.CANCEL-ORDER ada 7 SYMBOL ACME",
+            "EXCHANGE.CANCEL-ORDER option: argument 3 is no option of this command",
         ),
         (
-            "EXCHANGE.REPLACE ada 7 3 LIMIT 1 LIMIT 1",
-            "EXCHANGE.REPLACE LIMIT: given twice",
+            "EXCHANGE.REPLACE-ORDER ada 7 3 LIMIT 1 LIMIT 1",
+            "EXCHANGE.REPLACE-ORDER limit: given twice",
         ),
         (
-            "EXCHANGE.REPLACE ada 7 3 LIMIT MARKET",
-            "EXCHANGE.REPLACE LIMIT: a number is digits with at most one point, character 1 is not",
+            "EXCHANGE.REPLACE-ORDER ada 7 3 LIMIT MARKET",
+            "EXCHANGE.REPLACE-ORDER limit: a number is digits with at most one point, character 1 is not",
         ),
         (
-            "EXCHANGE.STATUS id:c",
-            "EXCHANGE.STATUS ACCOUNT: needed with a client's id, which is unique for its account \
+            "EXCHANGE.GET-ORDER id:c",
+            "EXCHANGE.GET-ORDER account: needed with a client's id, which is unique for its account \
              only",
         ),
         (
-            "EXCHANGE.SYMBOL ACME PRICESCALE 9",
-            "EXCHANGE.SYMBOL PRICESCALE: a whole number from 0 to 8",
+            "EXCHANGE.CREATE-SYMBOL ACME PRICE_SCALE 9",
+            "EXCHANGE.CREATE-SYMBOL price_scale: a whole number from 0 to 8",
         ),
         (
-            "EXCHANGE.LIMITS ada OPENORDERS 4294967296",
-            "EXCHANGE.LIMITS OPENORDERS: a whole number from 0 to 4294967295",
+            "EXCHANGE.SET-LIMITS ada OPEN_ORDERS 4294967296",
+            "EXCHANGE.SET-LIMITS open_orders: a whole number from 0 to 4294967295",
         ),
         (
-            "EXCHANGE.DEPTH ACME LEVELS 0",
-            "EXCHANGE.DEPTH LEVELS: a whole number from 1 to 1000",
+            "EXCHANGE.GET-DEPTH ACME LEVELS 0",
+            "EXCHANGE.GET-DEPTH levels: a whole number from 1 to 1000",
         ),
         (
-            "EXCHANGE.QUEUE ACME LEVELS 1",
-            "EXCHANGE.QUEUE option: argument 2 is no option of this command",
+            "EXCHANGE.GET-QUEUE ACME LEVELS 1",
+            "EXCHANGE.GET-QUEUE option: argument 2 is no option of this command",
         ),
         (
-            "EXCHANGE.TRADES ACME LIMIT 1001",
-            "EXCHANGE.TRADES LIMIT: a whole number from 1 to 1000",
+            "EXCHANGE.LIST-TRADES ACME LIMIT 1001",
+            "EXCHANGE.LIST-TRADES limit: a whole number from 1 to 1000",
         ),
         (
-            "EXCHANGE.ACCOUNTS CURSOR -1",
-            "EXCHANGE.ACCOUNTS CURSOR: a whole number from 0 to 18446744073709551615",
+            "EXCHANGE.LIST-ACCOUNTS CURSOR -1",
+            "EXCHANGE.LIST-ACCOUNTS cursor: a whole number from 0 to 18446744073709551615",
         ),
-        ("EXCHANGE.TOP ACME 1", "Err(Arity(\"exchange.top\"))"),
         (
-            "EXCHANGE.ORDER ada ACME BUY 10",
-            "Err(Arity(\"exchange.order\"))",
+            "EXCHANGE.GET-SYMBOL ACME 1",
+            "Err(Arity(\"exchange.get-symbol\"))",
+        ),
+        (
+            "EXCHANGE.PLACE-ORDER ada ACME BUY 10",
+            "Err(Arity(\"exchange.place-order\"))",
         ),
     ]);
 }
@@ -533,30 +551,29 @@ fn an_error_says_which_argument_is_wrong_and_why() {
 #[test]
 fn arity_counts_the_words_that_must_stand() {
     let rows = [
-        ("account", -3),
-        ("symbol", -2),
+        ("create-account", -3),
+        ("create-symbol", -2),
         ("grant", -4),
         ("deposit", -3),
         ("withdraw", -3),
-        ("order", -6),
-        ("cancel", -3),
-        ("replace", -4),
-        ("cancelall", -2),
-        ("band", -2),
+        ("place-order", -6),
+        ("cancel-order", -3),
+        ("replace-order", -4),
+        ("cancel-orders", -2),
+        ("set-band", -2),
         ("halt", -2),
         ("resume", -2),
-        ("limits", -2),
-        ("status", -2),
-        ("orders", -2),
-        ("balance", -2),
-        ("accounts", -1),
-        ("symbols", -1),
-        ("instrument", 2),
-        ("depth", -2),
-        ("top", 2),
-        ("queue", -2),
-        ("trades", -2),
-        ("totals", 1),
+        ("set-limits", -2),
+        ("get-order", -2),
+        ("list-orders", -2),
+        ("get-account", -2),
+        ("list-accounts", -1),
+        ("list-symbols", -1),
+        ("get-symbol", 2),
+        ("get-depth", -2),
+        ("get-queue", -2),
+        ("list-trades", -2),
+        ("get-totals", 1),
     ];
     let catalogue = Catalogue::new();
     for (word, arity) in rows {
@@ -572,18 +589,18 @@ fn arity_counts_the_words_that_must_stand() {
 
 /// Has a request of these words read.
 fn read<T>(
-    verb: Verb,
+    call: &'static Call,
     words: &[Vec<u8>],
     check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
 ) -> T {
-    framed(verb.name(), words, |arguments| {
-        check(parse(verb, arguments))
+    framed(call.name(), words, |arguments| {
+        check(parse(call, arguments))
     })
 }
 
-fn syntaxes() -> impl Iterator<Item = (Verb, &'static Syntax)> {
+fn syntaxes() -> impl Iterator<Item = (&'static Call, &'static Syntax)> {
     typed::syntaxes(|action| match action {
-        Action::Exchange(verb) => Some(verb),
+        Action::Exchange(call) => Some(call),
         _ => None,
     })
 }
@@ -600,9 +617,9 @@ const KNOWN: &[&str] = &[
     "GTC",
     "IOC",
     "UNTIL",
-    "SELFTRADE",
+    "SELF_TRADE",
     "skip",
-    "ID",
+    "CLIENT_ID",
     "KEY",
     "LIMIT",
     "CURSOR",
@@ -611,11 +628,11 @@ const KNOWN: &[&str] = &[
     "LOW",
     "HIGH",
     "LEVELS",
-    "OPENORDERS",
+    "OPEN_ORDERS",
     "QUANTITY",
     "NOTIONAL",
-    "PRICESCALE",
-    "QUANTITYSCALE",
+    "PRICE_SCALE",
+    "QUANTITY_SCALE",
     "id:c",
     "7",
     "",
@@ -680,13 +697,13 @@ fn spelt(order: &Order) -> Vec<Vec<u8>> {
             .map_or_else(|| "MARKET".to_owned(), |limit| limit.to_string()),
     ];
     if let Some(id) = order.client_id {
-        words.extend(["ID".to_owned(), id.to_string()]);
+        words.extend(["CLIENT_ID".to_owned(), id.to_string()]);
     }
     match order.time_in_force {
         TimeInForce::GoodTillCancel => words.push("GTC".to_owned()),
         TimeInForce::ImmediateOrCancel => words.push("IOC".to_owned()),
         TimeInForce::FillOrKill => words.push("FOK".to_owned()),
-        TimeInForce::PostOnly => words.push("POSTONLY".to_owned()),
+        TimeInForce::PostOnly => words.push("POST_ONLY".to_owned()),
         TimeInForce::GoodTillDate(until) => words.extend(["UNTIL".to_owned(), until.to_string()]),
     }
     let mode = match order.self_trade {
@@ -696,8 +713,14 @@ fn spelt(order: &Order) -> Vec<Vec<u8>> {
         SelfTrade::ExpireTaker => "EXPIRE_TAKER",
         SelfTrade::ExpireBoth => "EXPIRE_BOTH",
     };
-    words.extend(["SELFTRADE".to_owned(), mode.to_owned()]);
+    words.extend(["SELF_TRADE".to_owned(), mode.to_owned()]);
     words.into_iter().map(String::into_bytes).collect()
+}
+
+fn place_order() -> &'static Call {
+    let mut all = syntaxes().map(|(call, _)| call);
+    let found = all.find(|call| call.name() == "exchange.place-order");
+    found.expect("the exchange takes orders")
 }
 
 proptest! {
@@ -705,17 +728,17 @@ proptest! {
     fn any_words_are_a_request_or_an_error_that_names_the_command(
         words in proptest::collection::vec(any_word(KNOWN), 0..12),
     ) {
-        for (verb, _) in syntaxes() {
-            read(verb, &words, |found| {
-                let is_right = match found {
-                    Ok(Request::Query(_)) => verb.is_read(),
-                    Ok(Request::Command { .. }) => !verb.is_read(),
+        for (call, _) in syntaxes() {
+            read(call, &words, |found| {
+                let is_right = match &found {
+                    Ok(Request::Query(_)) => call.is_read(),
+                    Ok(Request::Command { .. }) => !call.is_read(),
                     Err(invalid) => {
-                        let name = verb.name().to_ascii_uppercase();
-                        invalid.verb == verb && invalid.to_string().starts_with(&name)
+                        let name = call.name().to_ascii_uppercase();
+                        invalid.call == call && invalid.to_string().starts_with(&name)
                     }
                 };
-                prop_assert!(is_right, "{verb:?} {found:?}");
+                prop_assert!(is_right, "{call:?} {found:?}");
                 Ok(())
             })?;
         }
@@ -723,7 +746,7 @@ proptest! {
 
     #[test]
     fn an_order_is_read_as_it_is_spelt(order in any_order()) {
-        read(Verb::Order, &spelt(&order), |found| {
+        read(place_order(), &spelt(&order), |found| {
             let command = Command::Order(order);
             prop_assert_eq!(found, Ok(Request::Command { command, key: None }));
             Ok(())

@@ -548,26 +548,26 @@ fn the_catalogue_tells_a_command_without_keys_and_how_it_is_written() {
         catalogue::info(
             reply,
             &catalogue,
-            asked(&["exchange.order", "EXCHANGE.TOP"]),
+            asked(&["exchange.place-order", "EXCHANGE.GET-TOTALS"]),
         );
     });
     assert_eq!(
         found,
-        "*2|*10|$14|exchange.order|:-6|*3|+write|+denyoom|+fast|:0|:0|:0|*1|+@write|*0|*0|*0|\
-         *10|$12|exchange.top|:2|*2|+readonly|+fast|:0|:0|:0|*1|+@read|*0|*0|*0|"
+        "*2|*10|$20|exchange.place-order|:-6|*3|+write|+denyoom|+fast|:0|:0|:0|*1|+@write|*0|*0|*0|\
+         *10|$19|exchange.get-totals|:1|*2|+readonly|+fast|:0|:0|:0|*1|+@read|*0|*0|*0|"
     );
     let found = shown(Protocol::Resp3, |reply| {
-        catalogue::docs(reply, &catalogue, asked(&["exchange.queue"]));
+        catalogue::docs(reply, &catalogue, asked(&["exchange.get-queue"]));
     });
     let since = env!("CARGO_PKG_VERSION");
     assert_eq!(
         found,
         format!(
-            "%1|$14|exchange.queue|%4|$7|summary|$72|Shows the orders of each side of a book in \
-             the order in which they match|$5|since|${}|{since}|$5|group|$8|exchange|\
+            "%1|$18|exchange.get-queue|%4|$7|summary|$83|Shows the first orders of each side of a book in \
+             the order in which they match (L3)|$5|since|${}|{since}|$5|group|$8|exchange|\
              $9|arguments|*2|\
              %3|$4|name|$6|symbol|$12|display_text|$6|symbol|$4|type|$6|string|\
-             %5|$4|name|$5|count|$12|display_text|$5|count|$4|type|$7|integer|\
+             %5|$4|name|$5|limit|$12|display_text|$5|limit|$4|type|$7|integer|\
              $5|token|$5|LIMIT|$5|flags|*1|+optional|",
             since.len()
         )

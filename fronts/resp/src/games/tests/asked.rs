@@ -8,8 +8,9 @@ use turnstile_types::Key;
 
 use super::player;
 use crate::{
+    Call, Invalid,
     catalogue::{Action, Syntax},
-    games::{Invalid, Request, Verb, parse},
+    games::{Request, parse},
     typed::{self, any_word, framed, typed},
 };
 
@@ -17,8 +18,8 @@ use crate::{
 fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
     typed(line, |found, arguments| {
         check(match found {
-            Ok(Action::Games(verb)) => {
-                parse(verb, arguments).map_err(|invalid| invalid.to_string())
+            Ok(Action::Games(call)) => {
+                parse(call, arguments).map_err(|invalid| invalid.to_string())
             }
             other => Err(format!("{other:?}")),
         });
@@ -116,14 +117,14 @@ fn a_line_becomes_its_deed_in_a_match() {
         ),
         ("GAMES.RESIGN 7 ada", act(7, Deed::Resign), None),
         ("GAMES.ABORT 7 ada KEY a", act(7, Deed::Abort), Some("a")),
-        ("GAMES.DRAW OFFER 7 ada", act(7, Deed::OfferDraw), None),
+        ("GAMES.OFFER-DRAW 7 ada", act(7, Deed::OfferDraw), None),
         (
-            "games.draw accept 7 ada KEY d",
+            "games.accept-draw 7 ada KEY d",
             act(7, Deed::AcceptDraw),
             Some("d"),
         ),
-        ("GAMES.DRAW decline 7 ada", act(7, Deed::DeclineDraw), None),
-        ("GAMES.CLAIMWIN 7 ada", act(7, Deed::ClaimWin), None),
+        ("GAMES.DECLINE-DRAW 7 ada", act(7, Deed::DeclineDraw), None),
+        ("GAMES.CLAIM-WIN 7 ada", act(7, Deed::ClaimWin), None),
     ]);
 }
 
@@ -154,33 +155,36 @@ fn a_line_becomes_its_query() {
     };
     let game = Game::Gomoku;
     for (line, expected) in [
-        ("GAMES.MATCH 7", Query::Match { match_id }),
-        ("GAMES.MATCHES", matches(None, 100)),
-        ("GAMES.MATCHES LIMIT 1 AFTER 7", matches(Some(match_id), 1)),
-        ("GAMES.PLAYER ada", Query::Player { player: ada }),
-        ("GAMES.TICKETS gomoku", Query::Tickets { game }),
-        ("GAMES.STANDING ada", Query::Standing { player: ada }),
-        ("GAMES.AGAINST ada bob", against),
-        ("GAMES.OPPONENTS ada", opponents(None, 100)),
+        ("GAMES.GET-MATCH 7", Query::Match { match_id }),
+        ("GAMES.LIST-MATCHES", matches(None, 100)),
         (
-            "GAMES.OPPONENTS ada CURSOR 9 LIMIT 1000",
+            "GAMES.LIST-MATCHES LIMIT 1 CURSOR 7",
+            matches(Some(match_id), 1),
+        ),
+        ("GAMES.GET-PLAYER ada", Query::Player { player: ada }),
+        ("GAMES.LIST-TICKETS gomoku", Query::Tickets { game }),
+        ("GAMES.GET-STANDING ada", Query::Standing { player: ada }),
+        ("GAMES.GET-TALLY ada bob", against),
+        ("GAMES.LIST-OPPONENTS ada", opponents(None, 100)),
+        (
+            "GAMES.LIST-OPPONENTS ada CURSOR 9 LIMIT 1000",
             opponents(Some(Opponent(9)), 1_000),
         ),
-        ("GAMES.LEADERS", leaders(Measure::Elo, None, 100)),
+        ("GAMES.LIST-LEADERS", leaders(Measure::Elo, None, 100)),
         (
-            "GAMES.LEADERS BY Glicko CURSOR rfffffffffffffff400000003 LIMIT 10",
+            "GAMES.LIST-LEADERS MEASURE Glicko CURSOR rfffffffffffffff400000003 LIMIT 10",
             leaders(Measure::Glicko, rung(-12, 3), 10),
         ),
         (
-            "games.leaders cursor r000000000016e36000000000 by won",
+            "games.list-leaders cursor r000000000016e36000000000 measure won",
             leaders(Measure::Won, rung(1_500_000, 0), 100),
         ),
-        ("GAMES.AROUND ada", around(Measure::Elo, 5)),
+        ("GAMES.LIST-AROUND ada", around(Measure::Elo, 5)),
         (
-            "GAMES.AROUND ada EACHSIDE 0 BY won",
+            "GAMES.LIST-AROUND ada EACH_SIDE 0 MEASURE won",
             around(Measure::Won, 0),
         ),
-        ("GAMES.TOTALS", Query::Totals),
+        ("GAMES.GET-TOTALS", Query::Totals),
     ] {
         asked(line, |found| {
             assert_eq!(found, Ok(Request::Query(expected)), "{line}");
@@ -217,12 +221,12 @@ const ERRORS: [(&str, &str, &str); 16] = [
     ),
     (
         "GAMES.MOVE 7 ada 0 1 CLAIM loses",
-        "MOVE CLAIM",
+        "MOVE claim",
         "one of ordinary, wins, fills",
     ),
     (
         "GAMES.MOVE 7 ada 0 1 CLAIM wins CLAIM wins",
-        "MOVE CLAIM",
+        "MOVE claim",
         "given twice",
     ),
     (
@@ -231,8 +235,8 @@ const ERRORS: [(&str, &str, &str); 16] = [
         "argument 7 is no option of this command",
     ),
     (
-        "GAMES.DRAW OFFER 7 ada KEY",
-        "DRAW OFFER KEY",
+        "GAMES.OFFER-DRAW 7 ada KEY",
+        "OFFER-DRAW key",
         "the value is missing",
     ),
     (
@@ -241,22 +245,26 @@ const ERRORS: [(&str, &str, &str); 16] = [
         "one of first_won, second_won, drawn",
     ),
     (
-        "GAMES.MATCHES LIMIT 0",
-        "MATCHES LIMIT",
+        "GAMES.LIST-MATCHES LIMIT 0",
+        "LIST-MATCHES limit",
         "a whole number from 1 to 1000",
     ),
     (
-        "GAMES.AROUND ada EACHSIDE 501",
-        "AROUND EACHSIDE",
+        "GAMES.LIST-AROUND ada EACH_SIDE 501",
+        "LIST-AROUND each_side",
         "a whole number from 0 to 500",
     ),
     (
-        "GAMES.LEADERS BY luck",
-        "LEADERS BY",
+        "GAMES.LIST-LEADERS MEASURE luck",
+        "LIST-LEADERS measure",
         "one of elo, glicko, won",
     ),
-    ("GAMES.LEADERS CURSOR 7", "LEADERS CURSOR", CURSOR),
-    ("GAMES.LEADERS CURSOR -12:3", "LEADERS CURSOR", CURSOR),
+    ("GAMES.LIST-LEADERS CURSOR 7", "LIST-LEADERS cursor", CURSOR),
+    (
+        "GAMES.LIST-LEADERS CURSOR -12:3",
+        "LIST-LEADERS cursor",
+        CURSOR,
+    ),
 ];
 
 #[test]
@@ -267,28 +275,28 @@ fn an_error_says_which_argument_is_wrong_and_why() {
         let error = format!("GAMES.{argument}: {reason}");
         asked(line, |found| assert_eq!(found, Err(error), "{line}"));
     }
-    asked("GAMES.MATCH 7 KEY k", |found| {
-        assert_eq!(found, Err("Err(Arity(\"games.match\"))".to_owned()));
+    asked("GAMES.GET-MATCH 7 KEY k", |found| {
+        assert_eq!(found, Err("Err(Arity(\"games.get-match\"))".to_owned()));
     });
 }
 
-fn syntaxes() -> impl Iterator<Item = (Verb, &'static Syntax)> {
+fn syntaxes() -> impl Iterator<Item = (&'static Call, &'static Syntax)> {
     typed::syntaxes(|action| match action {
-        Action::Games(verb) => Some(verb),
+        Action::Games(call) => Some(call),
         _ => None,
     })
 }
 
 #[test]
 fn what_changes_something_takes_a_key() {
-    let found = syntaxes().map(|(verb, syntax)| {
+    let found = syntaxes().map(|(call, syntax)| {
         let last = syntax.arguments.last();
         (
-            verb,
+            call,
             last.and_then(|argument| argument.token) == Some("KEY"),
         )
     });
-    let expected = syntaxes().map(|(verb, _)| (verb, !verb.is_read()));
+    let expected = syntaxes().map(|(call, _)| (call, !call.is_read()));
     assert!(found.eq(expected));
     assert_eq!(syntaxes().count(), 24);
 }
@@ -304,25 +312,25 @@ const KNOWN: &[&str] = &[
     "KEY",
     "CLAIM",
     "wins",
-    "AFTER",
+    "CURSOR",
     "LIMIT",
     "CURSOR",
     "7:9",
-    "BY",
+    "MEASURE",
     "elo",
-    "EACHSIDE",
+    "EACH_SIDE",
     "",
     "99999999999999999999",
 ];
 
 /// Has a request of these words read.
 fn read<T>(
-    verb: Verb,
+    call: &'static Call,
     words: &[Vec<u8>],
     check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
 ) -> T {
-    framed(verb.name(), words, |arguments| {
-        check(parse(verb, arguments))
+    framed(call.name(), words, |arguments| {
+        check(parse(call, arguments))
     })
 }
 
@@ -331,17 +339,17 @@ proptest! {
     fn any_words_are_a_request_or_an_error_that_names_the_command(
         words in proptest::collection::vec(any_word(KNOWN), 0..9),
     ) {
-        for (verb, _) in syntaxes() {
-            read(verb, &words, |found| {
-                let is_right = match found {
-                    Ok(Request::Query(_)) => verb.is_read(),
-                    Ok(Request::Command { .. }) => !verb.is_read(),
+        for (call, _) in syntaxes() {
+            read(call, &words, |found| {
+                let is_right = match &found {
+                    Ok(Request::Query(_)) => call.is_read(),
+                    Ok(Request::Command { .. }) => !call.is_read(),
                     Err(invalid) => {
-                        let name = verb.name().to_ascii_uppercase().replace('|', " ");
-                        invalid.verb == verb && invalid.to_string().starts_with(&name)
+                        let name = call.name().to_ascii_uppercase();
+                        invalid.call == call && invalid.to_string().starts_with(&name)
                     }
                 };
-                prop_assert!(is_right, "{verb:?} {found:?}");
+                prop_assert!(is_right, "{call:?} {found:?}");
                 Ok(())
             })?;
         }

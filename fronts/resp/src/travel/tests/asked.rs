@@ -6,8 +6,9 @@ use turnstile_types::Key;
 
 use super::{ADA, item, locator};
 use crate::{
+    Call, Invalid,
     catalogue::{Action, Syntax},
-    travel::{Invalid, Request, Verb, parse},
+    travel::{Request, parse},
     typed::{self, any_word, framed, typed},
 };
 
@@ -15,8 +16,8 @@ use crate::{
 fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
     typed(line, |found, arguments| {
         check(match found {
-            Ok(Action::Travel(verb)) => {
-                parse(verb, arguments).map_err(|invalid| invalid.to_string())
+            Ok(Action::Travel(call)) => {
+                parse(call, arguments).map_err(|invalid| invalid.to_string())
             }
             other => Err(format!("{other:?}")),
         });
@@ -57,34 +58,38 @@ fn a_line_becomes_its_step_of_a_transaction() {
     commands([
         ("TRAVEL.START", Command::Start, None),
         ("TRAVEL.START KEY s", Command::Start, Some("s")),
-        ("TRAVEL.ADD 7 flight-5 3 0", add("flight-5", 3, 0), None),
         (
-            "travel.add 7 'CAR-New York' 4294967295 4294967295 key k",
+            "TRAVEL.ADD-ITEM 7 flight-5 3 0",
+            add("flight-5", 3, 0),
+            None,
+        ),
+        (
+            "travel.add-item 7 'CAR-New York' 4294967295 4294967295 key k",
             add("car-new york", u32::MAX, u32::MAX),
             Some("k"),
         ),
         (
-            "TRAVEL.DELETE 7 room-rome",
+            "TRAVEL.DELETE-ITEM 7 room-rome",
             within(Step::Delete {
                 item: item("room-rome"),
             }),
             None,
         ),
-        ("TRAVEL.QUERY 7 flight--5", query("flight--5"), None),
-        ("TRAVEL.ADDCUSTOMER 7", added(None), None),
-        ("TRAVEL.ADDCUSTOMER 7 KEY c", added(None), Some("c")),
+        ("TRAVEL.QUERY-ITEM 7 flight--5", query("flight--5"), None),
+        ("TRAVEL.ADD-CUSTOMER 7", added(None), None),
+        ("TRAVEL.ADD-CUSTOMER 7 KEY c", added(None), Some("c")),
         (
-            "TRAVEL.ADDCUSTOMER 7 -1 KEY c",
+            "TRAVEL.ADD-CUSTOMER 7 CUSTOMER -1 KEY c",
             added(Some(CustomerId(-1))),
             Some("c"),
         ),
         (
-            "TRAVEL.DELETECUSTOMER 7 42",
+            "TRAVEL.DELETE-CUSTOMER 7 42",
             within(Step::DeleteCustomer { customer: ADA }),
             None,
         ),
         (
-            "TRAVEL.QUERYCUSTOMER 7 42",
+            "TRAVEL.QUERY-CUSTOMER 7 42",
             within(Step::QueryCustomer { customer: ADA }),
             None,
         ),
@@ -93,7 +98,7 @@ fn a_line_becomes_its_step_of_a_transaction() {
             reserve(&["flight-5", "flight-5", "room-key"]),
             Some("r"),
         ),
-        ("TRAVEL.SUMMARY 7", within(Step::Summary), None),
+        ("TRAVEL.QUERY-CUSTOMERS 7", within(Step::Summary), None),
         ("TRAVEL.COMMIT 7 KEY e", within(Step::Commit), Some("e")),
         ("TRAVEL.ABORT 7", Command::Abort { xid: Xid(7) }, None),
     ]);
@@ -115,12 +120,12 @@ fn a_line_about_an_itinerary_or_a_doubt_becomes_its_command() {
     commands([
         ("TRAVEL.BOOK 42 flight-5", book(&["flight-5"], None), None),
         (
-            "TRAVEL.BOOK 42 flight-5 car-hold hold 600000 KEY b",
+            "TRAVEL.BOOK 42 flight-5 car-hold hold_ms 600000 KEY b",
             book(&["flight-5", "car-hold"], Some(600_000)),
             Some("b"),
         ),
         (
-            "TRAVEL.BOOK 42 room-a KEY flight-5 HOLD 0",
+            "TRAVEL.BOOK 42 room-a KEY flight-5 HOLD_MS 0",
             book(&["room-a"], Some(0)),
             Some("flight-5"),
         ),
@@ -131,12 +136,12 @@ fn a_line_about_an_itinerary_or_a_doubt_becomes_its_command() {
             Some("c"),
         ),
         (
-            "TRAVEL.TX RESOLVE flights 7 COMMIT",
+            "TRAVEL.RESOLVE flights 7 COMMIT",
             resolve(Desk::Flights, true),
             None,
         ),
         (
-            "travel.tx resolve Customers 7 abort KEY o",
+            "travel.resolve Customers 7 abort KEY o",
             resolve(Desk::Customers, false),
             Some("o"),
         ),
@@ -153,26 +158,29 @@ fn a_line_becomes_its_query() {
     };
     let rows = [
         (
-            "TRAVEL.ITINERARY AB6X5T",
+            "TRAVEL.GET-ITINERARY AB6X5T",
             Query::Itinerary { locator: locator() },
         ),
-        ("TRAVEL.CUSTOMER 42", Query::Customer { customer: ADA }),
-        ("TRAVEL.ITEMS cars", items(Desk::Cars, None, 100)),
+        ("TRAVEL.GET-CUSTOMER 42", Query::Customer { customer: ADA }),
+        ("TRAVEL.LIST-ITEMS cars", items(Desk::Cars, None, 100)),
         (
-            "TRAVEL.ITEMS flights COUNT 7 AFTER flight-5",
+            "TRAVEL.LIST-ITEMS flights LIMIT 7 CURSOR flight-5",
             items(Desk::Flights, Some(item("flight-5")), 7),
         ),
-        ("TRAVEL.TOTALS", Query::Totals),
-        ("TRAVEL.TX LIST", list(None, 0, 100)),
+        ("TRAVEL.GET-TOTALS", Query::Totals),
+        ("TRAVEL.LIST-TRANSACTIONS", list(None, 0, 100)),
         (
-            "TRAVEL.TX LIST STATE in-doubt AFTER 9 COUNT 1000",
+            "TRAVEL.LIST-TRANSACTIONS STATE in-doubt CURSOR 9 LIMIT 1000",
             list(Some(Stage::InDoubt), 9, 1_000),
         ),
         (
-            "travel.tx list state Waiting",
+            "travel.list-transactions state Waiting",
             list(Some(Stage::Waiting), 0, 100),
         ),
-        ("TRAVEL.TX SHOW 7", Query::Transaction { xid: Xid(7) }),
+        (
+            "TRAVEL.GET-TRANSACTION 7",
+            Query::Transaction { xid: Xid(7) },
+        ),
     ];
     for (line, expected) in rows {
         asked(line, |found| {
@@ -193,43 +201,43 @@ fn an_error_says_which_argument_of_a_booking_is_wrong_and_why() {
     errors(&[
         (
             "TRAVEL.BOOK 42 bus-1",
-            "TRAVEL.BOOK item: an item is flight-NUMBER, car-LOCATION or room-LOCATION",
+            "TRAVEL.BOOK items: an item is flight-NUMBER, car-LOCATION or room-LOCATION",
         ),
         (
             "TRAVEL.BOOK 42 flight-x",
-            "TRAVEL.BOOK item: a flight's number is a whole number from -2147483648 to 2147483647",
+            "TRAVEL.BOOK items: a flight's number is a whole number from -2147483648 to 2147483647",
         ),
         (
             "TRAVEL.BOOK 42 car-a,b",
-            "TRAVEL.BOOK item: a location is ASCII without commas, character 2 is not allowed",
+            "TRAVEL.BOOK items: a location is ASCII without commas, character 2 is not allowed",
         ),
         (
             "TRAVEL.BOOK 42 KEY k",
-            "TRAVEL.BOOK item: a trip has from 1 to 64 items",
+            "TRAVEL.BOOK items: a trip has from 1 to 64 items",
         ),
         (
             long.as_str(),
-            "TRAVEL.BOOK item: a trip has from 1 to 64 items",
+            "TRAVEL.BOOK items: a trip has from 1 to 64 items",
         ),
         (
             "TRAVEL.BOOK ada flight-1",
             "TRAVEL.BOOK customer: a whole number from -2147483648 to 2147483647",
         ),
         (
-            "TRAVEL.BOOK 42 flight-1 HOLD soon",
-            "TRAVEL.BOOK HOLD: a whole number from 0 to 18446744073709551615",
+            "TRAVEL.BOOK 42 flight-1 HOLD_MS soon",
+            "TRAVEL.BOOK hold_ms: a whole number from 0 to 18446744073709551615",
         ),
         (
-            "TRAVEL.BOOK 42 flight-1 HOLD 1 HOLD 2",
-            "TRAVEL.BOOK HOLD: given twice",
+            "TRAVEL.BOOK 42 flight-1 HOLD_MS 1 HOLD_MS 2",
+            "TRAVEL.BOOK hold_ms: given twice",
         ),
         (
             "TRAVEL.BOOK 42 flight-1 KEY",
-            "TRAVEL.BOOK KEY: the value is missing",
+            "TRAVEL.BOOK key: the value is missing",
         ),
         (
             "TRAVEL.BOOK 42 flight-1 KEY ''",
-            "TRAVEL.BOOK KEY: an idempotency key has at least one character",
+            "TRAVEL.BOOK key: an idempotency key has at least one character",
         ),
         (
             "TRAVEL.BOOK 42 flight-1 KEY k car-rome",
@@ -242,12 +250,12 @@ fn an_error_says_which_argument_of_a_booking_is_wrong_and_why() {
 fn an_error_says_which_argument_is_wrong_and_why() {
     errors(&[
         (
-            "TRAVEL.RESERVE 7 42 flight-1 HOLD 1",
-            "TRAVEL.RESERVE option: argument 4 is no option of this command",
+            "TRAVEL.RESERVE 7 42 flight-1 HOLD_MS 1",
+            "TRAVEL.RESERVE items: an item is flight-NUMBER, car-LOCATION or room-LOCATION",
         ),
         (
-            "TRAVEL.ADD 7 flight-1 4294967296 1",
-            "TRAVEL.ADD count: a whole number from 0 to 4294967295",
+            "TRAVEL.ADD-ITEM 7 flight-1 4294967296 1",
+            "TRAVEL.ADD-ITEM count: a whole number from 0 to 4294967295",
         ),
         (
             "TRAVEL.COMMIT +7",
@@ -258,51 +266,50 @@ fn an_error_says_which_argument_is_wrong_and_why() {
             "TRAVEL.CANCEL locator: a record locator is six characters of 0-9 and A-Z without U",
         ),
         (
-            "TRAVEL.ITEMS trains",
-            "TRAVEL.ITEMS desk: one of flights, cars, rooms, customers",
+            "TRAVEL.LIST-ITEMS trains",
+            "TRAVEL.LIST-ITEMS desk: one of flights, cars, rooms, customers",
         ),
         (
-            "TRAVEL.ITEMS cars COUNT 0",
-            "TRAVEL.ITEMS COUNT: a whole number from 1 to 1000",
+            "TRAVEL.LIST-ITEMS cars LIMIT 0",
+            "TRAVEL.LIST-ITEMS limit: a whole number from 1 to 1000",
         ),
         (
-            "TRAVEL.TX LIST STATE lost",
-            "TRAVEL.TX LIST STATE: one of active, waiting, prepared, in-doubt",
+            "TRAVEL.LIST-TRANSACTIONS STATE lost",
+            "TRAVEL.LIST-TRANSACTIONS state: one of active, waiting, prepared, in-doubt",
         ),
         (
-            "TRAVEL.TX LIST AFTER x",
-            "TRAVEL.TX LIST AFTER: a whole number from 0 to 18446744073709551615",
+            "TRAVEL.LIST-TRANSACTIONS CURSOR x",
+            "TRAVEL.LIST-TRANSACTIONS cursor: a whole number from 0 to 18446744073709551615",
         ),
         (
-            "TRAVEL.TX RESOLVE cars 7 maybe",
-            "TRAVEL.TX RESOLVE decision: COMMIT or ABORT",
+            "TRAVEL.RESOLVE cars 7 maybe",
+            "TRAVEL.RESOLVE decision: one of commit, abort",
         ),
-        ("TRAVEL.QUERY 7", "Err(Arity(\"travel.query\"))"),
+        ("TRAVEL.QUERY-ITEM 7", "Err(Arity(\"travel.query-item\"))"),
         (
-            "TRAVEL.QUERY 7 flight-1 KEY k",
-            "Err(Arity(\"travel.query\"))",
+            "TRAVEL.GET-TRANSACTION",
+            "Err(Arity(\"travel.get-transaction\"))",
         ),
-        ("TRAVEL.TX SHOW", "Err(Arity(\"travel.tx|show\"))"),
     ]);
 }
 
-fn syntaxes() -> impl Iterator<Item = (Verb, &'static Syntax)> {
+fn syntaxes() -> impl Iterator<Item = (&'static Call, &'static Syntax)> {
     typed::syntaxes(|action| match action {
-        Action::Travel(verb) => Some(verb),
+        Action::Travel(call) => Some(call),
         _ => None,
     })
 }
 
 #[test]
 fn what_changes_something_takes_a_key() {
-    let found = syntaxes().map(|(verb, syntax)| {
+    let found = syntaxes().map(|(call, syntax)| {
         let last = syntax.arguments.last();
         (
-            verb,
+            call,
             last.and_then(|argument| argument.token) == Some("KEY"),
         )
     });
-    let expected = syntaxes().map(|(verb, _)| (verb, !verb.is_read()));
+    let expected = syntaxes().map(|(call, _)| (call, !call.is_read()));
     assert!(found.eq(expected));
     assert_eq!(syntaxes().count(), 21);
 }
@@ -317,10 +324,10 @@ const KNOWN: &[&str] = &[
     "room-rome",
     "AB6X5T",
     "KEY",
-    "HOLD",
+    "HOLD_MS",
     "STATE",
-    "AFTER",
-    "COUNT",
+    "CURSOR",
+    "LIMIT",
     "waiting",
     "flights",
     "COMMIT",
@@ -330,12 +337,12 @@ const KNOWN: &[&str] = &[
 
 /// Has a request of these words read.
 fn read<T>(
-    verb: Verb,
+    call: &'static Call,
     words: &[Vec<u8>],
     check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
 ) -> T {
-    framed(verb.name(), words, |arguments| {
-        check(parse(verb, arguments))
+    framed(call.name(), words, |arguments| {
+        check(parse(call, arguments))
     })
 }
 
@@ -344,17 +351,17 @@ proptest! {
     fn any_words_are_a_request_or_an_error_that_names_the_command(
         words in proptest::collection::vec(any_word(KNOWN), 0..12),
     ) {
-        for (verb, _) in syntaxes() {
-            read(verb, &words, |found| {
-                let is_right = match found {
-                    Ok(Request::Query(_)) => verb.is_read(),
-                    Ok(Request::Command { .. }) => true,
+        for (call, _) in syntaxes() {
+            read(call, &words, |found| {
+                let is_right = match &found {
+                    Ok(Request::Query(_)) => call.is_read(),
+                    Ok(Request::Command { .. }) => !call.is_read(),
                     Err(invalid) => {
-                        let name = verb.name().to_ascii_uppercase().replace('|', " ");
-                        invalid.verb == verb && invalid.to_string().starts_with(&name)
+                        let name = call.name().to_ascii_uppercase();
+                        invalid.call == call && invalid.to_string().starts_with(&name)
                     }
                 };
-                prop_assert!(is_right, "{verb:?} {found:?}");
+                prop_assert!(is_right, "{call:?} {found:?}");
                 Ok(())
             })?;
         }

@@ -427,8 +427,8 @@ fn the_live_help_of_a_booking_names_its_arguments() {
         catalogue::docs(reply, &catalogue, [&b"travel.book"[..]].into_iter());
     });
     for part in [
-        "$12|milliseconds|",
-        "$4|HOLD|",
+        "$7|hold_ms|",
+        "$7|HOLD_MS|",
         "+multiple|",
         "|flight-NUMBER|",
     ] {

@@ -179,7 +179,7 @@ impl Insistent for Dealer {
                     turnstile_exchange::Side::Sell => b"SELL",
                 };
                 resp::put_count(out, b'*', if new.immediate { 9 } else { 8 });
-                resp::put_bulk(out, b"EXCHANGE.ORDER");
+                resp::put_bulk(out, b"EXCHANGE.PLACE-ORDER");
                 resp::put_bulk(out, market.accounts[new.account].as_bytes());
                 resp::put_bulk(out, market.symbols[new.symbol].as_bytes());
                 resp::put_bulk(out, side);
@@ -192,15 +192,14 @@ impl Insistent for Dealer {
             }
             What::Cancel { held, key } => {
                 resp::put_count(out, b'*', 5);
-                resp::put_bulk(out, b"EXCHANGE.CANCEL");
+                resp::put_bulk(out, b"EXCHANGE.CANCEL-ORDER");
                 resp::put_bulk(out, market.accounts[held.account].as_bytes());
                 put_number(out, held.order, 0);
                 self.unanswered.put_key(out, *key);
             }
             What::Look { symbol } => {
-                resp::put_count(out, b'*', 2);
-                resp::put_bulk(out, b"EXCHANGE.TOP");
-                resp::put_bulk(out, market.symbols[*symbol].as_bytes());
+                let symbol = market.symbols[*symbol].as_bytes();
+                resp::put_command(out, &[b"EXCHANGE.GET-DEPTH", symbol, b"LEVELS", b"1"]);
             }
         }
     }

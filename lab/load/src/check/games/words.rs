@@ -24,15 +24,17 @@ pub(super) fn put(out: &mut Vec<u8>, ask: &Ask, more: usize, names: &Names) {
             put_about(out, b"GAMES.BEGIN", &players, Some(game), more, names);
         }
         Ask::Withdraw { player } => put_about(out, b"GAMES.WITHDRAW", &[player], None, more, names),
-        Ask::Player { player } => put_about(out, b"GAMES.PLAYER", &[player], None, more, names),
-        Ask::Standing { player } => put_about(out, b"GAMES.STANDING", &[player], None, more, names),
+        Ask::Player { player } => put_about(out, b"GAMES.GET-PLAYER", &[player], None, more, names),
+        Ask::Standing { player } => {
+            put_about(out, b"GAMES.GET-STANDING", &[player], None, more, names)
+        }
         Ask::Against { player, opponent } => {
             let players = [player, opponent];
-            put_about(out, b"GAMES.AGAINST", &players, None, more, names);
+            put_about(out, b"GAMES.GET-TALLY", &players, None, more, names);
         }
         Ask::Match { number } => {
             resp::put_count(out, b'*', 2 + more);
-            resp::put_bulk(out, b"GAMES.MATCH");
+            resp::put_bulk(out, b"GAMES.GET-MATCH");
             put_number(out, number, 0);
         }
         Ask::Act {
@@ -98,9 +100,9 @@ const fn words_of(deed: Deed) -> &'static [&'static [u8]] {
         Deed::Move { .. } => &[b"GAMES.MOVE"],
         Deed::Resign => &[b"GAMES.RESIGN"],
         Deed::Abort => &[b"GAMES.ABORT"],
-        Deed::Offer => &[b"GAMES.DRAW", b"OFFER"],
-        Deed::Accept => &[b"GAMES.DRAW", b"ACCEPT"],
-        Deed::Decline => &[b"GAMES.DRAW", b"DECLINE"],
+        Deed::Offer => &[b"GAMES.OFFER-DRAW"],
+        Deed::Accept => &[b"GAMES.ACCEPT-DRAW"],
+        Deed::Decline => &[b"GAMES.DECLINE-DRAW"],
     }
 }
 

@@ -313,7 +313,7 @@ impl User for Visitor {
             }
             What::Hold { place, seconds } => {
                 self.put_place(out, (b"ROOMS.HOLD", 7), place);
-                resp::put_bulk(out, b"TTL");
+                resp::put_bulk(out, b"TTL_SECONDS");
                 put_small(out, seconds);
             }
             What::Extend { hold, seconds } => {

@@ -139,7 +139,7 @@ impl What {
                 put_head(out, 6 + trip.items().len(), b"TRAVEL.BOOK");
                 resp::put_bulk(out, stock.customer(customer));
                 put_trip(out, stock, &trip);
-                resp::put_bulk(out, b"HOLD");
+                resp::put_bulk(out, b"HOLD_MS");
                 put_whole(out, hold_ms);
                 return Some(key);
             }
@@ -191,15 +191,15 @@ fn put_trip(out: &mut Vec<u8>, stock: &Stock, trip: &Trip) {
 fn put_wish(out: &mut Vec<u8>, stock: &Stock, xid: u64, wish: &Wish) {
     match wish {
         Wish::Query { item } => {
-            put_step(out, 3, b"TRAVEL.QUERY", xid);
+            put_step(out, 3, b"TRAVEL.QUERY-ITEM", xid);
             resp::put_bulk(out, stock.item(*item));
         }
         Wish::Bill { customer } => {
-            put_step(out, 3, b"TRAVEL.QUERYCUSTOMER", xid);
+            put_step(out, 3, b"TRAVEL.QUERY-CUSTOMER", xid);
             resp::put_bulk(out, stock.customer(*customer));
         }
         Wish::Add { item, price } => {
-            put_step(out, 5, b"TRAVEL.ADD", xid);
+            put_step(out, 5, b"TRAVEL.ADD-ITEM", xid);
             resp::put_bulk(out, stock.item(*item));
             resp::put_bulk(out, ADDED_TEXT);
             // Without one the price stays as it is.

@@ -80,14 +80,14 @@ impl Stock {
     fn put(&mut self, door: &mut Connection, users: usize) -> Result<Option<u64>, Error> {
         let xid = begin(door)?;
         for (number, item) in (0..).zip(&self.items) {
-            let there = done(door, &[b"TRAVEL.QUERY", &xid, item])?;
+            let there = done(door, &[b"TRAVEL.QUERY-ITEM", &xid, item])?;
             if !matches!(field(&there, "free"), Some(Value::Null)) {
                 done(door, &[b"TRAVEL.ABORT", &xid])?;
                 return Ok(None);
             }
             let (count, price) = (COUNT.to_string(), (PRICE + number).to_string());
             let added = [
-                b"TRAVEL.ADD",
+                b"TRAVEL.ADD-ITEM",
                 &xid[..],
                 item,
                 count.as_bytes(),
@@ -96,10 +96,10 @@ impl Stock {
             done(door, &added)?;
         }
         for _ in 0..(users * 2 / 3).clamp(CUSTOMERS_MIN, CUSTOMERS_MAX) {
-            let command = [b"TRAVEL.ADDCUSTOMER", &xid[..]];
+            let command = [b"TRAVEL.ADD-CUSTOMER", &xid[..]];
             let added = done(door, &command)?;
             let Some(Value::Integer(number)) = field(&added, "customer") else {
-                return Err(unfit("TRAVEL.ADDCUSTOMER", &added));
+                return Err(unfit("TRAVEL.ADD-CUSTOMER", &added));
             };
             self.customers.push(number.to_string().into_bytes());
         }
@@ -156,14 +156,14 @@ impl Stock {
         let xid = begin(door)?;
         let mut read = Vec::new();
         for (item, name) in (0..).zip(&self.items) {
-            let found = done(door, &[b"TRAVEL.QUERY", &xid, name])?;
+            let found = done(door, &[b"TRAVEL.QUERY-ITEM", &xid, name])?;
             read.push(Step::Query {
                 item,
                 found: offer(&found),
             });
         }
         for (customer, name) in (0..).zip(&self.customers) {
-            let found = done(door, &[b"TRAVEL.QUERYCUSTOMER", &xid, name])?;
+            let found = done(door, &[b"TRAVEL.QUERY-CUSTOMER", &xid, name])?;
             read.push(Step::Bill {
                 customer,
                 found: self.bill(&found),

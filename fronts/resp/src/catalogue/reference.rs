@@ -1,0 +1,181 @@
+//! The page of the documentation that lists every operation, from its declaration.
+
+use std::{env, fmt::Write as _, fs, path::Path};
+
+use turnstile_chassis::{Field, Kind, Need, Operation, Parameter};
+
+use super::{Action, COMMANDS, Syntax};
+use crate::Call;
+
+const HEAD: &str = "\
+# Operations
+
+Every operation of every service, from its declaration in `domain/`. An operation has one name,
+which each door writes in its own way:
+
+| door | name |
+| --- | --- |
+| RESP | `EXCHANGE.CREATE-ACCOUNT`, in letters of any case |
+| `turnstile call` | `exchange.create_account` |
+| HTTP, `operationId` in [openapi.json](../openapi.json) | `exchangeCreateAccount` |
+| [metrics](../metrics.md), label `operation` | `create_account` |
+
+Parameters have the same names on all doors.
+
+**RESP requests.** Required parameters come first, by position. Then options follow in any order:
+the name of the option and its value, or the name alone for a flag. Every command takes `KEY key`,
+an idempotency key.
+
+**RESP answers.** A RESP3 answer is a map that names every field. A RESP2 answer to a query is the
+same map as an array of names and values. A RESP2 answer to a command has values only:
+
+| outcome | RESP2 | RESP3 |
+| --- | --- | --- |
+| done | `1`, the values in the listed order, the position in the journal | `outcome` is `done`, the fields, `position` |
+| refused | `0`, the reason, its data | `outcome` is `refused`, `reason`, its data, `position` |
+| done before under the same key | as before, then `replayed` | as before, then `replayed` |
+
+A field that is not set is null.
+";
+
+/// Characters of a line.
+const WIDTH: usize = 100;
+
+const SERVICES: [(&str, &str); 4] = [
+    ("rooms", "Rooms"),
+    ("exchange", "Exchange"),
+    ("games", "Games"),
+    ("travel", "Travel"),
+];
+
+fn page() -> String {
+    let mut page = HEAD.to_owned();
+    for (service, title) in SERVICES {
+        write!(page, "\n## {title}\n").unwrap();
+        for syntax in COMMANDS.iter().filter(|syntax| syntax.group == service) {
+            let call = syntax.action.and_then(Action::call);
+            put(&mut page, syntax, call.expect("services have operations"));
+        }
+    }
+    page
+}
+
+fn put(page: &mut String, syntax: &Syntax, call: &Call) {
+    let operation = call.operation();
+    let sentence = &operation.sentence;
+    let usage = usage(call, operation);
+    let name = syntax.operation();
+    write!(page, "\n### {name}\n\n").unwrap();
+    wrap(page, &format!("{sentence}."));
+    write!(page, "\n```text\n{usage}\n```\n").unwrap();
+    if !operation.parameters.is_empty() {
+        page.push_str("\n| parameter | value | |\n| --- | --- | --- |\n");
+        for parameter in &operation.parameters {
+            put_parameter(page, parameter);
+        }
+    }
+    let fields = call.fields();
+    if fields.is_empty() {
+        page.push_str("\nAnswers no fields.\n");
+        return;
+    }
+    let names: Vec<String> = fields.iter().map(|field| shown(field)).collect();
+    page.push('\n');
+    wrap(page, &format!("Answers {}.", names.join(", ")));
+}
+
+/// Appends a paragraph of lines up to the width of the documentation.
+fn wrap(page: &mut String, text: &str) {
+    let mut width = 0;
+    for word in text.split(' ') {
+        if width + 1 + word.len() > WIDTH {
+            page.push('\n');
+            width = 0;
+        } else if width > 0 {
+            page.push(' ');
+            width += 1;
+        }
+        page.push_str(word);
+        width += word.len();
+    }
+    page.push('\n');
+}
+
+/// As a client writes it.
+fn usage(call: &Call, operation: &Operation) -> String {
+    let mut words = vec![call.name().to_ascii_uppercase()];
+    for parameter in &operation.parameters {
+        let (name, option) = (parameter.name, parameter.name.to_ascii_uppercase());
+        words.push(match (parameter.need, &parameter.kind) {
+            (Need::Required | Need::RequiredOr(_), _) => name.to_owned(),
+            (Need::Repeated { .. }, _) => format!("{name} [{name} ...]"),
+            (Need::Optional, Kind::Flag) => format!("[{option}]"),
+            (Need::OptionalWord, _) => format!("[{name}]"),
+            (Need::Optional, _) => format!("[{option} {name}]"),
+        });
+    }
+    if !call.is_read() {
+        words.push("[KEY key]".to_owned());
+    }
+    words.join(" ")
+}
+
+fn put_parameter(page: &mut String, parameter: &Parameter) {
+    let name = parameter.name;
+    let mut value = value(&parameter.kind);
+    let need = match parameter.need {
+        Need::Required => "required".to_owned(),
+        Need::RequiredOr(none) => {
+            write!(value, " or `{none}`").unwrap();
+            "required".to_owned()
+        }
+        Need::Repeated { most } => format!("required, up to {most} times"),
+        Need::Optional | Need::OptionalWord => "optional".to_owned(),
+    };
+    let meaning = match parameter.meaning.trim_end_matches('.') {
+        "" => String::new(),
+        meaning => format!(". {meaning}"),
+    };
+    writeln!(page, "| `{name}` | {value} | {need}{meaning} |").unwrap();
+}
+
+fn value(kind: &Kind) -> String {
+    let either = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        words.join(" or ")
+    };
+    match kind {
+        Kind::Text("") => "text".to_owned(),
+        Kind::Text(example) | Kind::Pattern { example, .. } => format!("text such as `{example}`"),
+        Kind::Number { min, max: u64::MAX } => format!("whole number from {min}"),
+        Kind::Number { min, max } => format!("whole number from {min} to {max}"),
+        Kind::Signed { min, max } => format!("whole number from {min} to {max}"),
+        Kind::Flag => "flag".to_owned(),
+        Kind::Decimal => "decimal number".to_owned(),
+        Kind::Night => "date such as `2027-05-01`".to_owned(),
+        Kind::Instant => "instant such as `2027-05-01T12:00:00Z`".to_owned(),
+        Kind::Cursor => "the `next` of the page before".to_owned(),
+        Kind::OneOf(words) | Kind::Forms { forms: words, .. } => either(words),
+        Kind::Optional(kind) => value(kind),
+        Kind::List(_) | Kind::Object { .. } => unreachable!("parameters are single values"),
+    }
+}
+
+fn shown(field: &Field) -> String {
+    format!("`{}`", field.name)
+}
+
+#[test]
+fn the_page_of_operations_is_the_reviewed_one() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/operations.md");
+    let page = page();
+    if env::var_os("TURNSTILE_BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &page).unwrap();
+    }
+    let reviewed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        page == reviewed,
+        "docs/reference/operations.md differs; review, then run with TURNSTILE_BLESS=1"
+    );
+}

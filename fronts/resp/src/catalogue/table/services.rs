@@ -1,0 +1,135 @@
+//! The commands of the services, as their declarations have them.
+
+use turnstile_chassis::{self as chassis, Field, Need, Operation, Operations, Parameter};
+use turnstile_exchange as exchange;
+use turnstile_games as games;
+use turnstile_rooms as rooms;
+use turnstile_travel as travel;
+
+use super::{Action, Argument, Kind, READ, Syntax, WRITE, argument, option, optional, text, word};
+use crate::call::{Call, KEY};
+
+/// The commands of every service.
+pub(super) fn commands() -> Vec<Syntax> {
+    let mut all = service::<exchange::Command, exchange::Query>("exchange", Action::Exchange);
+    all.extend(service::<games::Command, games::Query>(
+        "games",
+        Action::Games,
+    ));
+    all.extend(service::<travel::Command, travel::Query>(
+        "travel",
+        Action::Travel,
+    ));
+    all.extend(service::<rooms::Command<'_>, rooms::Query>(
+        "rooms",
+        Action::Rooms,
+    ));
+    all
+}
+
+fn service<'a, C: Operations<'a>, Q: Operations<'a>>(
+    name: &'static str,
+    action: fn(&'static Call) -> Action,
+) -> Vec<Syntax> {
+    let commands = C::operations()
+        .into_iter()
+        .map(|operation| (operation, false));
+    let queries = Q::operations()
+        .into_iter()
+        .map(|operation| (operation, true));
+    let all = commands.chain(queries);
+    all.map(|(operation, is_read)| {
+        // As long as the process, like the rest of the table.
+        let answer = answer(&operation);
+        let call = Call::new(name, operation, is_read, answer);
+        syntax(Box::leak(Box::new(call)), action)
+    })
+    .collect()
+}
+
+fn syntax(call: &'static Call, action: fn(&'static Call) -> Action) -> Syntax {
+    let group = call.name().split('.').next().unwrap_or_default();
+    let operation = call.operation();
+    let parameters = operation.parameters.iter().cloned();
+    let mut arguments: Vec<Argument> = parameters.map(of_parameter).collect();
+    if !call.is_read() {
+        arguments.push(option(capitals(KEY), text(KEY)));
+    }
+    Syntax {
+        name: call.name(),
+        summary: operation.sentence,
+        group,
+        arguments: arguments.leak(),
+        flags: if call.is_read() { READ } else { WRITE },
+        action: Some(action(call)),
+        subcommands: &[],
+    }
+}
+
+/// The fields that an operation is answered with.
+fn answer(operation: &Operation) -> Vec<Field> {
+    let mut variants = operation.answers.clone();
+    for variant in &mut variants {
+        // This door answers a deed in a match with what it changed, not with the whole match.
+        if variant.name == "Acted" {
+            variant.fields = crate::games::deed_fields();
+        }
+    }
+    let mut fields = Vec::new();
+    chassis::merge(variants, &mut fields);
+    // A mark stands only where it is set, as `replayed` does.
+    fields.retain(|field| match &field.kind {
+        chassis::Kind::Optional(kind) => !matches!(**kind, chassis::Kind::Flag),
+        _ => true,
+    });
+    fields
+}
+
+fn of_parameter(parameter: Parameter) -> Argument {
+    let Parameter {
+        name, kind, need, ..
+    } = parameter;
+    match (need, kind) {
+        (Need::Required, kind) => argument(name, kind_of(kind, name)),
+        (Need::RequiredOr(none), _) => {
+            let either = vec![text(name), word(none, capitals(none))];
+            argument(name, Kind::OneOf(either.leak()))
+        }
+        (Need::Repeated { .. }, kind) => Argument {
+            multiple: true,
+            ..argument(name, kind_of(kind, name))
+        },
+        (Need::Optional, chassis::Kind::Flag) => optional(word(name, capitals(name))),
+        (Need::Optional, kind) => option(capitals(name), argument(name, kind_of(kind, name))),
+        (Need::OptionalWord, kind) => optional(argument(name, kind_of(kind, name))),
+    }
+}
+
+fn kind_of(kind: chassis::Kind, name: &'static str) -> Kind {
+    match kind {
+        chassis::Kind::Number { .. } | chassis::Kind::Signed { .. } => Kind::Integer,
+        chassis::Kind::OneOf(words) => {
+            let words: Vec<Argument> = words.iter().map(|one| word(one, capitals(one))).collect();
+            Kind::OneOf(words.leak())
+        }
+        chassis::Kind::Forms { forms, .. } => {
+            let forms: Vec<Argument> = forms.iter().map(|form| text(form)).collect();
+            Kind::OneOf(forms.leak())
+        }
+        chassis::Kind::Optional(kind) => kind_of(*kind, name),
+        chassis::Kind::Text(_)
+        | chassis::Kind::Pattern { .. }
+        | chassis::Kind::Flag
+        | chassis::Kind::Decimal
+        | chassis::Kind::Night
+        | chassis::Kind::Instant
+        | chassis::Kind::Cursor => Kind::Text,
+        chassis::Kind::List(_) | chassis::Kind::Object { .. } => {
+            unreachable!("{name} is read from one word")
+        }
+    }
+}
+
+fn capitals(name: &str) -> &'static str {
+    name.to_ascii_uppercase().leak()
+}
