@@ -74,29 +74,27 @@ pub(crate) fn measure(arguments: &Check) -> Result<Report> {
 
 fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<Pace>)> {
     let mut paces = Vec::new();
-    for seed in 1..=rounds {
-        for pipeline in PIPELINES {
-            paces.push(pace::measure(operations, pipeline, seed)?);
+    let mut section = Section::watched("In process", || {
+        for seed in 1..=rounds {
+            for pipeline in PIPELINES {
+                paces.push(pace::measure(operations, pipeline, seed)?);
+            }
         }
-    }
-    let of = |pipeline: usize, figure: fn(&Pace) -> f64| -> Vec<f64> {
-        let those = paces.iter().filter(|pace| pace.pipeline == pipeline);
-        those.map(figure).collect()
-    };
-    let subjects = PIPELINES.map(|pipeline| {
-        let figures = vec![
-            Figure::new("telling", of(pipeline, |pace| pace.telling_ns)),
-            Figure::new("checking", of(pipeline, |pace| pace.checking_ns)),
-        ];
-        Subject::new(format!("pipeline {pipeline}"), figures)
-    });
-    let setting = format!(
-        "{rounds} rounds of {operations} bookings and cancellations in 50 rooms, which an honest server as \
-         plain as the model answers, told by 50 users and replayed by the checker, on one core. What it \
-         takes to make them is not counted. In nanoseconds for each"
-    );
-    let mut section = Section::new("In process", setting, subjects.to_vec());
-    let both = of(1, |pace| pace.telling_ns + pace.checking_ns);
+        let subjects = PIPELINES.map(|pipeline| {
+            let figures = vec![
+                Figure::new("telling", of(&paces, pipeline, |pace| pace.telling_ns)),
+                Figure::new("checking", of(&paces, pipeline, |pace| pace.checking_ns)),
+            ];
+            Subject::new(format!("pipeline {pipeline}"), figures)
+        });
+        let setting = format!(
+            "{rounds} rounds of {operations} bookings and cancellations in 50 rooms, which an honest server \
+             as plain as the model answers, told by 50 users and replayed by the checker, on one core. What \
+             it takes to make them is not counted. In nanoseconds for each"
+        );
+        Ok((setting, subjects.to_vec()))
+    })?;
+    let both = of(&paces, 1, |pace| pace.telling_ns + pace.checking_ns);
     let spread = |of_ns: fn(f64) -> f64| {
         let values = both.iter().map(|ns| of_ns(*ns));
         Ratio::spread(&values.collect::<Vec<f64>>())
@@ -108,13 +106,21 @@ fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<Pace>)> {
     Ok((section, paces))
 }
 
+/// A figure of the rounds with so many requests in flight.
+fn of(paces: &[Pace], pipeline: usize, figure: fn(&Pace) -> f64) -> Vec<f64> {
+    let those = paces.iter().filter(|pace| pace.pipeline == pipeline);
+    those.map(figure).collect()
+}
+
 fn found(rounds: u64) -> Result<Section> {
-    let seconds = (1..=rounds).map(|seed| pace::find(MILLION, seed));
-    let seconds = seconds.collect::<Result<Vec<f64>>>()?;
-    let ratio = Ratio::spread(&seconds);
-    let subject = Subject::new("rooms", vec![Figure::new("found after, s", seconds)]);
-    let setting = "One booking in a million is sold twice";
-    let mut section = Section::new("A planted fault", setting, vec![subject]);
+    const FOUND: &str = "found after, s";
+    let mut section = Section::watched("A planted fault", || {
+        let seconds = (1..=rounds).map(|seed| pace::find(MILLION, seed));
+        let seconds = Figure::new(FOUND, seconds.collect::<Result<_>>()?);
+        let setting = "One booking in a million is sold twice".to_owned();
+        Ok((setting, vec![Subject::new("rooms", vec![seconds])]))
+    })?;
+    let ratio = Ratio::spread(section.subjects[0].values(FOUND));
     let target = "one booking in a million that is sold twice, found after s";
     section.claim_ratio(target, ratio, FOUND_S);
     Ok(section)
@@ -156,20 +162,20 @@ fn beside(
         ..Section::new("Beside servers", setting, Vec::new())
     };
     for (case, rounds) in CASES.into_iter().zip(all) {
-        let telling = paces.iter().filter(|pace| pace.pipeline == case.pipeline);
-        let telling: Vec<f64> = telling.map(|pace| pace.telling_ns).collect();
+        let telling = of(paces, case.pipeline, |pace| pace.telling_ns);
         let telling = Ratio::spread(&telling).median;
-        let of = |figure: &dyn Fn(&Served) -> f64| rounds.iter().map(figure).collect::<Vec<f64>>();
-        let shares = of(&|served| served.share_percent(case.way, telling));
+        let each =
+            |figure: &dyn Fn(&Served) -> f64| rounds.iter().map(figure).collect::<Vec<f64>>();
+        let shares = each(&|served| served.share_percent(case.way, telling));
         if case.is_judged() {
             let ratio = Ratio::spread(&shares);
             section.claim_ratio(&target(case), ratio, SHARE_PERCENT);
         }
         let figures = vec![
-            Figure::new("checked a second", of(&|served| served.rate)),
-            Figure::new("checking, ns each", of(&|served| served.checking_ns)),
-            Figure::new("keeping, ns each", of(&|served| served.keeping_ns)),
-            Figure::new("all, ns each", of(&|served| served.all_ns)),
+            Figure::new("checked a second", each(&|served| served.rate)),
+            Figure::new("checking, ns each", each(&|served| served.checking_ns)),
+            Figure::new("keeping, ns each", each(&|served| served.keeping_ns)),
+            Figure::new("all, ns each", each(&|served| served.all_ns)),
             Figure::new(SHARE, shares),
         ];
         let Case {
