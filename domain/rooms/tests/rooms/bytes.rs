@@ -219,7 +219,7 @@ fn commands_have_stable_words() {
         "extend",
         "hold",
         "release",
-        "stop_sell",
+        "resume_sell",
         "withdraw_room",
     ];
     assert_eq!(words, BTreeSet::from(expected));
