@@ -410,7 +410,10 @@ impl<'de> Deserialize<'de> for Json<'de> {
             }
 
             fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-                Ok(Json::Number(format!("{number:?}")))
+                // `14.0` is the whole number 14, as JSON Schema has it.
+                let text = format!("{number:?}");
+                let whole = text.strip_suffix(".0").unwrap_or(&text);
+                Ok(Json::Number(whole.to_owned()))
             }
 
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
@@ -602,8 +605,8 @@ mod tests {
             let body = format!(r#"{{"ttl_seconds":{seconds}}}"#);
             command_bytes::<Rooms>("POST", "/v1/rooms/holds/R00/extend", &body).is_ok()
         };
-        let rows = ["0", "1", "4294967", "4294968", "1.5", "-1"];
-        let expected = [false, true, true, false, false, false];
+        let rows = ["0", "1", "60.0", "4294967", "4294968", "1.5", "-1"];
+        let expected = [false, true, true, true, false, false, false];
         assert_eq!(rows.map(extend), expected);
     }
 

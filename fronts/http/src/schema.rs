@@ -189,9 +189,20 @@ pub(crate) fn body_name(operation: &Operation) -> String {
     format!("{}{rest}Request", first.to_ascii_uppercase())
 }
 
+/// Decimals that are not longer can always be kept.
+const DECIMAL_LENGTH: usize = 18;
+
+/// The years of the dates that are kept: the last night is in June 2149.
+const YEARS: &str = "^(19[7-9][0-9]|20[0-9]{2}|21[0-4][0-9])-";
+
 /// What an operation takes as a parameter.
 pub(crate) fn parameter_schema(parameter: &Parameter) -> RefOr<Schema> {
     let schema = plain_schema(&parameter.kind, parameter.meaning);
+    let schema = match &parameter.kind {
+        Kind::Decimal => schema.max_length(Some(DECIMAL_LENGTH)),
+        Kind::Night | Kind::Instant => schema.pattern(Some(YEARS)),
+        _ => schema,
+    };
     match parameter.need {
         Need::Repeated { most } => {
             list(plain_schema(&parameter.kind, "").into(), parameter.meaning)

@@ -270,7 +270,7 @@ hello -> malformed_json not a JSON object
 {"op":"unsubscribe","channel":"book","symbol":"S"} -> invalid_request not subscribed
 {"op":"place_order","account":"ada","symbol":"S","side":"buy"} -> invalid_request quantity: missing
 {"op":"place_order","account":"eve","symbol":"S","side":"buy","quantity":"1","limit":"1"} -> unknown_account no such account
-{"op":"place_order","account":"ada","symbol":"S","side":"buy","quantity":"1"} -> no_market nobody
+{"op":"place_order","account":"ada","symbol":"S","side":"buy","quantity":"1"} -> no_market other side
 {"op":"cancel_order","account":"ada","order":99} -> not_found never was
 "#;
 
