@@ -2,16 +2,13 @@
 //! store; readers on other threads see values that are whole and at most a moment old.
 
 mod durations;
-mod services;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_embedded::Reply;
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
-use turnstile_rooms::Rooms;
-use turnstile_travel::{Desk, PerDesk, Travel};
-use turnstile_types::{Machine, Position};
+use turnstile_travel::{Desk, PerDesk};
+
+use crate::registry::{CountedWords, Registered, SERVICES};
 
 pub use self::durations::{DOORS, DURATION_BOUNDS_NS, Durations, Histogram};
 
@@ -115,40 +112,11 @@ pub struct MachineCounters {
     pub outcomes: Tally,
 }
 
-/// A machine whose requests are counted.
-pub(crate) trait Counted: Machine {
-    const OPERATIONS: &'static [&'static str];
-    /// The place of the first of them among those of all services.
-    const FIRST_OPERATION: usize;
-    const OUTCOMES: &'static [&'static str];
-
-    /// Which of the operations a command is.
-    fn command_place(command: &Self::Command<'_>) -> usize;
-
-    /// Which of the operations a query is.
-    fn query_place(query: &Self::Query) -> usize;
-
-    /// Which of the outcomes it is.
-    fn outcome_place(outcome: &Self::Outcome) -> usize;
-
-    fn counters(all: &Counters) -> &MachineCounters;
-
-    /// The ticket of its late answer, where it waits for one.
-    fn late_ticket(_outcome: &Self::Outcome) -> Option<Position> {
-        None
-    }
-
-    /// Whether it commits a transaction, for fault points.
-    fn commits(_outcome: &Self::Outcome) -> bool {
-        false
-    }
-}
-
 impl MachineCounters {
-    fn of<M: Counted>() -> Self {
+    fn of(service: &CountedWords) -> Self {
         Self {
-            operations: Tally::new(M::OPERATIONS),
-            outcomes: Tally::new(M::OUTCOMES),
+            operations: Tally::new(service.operations),
+            outcomes: Tally::new(service.outcomes),
         }
     }
 }
@@ -210,10 +178,8 @@ pub struct Counters {
     pub scores: DoorCounters,
     /// Lines to other processes, by their desks.
     pub lines_of_desks: PerDesk<LineCounters>,
-    pub rooms: MachineCounters,
-    pub exchange: MachineCounters,
-    pub travel: MachineCounters,
-    pub games: MachineCounters,
+    /// The services, in the order of their list.
+    pub(crate) services: [MachineCounters; SERVICES.len()],
     /// How long requests took, by door and operation.
     pub durations: Durations,
     /// How long the recovery at the start took, in nanoseconds.
@@ -263,10 +229,7 @@ impl Default for Counters {
             arena: DoorCounters::default(),
             scores: DoorCounters::default(),
             lines_of_desks: PerDesk::default(),
-            rooms: MachineCounters::of::<Rooms>(),
-            exchange: MachineCounters::of::<Exchange>(),
-            travel: MachineCounters::of::<Travel>(),
-            games: MachineCounters::of::<Games>(),
+            services: SERVICES.each_ref().map(MachineCounters::of),
             durations: Durations::default(),
             recovery_ns: Counter::default(),
             recovery_records: Counter::default(),
@@ -303,13 +266,25 @@ impl Counters {
         }
     }
 
+    /// The counters of the service with this name.
+    #[must_use]
+    pub fn service(&self, name: &str) -> Option<&MachineCounters> {
+        let mut all = SERVICES.iter().zip(&self.services);
+        all.find_map(|(service, counted)| (service.name == name).then_some(counted))
+    }
+
+    /// The counters of a service.
+    pub(crate) const fn of_service<M: Registered>(&self) -> &MachineCounters {
+        &self.services[M::PLACE]
+    }
+
     /// The counters of a line to another process.
     pub(crate) fn line(&self, desk: Desk) -> &LineCounters {
         self.lines_of_desks.at(desk)
     }
 
-    pub(crate) fn command<M: Counted>(&self, command: &M::Command<'_>, reply: &Reply<M>) {
-        let service = M::counters(self);
+    pub(crate) fn command<M: Registered>(&self, command: &M::Command<'_>, reply: &Reply<M>) {
+        let service = self.of_service::<M>();
         service.operations.count(M::command_place(command));
         if reply.replayed {
             self.replayed.add(1);
@@ -338,12 +313,16 @@ impl Counters {
     }
 
     /// Counts an outcome that was told, be it late.
-    pub(crate) fn outcome<M: Counted>(&self, outcome: &M::Outcome) {
-        M::counters(self).outcomes.count(M::outcome_place(outcome));
+    pub(crate) fn outcome<M: Registered>(&self, outcome: &M::Outcome) {
+        self.of_service::<M>()
+            .outcomes
+            .count(M::outcome_place(outcome));
     }
 
-    pub(crate) fn query<M: Counted>(&self, query: &M::Query) {
-        M::counters(self).operations.count(M::query_place(query));
+    pub(crate) fn query<M: Registered>(&self, query: &M::Query) {
+        self.of_service::<M>()
+            .operations
+            .count(M::query_place(query));
     }
 
     pub(crate) fn error(&self, code: ErrorCode) {

@@ -9,6 +9,7 @@ mod core;
 mod counters;
 mod doors;
 mod limits;
+mod registry;
 mod running;
 mod starting;
 

@@ -13,15 +13,14 @@ use std::{
 use mio::{Poll, Waker};
 use turnstile_embedded::{Claim, Durability, Embedded, Options, Recovery};
 use turnstile_rooms::IdKey;
-use turnstile_types::Position;
 
 use crate::{
     DatabaseUrl, Running, Settings, StartError, Stopper,
     core::{
         conversation::FastDoor,
-        engine::{Engine, Recovered},
+        engine::{Engine, RecoveredEngine},
         fault_points::FaultPoints,
-        feed::{Feed, Feeds},
+        feed::Feeds,
         gate::{Gate, InDatabases},
         listener::Listener,
         loading::Loading,
@@ -205,11 +204,11 @@ struct Parts {
     feeds: Feeds,
     signals: Arc<Signals>,
     counters: Arc<Counters>,
-    ways: Ways,
+    ways: DatabaseWays,
 }
 
 /// The ways back from each database.
-struct Ways {
+struct DatabaseWays {
     rooms: Way,
     exchange: Way,
 }
@@ -245,11 +244,14 @@ impl Parts {
         );
         let databases = usize::from(urls.rooms.is_some()) + usize::from(urls.exchange.is_some());
         let landings = Landings::of(callers(settings), databases);
-        let ways = Ways {
+        let ways = DatabaseWays {
             rooms: landings.way(gate.clone()),
             exchange: landings.way(gate.clone()),
         };
-        let (feeds, signals) = (feeds(settings), Arc::new(Signals::default()));
+        let (feeds, signals) = (
+            Feeds::new(settings.limits.http.events),
+            Arc::new(Signals::default()),
+        );
         let tells = settings.duels.tells;
         let doors = FastDoors {
             xml: settings.xml_options,
@@ -309,7 +311,7 @@ fn open_http(
 fn arrival(
     settings: &Settings,
     (mut backend, found): (Embedded, Recovery),
-    ways: Ways,
+    ways: DatabaseWays,
     begun: &SyncSender<Vec<JoinHandle<()>>>,
 ) -> Result<Arrival, StartError> {
     if let Some(travel) = settings.travel {
@@ -329,13 +331,14 @@ fn arrival(
     let remotes = Remotes {
         rooms: rooms.map(|opened| opened.begin(ways.rooms, &mut carriers)),
         exchange: exchange.map(|opened| opened.begin(ways.exchange, &mut carriers)),
+        ..Remotes::default()
     };
     if begun.send(carriers).is_err() {
         tracing::debug!("the server was stopped before its databases were there");
     }
     let directory = settings.data.as_deref();
     Ok(Arrival {
-        recovered: Recovered {
+        recovered: RecoveredEngine {
             backend,
             id_key,
             remotes,
@@ -364,17 +367,6 @@ fn database<M: Housed, K: Send + 'static>(
     let service = M::NAME;
     let opened = opened.map_err(|cause| StartError::Database { service, cause });
     opened.map(Some)
-}
-
-/// The feeds; they begin when the state is there.
-fn feeds(settings: &Settings) -> Feeds {
-    let (nothing, events) = (Position(0), settings.limits.http.events);
-    Feeds {
-        rooms: Arc::new(Feed::new(nothing)),
-        exchange: Arc::new(Feed::while_followed(nothing, events)),
-        travel: Arc::new(Feed::new(nothing)),
-        games: Arc::new(Feed::while_followed(nothing, events)),
-    }
 }
 
 fn refuse_foreign_addresses(settings: &Settings) -> Result<(), StartError> {

@@ -1,12 +1,13 @@
 //! `cargo xtask house`: figures of the source tree, to see whether a redesign made it simpler.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use crate::tidy::types;
 use crate::tree::{File, Tree};
 use crate::{code, modules, tree};
 
@@ -100,7 +101,7 @@ fn figures(tree: &Tree) -> Figures {
         ),
         (
             "type names with two meanings".to_owned(),
-            types_with_two_meanings(&production).to_string(),
+            types::with_two_meanings(tree).len().to_string(),
         ),
     ];
     for (name, figure) in ["refusal", "command"]
@@ -121,22 +122,6 @@ fn figures(tree: &Tree) -> Figures {
         }
     }
     figures
-}
-
-fn types_with_two_meanings(production: &[(&File, String)]) -> usize {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, code) in production {
-        let words: Vec<&str> = code::words(code).map(|(_, word)| word).collect();
-        let defined = words
-            .windows(2)
-            .filter(|pair| ["struct", "enum", "trait", "type"].contains(&pair[0]))
-            .map(|pair| pair[1])
-            .filter(|name| name.starts_with(char::is_uppercase));
-        for name in defined.collect::<BTreeSet<_>>() {
-            *places.entry(name).or_default() += 1;
-        }
-    }
-    places.values().filter(|places| **places > 1).count()
 }
 
 /// How many production files name a variant of an enum of the services, on average.

@@ -8,6 +8,7 @@ mod cycles;
 pub(crate) mod documents;
 mod formats;
 mod prose;
+pub(crate) mod types;
 mod words;
 
 use std::fmt;
@@ -19,7 +20,7 @@ use crate::tree::{File, Tree};
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 18] = [
+const RULES: [Rule; 19] = [
     words::first_line_says_what_the_file_is,
     words::names_are_nouns_of_the_business,
     words::code_has_no_banned_call,
@@ -27,6 +28,7 @@ const RULES: [Rule; 18] = [
     words::files_name_no_machine,
     arrows::crates_see_only_their_layers,
     cycles::modules_form_no_new_cycle,
+    types::no_more_names_have_two_meanings,
     budgets::rust_files_fit,
     budgets::documents_fit,
     budgets::files_are_small,

@@ -1,68 +1,32 @@
 //! What other threads ask of one machine, and the answers that wait for their group.
 
 use tokio::sync::oneshot;
-use turnstile_contract::{self as contract, Service};
+use turnstile_contract as contract;
 use turnstile_embedded::Services;
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
-use turnstile_rooms::Rooms;
-use turnstile_travel::{LateAnswer, Travel};
+use turnstile_travel::LateAnswer;
 use turnstile_types::{Hosts, Key, Machine};
 
 use crate::{
     core::{
         engine::Engine,
         gate::{Answered, Ask, Executed, Request, ServerStatus},
-        remote::{Caller, Job, Remote, Who},
+        remote::{Caller, Housed, Job, RequestOrigin},
         shares::{Opens, Shares},
-        tickets::{Tickets, Waiter},
+        tickets::{LateWaiter, Tickets},
     },
-    counters::{Counted, ErrorCode},
+    counters::ErrorCode,
+    registry::services,
 };
 
-/// A machine that other threads can ask.
-pub(crate) trait Asked: Opens {
+/// A service that other threads can ask.
+pub(crate) trait Asked: Opens + Housed {
     fn ask(request: Request<Self>) -> Ask;
-}
-
-impl Asked for Rooms {
-    fn ask(request: Request<Self>) -> Ask {
-        Ask::Rooms(request)
-    }
-}
-
-impl Asked for Exchange {
-    fn ask(request: Request<Self>) -> Ask {
-        Ask::Exchange(request)
-    }
-}
-
-impl Asked for Travel {
-    fn ask(request: Request<Self>) -> Ask {
-        Ask::Travel(request)
-    }
-}
-
-impl Asked for Games {
-    fn ask(request: Request<Self>) -> Ask {
-        Ask::Games(request)
-    }
 }
 
 /// An answer of one machine that waits for its group, and who waits for it.
 pub(crate) enum Decided<M: Machine> {
     Command(oneshot::Sender<Executed<M>>, Executed<M>),
     Query(oneshot::Sender<Answered<M>>, Answered<M>),
-}
-
-/// An answer that waits for its group.
-pub(crate) enum Waiting {
-    Rooms(Decided<Rooms>),
-    Exchange(Decided<Exchange>),
-    Travel(Decided<Travel>),
-    Games(Decided<Games>),
-    Late(oneshot::Sender<LateAnswer>, LateAnswer),
-    Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
 }
 
 impl<M: Opens> Decided<M>
@@ -110,12 +74,8 @@ fn understood<'a, M: Machine>(
 }
 
 /// Sends the request to the database of its service, or gives it back when there is none.
-fn sent_away<M: Counted + Service>(
-    request: Request<M>,
-    remote: Option<&Remote<M>>,
-    engine: &Engine,
-) -> Option<Request<M>> {
-    let Some(remote) = remote else {
+fn sent_away<M: Asked>(request: Request<M>, engine: &Engine) -> Option<Request<M>> {
+    let Some(remote) = M::remote(&engine.remotes) else {
         return Some(request);
     };
     match request {
@@ -130,7 +90,7 @@ fn sent_away<M: Counted + Service>(
                 .stopwatch
                 .time::<M>([M::command_place(&command)].into_iter());
             let request = contract::Request::new::<M>(principal, key, &command);
-            let who = Who::Asked(reply);
+            let who = RequestOrigin::Asked(reply);
             remote.ask(Job::Commands(vec![request], Caller { who, timed }));
         }
         Request::Query {
@@ -142,7 +102,7 @@ fn sent_away<M: Counted + Service>(
             let timed = engine
                 .stopwatch
                 .time::<M>([M::query_place(&query)].into_iter());
-            let who = Who::Asked((reply, remote.seen));
+            let who = RequestOrigin::Asked((reply, remote.seen));
             remote.ask(Job::Queries(principal, vec![query], Caller { who, timed }));
         }
     }
@@ -158,46 +118,59 @@ impl<M: Machine> Decided<M> {
     }
 }
 
-impl Waiting {
-    /// Has the request decided; see [`Decided::of`]. Nothing waits for the group either when a database
-    /// decides it, or when it is a late answer that was asked for and is not given yet.
-    pub(crate) fn decide(
-        ask: Ask,
-        engine: &mut Engine,
-        tickets: &mut Tickets,
-        shares: &mut Shares,
-    ) -> Option<Self> {
-        Some(match ask {
-            Ask::Rooms(request) => {
-                let request = sent_away(request, engine.remotes.rooms.as_ref(), engine)?;
-                Self::Rooms(Decided::of(request, engine, shares)?)
-            }
-            Ask::Exchange(request) => {
-                let request = sent_away(request, engine.remotes.exchange.as_ref(), engine)?;
-                Self::Exchange(Decided::of(request, engine, shares)?)
-            }
-            Ask::Travel(request) => Self::Travel(Decided::of(request, engine, shares)?),
-            Ask::Games(request) => Self::Games(Decided::of(request, engine, shares)?),
-            Ask::Late { ticket, reply } => match engine.late_answer(ticket) {
-                LateAnswer::Pending => {
-                    tickets.add(ticket, Waiter::Asked(reply));
-                    return None;
+macro_rules! waiting {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        $(
+            impl Asked for $types::$machine {
+                fn ask(request: Request<Self>) -> Ask {
+                    Ask::$machine(request)
                 }
-                known => Self::Late(reply, known),
-            },
-            Ask::Status { reply } => Self::Status(reply, Box::new(engine.status())),
-        })
-    }
+            }
+        )+
 
-    /// One who has gone meanwhile is not waited for: the answer is dropped.
-    pub(crate) fn answer(self) {
-        match self {
-            Self::Rooms(decided) => decided.answer(),
-            Self::Exchange(decided) => decided.answer(),
-            Self::Travel(decided) => decided.answer(),
-            Self::Games(decided) => decided.answer(),
-            Self::Late(sender, answer) => drop(sender.send(answer)),
-            Self::Status(sender, status) => drop(sender.send(*status)),
+        /// An answer that waits for its group.
+        pub(crate) enum Waiting {
+            $($machine(Decided<$types::$machine>),)+
+            Late(oneshot::Sender<LateAnswer>, LateAnswer),
+            Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
         }
-    }
+
+        impl Waiting {
+            /// Has the request decided; see [`Decided::of`]. Nothing waits for the group either when a
+            /// database decides it, or when it is a late answer that was asked for and is not given
+            /// yet.
+            pub(crate) fn decide(
+                ask: Ask,
+                engine: &mut Engine,
+                tickets: &mut Tickets,
+                shares: &mut Shares,
+            ) -> Option<Self> {
+                Some(match ask {
+                    $(Ask::$machine(request) => {
+                        let request = sent_away(request, engine)?;
+                        Self::$machine(Decided::of(request, engine, shares)?)
+                    })+
+                    Ask::Late { ticket, reply } => match engine.late_answer(ticket) {
+                        LateAnswer::Pending => {
+                            tickets.add(ticket, LateWaiter::Asked(reply));
+                            return None;
+                        }
+                        known => Self::Late(reply, known),
+                    },
+                    Ask::Status { reply } => Self::Status(reply, Box::new(engine.status())),
+                })
+            }
+
+            /// One who has gone meanwhile is not waited for: the answer is dropped.
+            pub(crate) fn answer(self) {
+                match self {
+                    $(Self::$machine(decided) => decided.answer(),)+
+                    Self::Late(sender, answer) => drop(sender.send(answer)),
+                    Self::Status(sender, status) => drop(sender.send(*status)),
+                }
+            }
+        }
+    };
 }
+
+services!(waiting);

@@ -29,7 +29,7 @@ pub(crate) use ageing::Expired;
 
 /// What the socket may still bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Incoming {
+enum Arriving {
     /// Nothing until the poll says so.
     Drained,
     /// Bytes.
@@ -42,7 +42,7 @@ enum Incoming {
 
 /// How far a connection's life has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum Life {
     Serving,
     /// The server stops: what has come is read once more and answered.
     LastCall,
@@ -80,8 +80,8 @@ pub(crate) struct Connection<C> {
     output: Output,
     /// Whether the message that it is owed ends with a mark; see [`Parcel::is_marked`].
     is_marked: bool,
-    incoming: Incoming,
-    phase: Phase,
+    incoming: Arriving,
+    phase: Life,
     /// Whether requests that have come wait for the next turn.
     unfinished: bool,
     /// Whether it stands in the loop's queue.
@@ -104,8 +104,8 @@ impl<C: Conversation> Connection<C> {
             input: Input::default(),
             output: Output::default(),
             is_marked: false,
-            incoming: Incoming::Drained,
-            phase: Phase::Serving,
+            incoming: Arriving::Drained,
+            phase: Life::Serving,
             unfinished: false,
             queued: false,
             active: sweep,
@@ -126,43 +126,43 @@ impl<C: Conversation> Connection<C> {
 
     /// Whether it is still answered, and told what it follows.
     const fn is_served(&self) -> bool {
-        matches!(self.phase, Phase::Serving | Phase::LastCall)
+        matches!(self.phase, Life::Serving | Life::LastCall)
     }
 
     pub(crate) fn is_gone(&self) -> bool {
-        self.phase == Phase::Gone
+        self.phase == Life::Gone
     }
 
     /// Whether all that will ever be said to it has been sent.
     pub(crate) const fn is_told(&self) -> bool {
-        matches!(self.phase, Phase::Parting(_) | Phase::Gone)
+        matches!(self.phase, Life::Parting(_) | Life::Gone)
     }
 
     pub(crate) fn is_owed(&self) -> bool {
-        self.output.owed() > 0 || self.phase == Phase::Closing
+        self.output.owed() > 0 || self.phase == Life::Closing
     }
 
     /// The poll says that bytes have come, or the end.
     pub(crate) fn note_readable(&mut self, is_ending: bool) {
         match self.incoming {
-            Incoming::Ended => {}
-            _ if is_ending => self.incoming = Incoming::Ending,
-            Incoming::Drained => self.incoming = Incoming::Ready,
-            Incoming::Ready | Incoming::Ending => {}
+            Arriving::Ended => {}
+            _ if is_ending => self.incoming = Arriving::Ending,
+            Arriving::Drained => self.incoming = Arriving::Ready,
+            Arriving::Ready | Arriving::Ending => {}
         }
     }
 
     /// Whether it has something to do that needs no new event.
     pub(crate) fn is_due(&self, limits: &Limits) -> bool {
-        let may_read = matches!(self.incoming, Incoming::Ready | Incoming::Ending);
+        let may_read = matches!(self.incoming, Arriving::Ready | Arriving::Ending);
         match self.phase {
-            Phase::Serving | Phase::LastCall => {
+            Life::Serving | Life::LastCall => {
                 let waits = self.conversation.waits();
                 let takes = self.takes(limits);
                 !waits && takes && (self.unfinished || may_read)
             }
-            Phase::Parting(_) => may_read,
-            Phase::Closing | Phase::Gone => false,
+            Life::Parting(_) => may_read,
+            Life::Closing | Life::Gone => false,
         }
     }
 
@@ -179,7 +179,7 @@ impl<C: Conversation> Connection<C> {
 
     /// Appends to what it is owed something that it did not ask for, unless it is about to end.
     pub(crate) fn say<T: Default>(&mut self, put: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-        if self.phase == Phase::Serving {
+        if self.phase == Life::Serving {
             put(self.output.tail())
         } else {
             T::default()
@@ -192,7 +192,7 @@ impl<C: Conversation> Connection<C> {
         // One who follows has nothing under way when there is something to say.
         let is_deaf = self.output.owed() > 0;
         if is_deaf {
-            self.phase = Phase::Gone;
+            self.phase = Life::Gone;
         } else if self.is_served() {
             self.is_marked = parcel.is_marked();
             self.output.tail().extend_from_slice(parcel.bytes());
@@ -210,7 +210,7 @@ impl<C: Conversation> Connection<C> {
     /// Ends it when all that it is owed is sent.
     pub(crate) fn close(&mut self) {
         if self.is_served() {
-            self.phase = Phase::Closing;
+            self.phase = Life::Closing;
         }
     }
 
@@ -218,12 +218,12 @@ impl<C: Conversation> Connection<C> {
     /// come is told so, and nothing of what it has sent since is done.
     pub(crate) fn last_call(&mut self) {
         let waits = self.conversation.waits() && !self.conversation.waits_for_database();
-        if self.phase == Phase::Serving && waits {
+        if self.phase == Life::Serving && waits {
             self.put_durable(C::end);
-            self.phase = Phase::Closing;
+            self.phase = Life::Closing;
         }
-        if self.phase == Phase::Serving {
-            self.phase = Phase::LastCall;
+        if self.phase == Life::Serving {
+            self.phase = Life::LastCall;
             self.note_readable(false);
         }
     }
@@ -236,7 +236,7 @@ impl<C: Conversation> Connection<C> {
         limits: &Limits,
         budget: usize,
     ) -> usize {
-        if let Phase::Parting(_) = self.phase {
+        if let Life::Parting(_) = self.phase {
             self.discard(scratch);
             return 0;
         }
@@ -271,13 +271,13 @@ impl<C: Conversation> Connection<C> {
         if self.held() > held {
             self.confine(around, limits);
         }
-        let is_last = self.incoming == Incoming::Ended || self.phase == Phase::LastCall;
+        let is_last = self.incoming == Arriving::Ended || self.phase == Life::LastCall;
         if is_last && !self.unfinished && self.is_served() {
-            if self.incoming == Incoming::Ended {
+            if self.incoming == Arriving::Ended {
                 let (left, out) = (self.input.pending(), self.output.tail());
                 self.conversation.end_of_input(around.engine, left, out);
             }
-            self.phase = Phase::Closing;
+            self.phase = Life::Closing;
         }
         if !self.is_served() {
             self.input = Input::default();
@@ -300,12 +300,12 @@ impl<C: Conversation> Connection<C> {
             let out = self.output.tail();
             let why = InputRefused::TooMuch;
             self.conversation.break_off_input(around.engine, why, out);
-            self.phase = Phase::Closing;
+            self.phase = Life::Closing;
         }
     }
 
     fn read(&mut self, around: &Surroundings<'_>) {
-        if !matches!(self.incoming, Incoming::Ready | Incoming::Ending) {
+        if !matches!(self.incoming, Arriving::Ready | Arriving::Ending) {
             return;
         }
         match self.input.fill(&mut self.socket) {
@@ -313,12 +313,12 @@ impl<C: Conversation> Connection<C> {
                 let door = around.engine.counters.of(self.conversation.door().name);
                 door.bytes_in.add(count.try_into().unwrap_or(0));
                 // A short read has emptied the socket: what comes later raises a new event.
-                if !more && self.incoming == Incoming::Ready {
-                    self.incoming = Incoming::Drained;
+                if !more && self.incoming == Arriving::Ready {
+                    self.incoming = Arriving::Drained;
                 }
             }
-            Ok(Filled::Nothing) => self.incoming = Incoming::Drained,
-            Ok(Filled::End) => self.incoming = Incoming::Ended,
+            Ok(Filled::Nothing) => self.incoming = Arriving::Drained,
+            Ok(Filled::End) => self.incoming = Arriving::Ended,
             Err(failure) => self.fail(&failure),
         }
     }
@@ -346,8 +346,8 @@ impl<C: Conversation> Connection<C> {
             match progress.next {
                 Next::More => {}
                 Next::Incomplete => break,
-                Next::Close => self.phase = Phase::Closing,
-                Next::Drop => self.phase = Phase::Gone,
+                Next::Close => self.phase = Life::Closing,
+                Next::Drop => self.phase = Life::Gone,
             }
             if self.conversation.waits() {
                 self.unfinished = true;
@@ -390,7 +390,7 @@ impl<C: Conversation> Connection<C> {
 
     /// Sends what was released.
     pub(crate) fn send(&mut self, sweep: u32) -> u64 {
-        if self.phase == Phase::Gone {
+        if self.phase == Life::Gone {
             return 0;
         }
         let flushed = if self.is_marked {
@@ -407,7 +407,7 @@ impl<C: Conversation> Connection<C> {
         };
         if self.output.owed() == 0 {
             self.stalled = None;
-            if self.phase == Phase::Closing {
+            if self.phase == Life::Closing {
                 self.part(sweep);
             }
         } else if self.output.owed() == self.output.held() {
@@ -423,11 +423,11 @@ impl<C: Conversation> Connection<C> {
     /// Tells the peer that nothing more will come.
     fn part(&mut self, sweep: u32) {
         let told = self.socket.shutdown(Shutdown::Write).is_ok();
-        let listens = told && self.incoming != Incoming::Ended;
+        let listens = told && self.incoming != Arriving::Ended;
         self.phase = if listens {
-            Phase::Parting(sweep)
+            Life::Parting(sweep)
         } else {
-            Phase::Gone
+            Life::Gone
         };
         self.note_readable(false);
     }
@@ -437,16 +437,16 @@ impl<C: Conversation> Connection<C> {
         scratch.clear();
         match filled {
             Ok(Filled::Bytes { more: true, .. }) => {}
-            Ok(Filled::Bytes { .. }) if self.incoming == Incoming::Ending => {}
-            Ok(Filled::Bytes { .. } | Filled::Nothing) => self.incoming = Incoming::Drained,
-            Ok(Filled::End) => self.phase = Phase::Gone,
+            Ok(Filled::Bytes { .. }) if self.incoming == Arriving::Ending => {}
+            Ok(Filled::Bytes { .. } | Filled::Nothing) => self.incoming = Arriving::Drained,
+            Ok(Filled::End) => self.phase = Life::Gone,
             Err(failure) => self.fail(&failure),
         }
     }
 
     fn fail(&mut self, failure: &io::Error) {
         tracing::debug!(%failure, "a connection broke");
-        self.phase = Phase::Gone;
+        self.phase = Life::Gone;
     }
 
     /// Before the messages of a group: one who has not taken those of the groups before is dropped. What
@@ -455,7 +455,7 @@ impl<C: Conversation> Connection<C> {
     pub(crate) fn drop_if_deaf(&mut self, limits: &Limits) -> bool {
         let is_deaf = self.is_served() && self.output.owed() >= limits.connection_output_bytes;
         if is_deaf {
-            self.phase = Phase::Gone;
+            self.phase = Life::Gone;
         }
         is_deaf
     }

@@ -2,7 +2,7 @@
 
 use crate::core::{
     connection::Connection,
-    conversation::{Conversation, Listed, Others},
+    conversation::{Conversation, ListedClient, OtherConnections},
 };
 
 /// A table whose places are reused. One connection at a time may be out, to be served.
@@ -27,12 +27,12 @@ impl<C> Default for Connections<C> {
     }
 }
 
-impl<C: Conversation> Others for Connections<C> {
+impl<C: Conversation> OtherConnections for Connections<C> {
     fn held(&self) -> usize {
         self.held
     }
 
-    fn listed(&self) -> Vec<(usize, Listed<'_>)> {
+    fn listed(&self) -> Vec<(usize, ListedClient<'_>)> {
         let places = self.places.iter().enumerate();
         places
             .filter_map(|(place, slot)| Some((place, slot.as_deref()?.conversation().listed()?)))

@@ -37,24 +37,24 @@ pub(crate) struct Surroundings<'a> {
     /// Where the connection is found.
     pub(crate) place: usize,
     /// Everybody else.
-    pub(crate) others: &'a dyn Others,
+    pub(crate) others: &'a dyn OtherConnections,
     /// The places of others that are to be closed after this request.
     pub(crate) killed: &'a mut Vec<usize>,
     pub(crate) signals: &'a Signals,
 }
 
 /// The other connections, as a session sees them.
-pub(crate) trait Others {
+pub(crate) trait OtherConnections {
     /// Bytes that they keep of requests that are not answered.
     fn held(&self) -> usize;
 
     /// Those that may be listed, with their places.
-    fn listed(&self) -> Vec<(usize, Listed<'_>)>;
+    fn listed(&self) -> Vec<(usize, ListedClient<'_>)>;
 }
 
 /// A client, as others may list it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Listed<'a> {
+pub(crate) struct ListedClient<'a> {
     pub(crate) id: u64,
     pub(crate) peer: SocketAddr,
     pub(crate) name: &'a str,
@@ -67,7 +67,7 @@ pub(crate) struct Listed<'a> {
     pub(crate) since_ms: u64,
 }
 
-impl Listed<'_> {
+impl ListedClient<'_> {
     /// How long it has been connected, in whole seconds.
     pub(crate) const fn age_s(&self, now: Timestamp) -> u64 {
         now.0.saturating_sub(self.since_ms) / 1_000
@@ -76,7 +76,7 @@ impl Listed<'_> {
 
 /// A connection between two processes of travel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer {
+pub(crate) struct PeerLine {
     /// The desk whose line this is or is to become, as far as it is known.
     pub(crate) desk: Option<Desk>,
     /// The same once the peer has said hello.
@@ -145,7 +145,7 @@ pub(crate) trait Conversation: Sized {
     ) -> Progress;
 
     /// What others may know of the client, where the door lists its clients.
-    fn listed(&self) -> Option<Listed<'_>> {
+    fn listed(&self) -> Option<ListedClient<'_>> {
         None
     }
 
@@ -163,7 +163,7 @@ pub(crate) trait Conversation: Sized {
     fn put_message(&self, _message: (&str, &str), _out: &mut Vec<u8>) {}
 
     /// The line, where the client is another process of travel.
-    fn peer(&self) -> Option<Peer> {
+    fn peer(&self) -> Option<PeerLine> {
         None
     }
 
@@ -239,8 +239,6 @@ pub(crate) enum Errand {
 /// The fast doors together: what their sessions share, and what they do unasked.
 pub(crate) trait Doors: Sized {
     type Session: Conversation<Shared = Self>;
-    /// The connection that the doors dial themselves.
-    type Dialed: Dialed;
 
     /// Begins the conversation with a client that was accepted; there is none at a door that is not fast.
     fn welcome(
@@ -256,9 +254,10 @@ pub(crate) trait Doors: Sized {
     /// Begins the connection that the doors dial.
     fn dial() -> Self::Session;
 
-    fn dialed(&self) -> Option<&Self::Dialed>;
+    /// The connection that the doors dial themselves, if they have one.
+    fn dialed(&self) -> Option<&impl Dialed>;
 
-    fn dialed_mut(&mut self) -> Option<&mut Self::Dialed>;
+    fn dialed_mut(&mut self) -> Option<&mut impl Dialed>;
 
     /// Whether somebody wants to know what happens in games.
     fn follows_games(&self) -> bool;

@@ -13,10 +13,8 @@ use std::{
 };
 
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
-use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
-use turnstile_rooms::{IdKey, Rooms};
-use turnstile_travel::Travel;
+use turnstile_rooms::IdKey;
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
@@ -24,19 +22,20 @@ use crate::{
         clock::{self, Clock},
         fault_points::FaultPoints,
         loading::Loading,
-        news::{Followed, News},
+        news::{FollowedServices, News},
         pace::Pace,
         post::Switchboard,
         remote::Remotes,
         slow_log::SlowLog,
     },
-    counters::{Counted, Counters, ErrorCode, Stopwatch},
+    counters::{Counters, ErrorCode, Stopwatch},
     limits::{FULL_DISK_REST, Limits, SOFT_AGE},
+    registry::{Registered, services},
 };
 
 use self::fullness::Fullness;
 
-pub(crate) use self::loading::Recovered;
+pub(crate) use self::loading::RecoveredEngine;
 
 /// What to do with the open group at the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +57,23 @@ struct Journey {
     /// How long the loop worked on it.
     work: Duration,
     has_landed: bool,
+}
+
+macro_rules! gather_news {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// Adds what has happened since the last call to what is to be told, as far as somebody follows
+        /// it. Events of games are noted further only when somebody does, since [somebody
+        /// did](Self::heed_games).
+        pub(crate) fn gather_news(&mut self, news: &mut News, followed: FollowedServices) {
+            $(
+                let wanted = followed.has::<$types::$machine>();
+                let happened = &mut news.$name;
+                let (backend, events) = (&mut self.backend, &mut happened.events);
+                let dropped = $types::$machine::take_events(backend, wanted, events);
+                happened.dropped = dropped.or(happened.dropped);
+            )+
+        }
+    };
 }
 
 /// The back end, the clock of the turn, and what is counted.
@@ -184,7 +200,7 @@ impl Engine {
     }
 
     #[inline]
-    pub(crate) fn execute<M: Counted>(
+    pub(crate) fn execute<M: Registered>(
         &mut self,
         principal: &Principal,
         key: Option<Key<'_>>,
@@ -216,7 +232,11 @@ impl Engine {
         executed
     }
 
-    pub(crate) fn query<M: Counted>(&mut self, principal: &Principal, query: &M::Query) -> M::Answer
+    pub(crate) fn query<M: Registered>(
+        &mut self,
+        principal: &Principal,
+        query: &M::Query,
+    ) -> M::Answer
     where
         Services: Hosts<M>,
     {
@@ -423,25 +443,7 @@ impl Engine {
         self.backend.want_games_events(true);
     }
 
-    /// Adds what has happened since the last call to what is to be told; of the exchange, when somebody
-    /// follows it, and of games, since [somebody did](Self::heed_games). Those of games are heeded
-    /// further when somebody follows them.
-    pub(crate) fn gather_news(&mut self, news: &mut News, followed: Followed) {
-        self.backend.move_events::<Rooms>(&mut news.rooms);
-        self.backend.drain_events::<Exchange>(&mut |event| {
-            if followed.exchange {
-                news.exchange.push(event);
-            } else {
-                news.exchange_dropped = Some(event.position);
-            }
-        });
-        self.backend.move_events::<Travel>(&mut news.travel);
-        let dropped = self
-            .backend
-            .drain_games_events(&mut |event| news.games.push(event));
-        news.games_dropped = dropped.or(news.games_dropped);
-        self.backend.want_games_events(followed.games);
-    }
+    services!(gather_news);
 
     /// Commits, seals and closes.
     pub(crate) fn close(self) -> Result<(), CommitError> {

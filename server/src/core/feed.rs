@@ -10,14 +10,15 @@ use std::{
 };
 
 use tokio::sync::Notify;
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
+use turnstile_embedded::Recovery;
 use turnstile_http::EventId;
-use turnstile_rooms::Rooms;
-use turnstile_travel::Travel;
 use turnstile_types::{Machine, Position};
 
-use crate::limits::EVENTS_KEPT;
+use crate::{
+    core::news::{FollowedServices, Gathered, News},
+    limits::EVENTS_KEPT,
+    registry::{Registered, services},
+};
 
 /// The most events that one reading looks at: the lock is held for some microseconds only.
 const EVENTS_AT_ONCE: usize = 256;
@@ -34,7 +35,7 @@ const RESTS: u32 = 60;
 /// A feed may be kept only while it is followed, and some time longer for those who come back. Then
 /// the loop looks at one flag, and remembers only how far it has gone without keeping anything.
 pub struct Feed<M: Machine> {
-    ring: Mutex<Ring<M::Event>>,
+    ring: Mutex<EventRing<M::Event>>,
     bell: Notify,
     is_kept: AtomicBool,
     /// The last position of which events were not kept.
@@ -44,16 +45,47 @@ pub struct Feed<M: Machine> {
     rests: AtomicU32,
 }
 
-/// The feeds of the services.
-#[derive(Clone, Debug)]
-pub(crate) struct Feeds {
-    pub(crate) rooms: Arc<Feed<Rooms>>,
-    pub(crate) exchange: Arc<Feed<Exchange>>,
-    pub(crate) travel: Arc<Feed<Travel>>,
-    pub(crate) games: Arc<Feed<Games>>,
+macro_rules! feeds {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// The feeds of the services.
+        #[derive(Clone, Debug)]
+        pub(crate) struct Feeds {
+            $(pub(crate) $name: Arc<Feed<$types::$machine>>,)+
+        }
+
+        impl Feeds {
+            /// Feeds that [begin](Self::begin_after) when the state is there; those that are kept while
+            /// they are followed keep so many events.
+            pub(crate) fn new(events: usize) -> Self {
+                Self {
+                    $($name: Arc::new(if $types::$machine::IS_KEPT_WHILE_FOLLOWED {
+                        Feed::while_followed(Position(0), events)
+                    } else {
+                        Feed::new(Position(0))
+                    }),)+
+                }
+            }
+
+            pub(crate) fn begin_after(&self, found: &Recovery) {
+                $(self.$name.begin_after(found.events_after::<$types::$machine>());)+
+            }
+
+            /// Which of them are kept.
+            pub(crate) fn kept(&self) -> FollowedServices {
+                FollowedServices([$(self.$name.is_kept()),+])
+            }
+
+            /// Keeps what has happened where somebody may ask for it.
+            pub(crate) fn publish(&self, news: &mut News, kept: FollowedServices) {
+                $(self.$name.publish_news(&mut news.$name, kept);)+
+            }
+        }
+    };
 }
 
-struct Ring<E> {
+services!(feeds);
+
+struct EventRing<E> {
     events: VecDeque<E>,
     capacity: usize,
     /// The number of the first event in the ring; events are numbered from 0 since the start.
@@ -120,7 +152,7 @@ impl<M: Machine> Feed<M> {
     }
 
     fn with_capacity(begin: Position, capacity: usize) -> Self {
-        let ring = Ring {
+        let ring = EventRing {
             events: VecDeque::with_capacity(capacity),
             capacity,
             first: 0,
@@ -160,6 +192,24 @@ impl<M: Machine> Feed<M> {
         if awaited {
             self.bell.notify_one();
         }
+    }
+
+    /// Publishes what has happened, or notes that it was not kept.
+    fn publish_news(&self, news: &mut Gathered<M::Event>, kept: FollowedServices)
+    where
+        M: Registered,
+    {
+        let position_of = |event: &M::Event| M::place_of(event).0;
+        if !kept.has::<M>()
+            && let Some(event) = news.events.drain(..).next_back()
+        {
+            news.dropped = news.dropped.max(Some(position_of(&event)));
+        }
+        if let Some(position) = news.dropped.take() {
+            self.drop_up_to(position);
+            news.events.retain(|event| position_of(event) > position);
+        }
+        self.publish(news.events.drain(..).filter(M::is_told));
     }
 
     /// Whether events are to be published; otherwise they are [dropped](Self::drop_up_to).
@@ -261,12 +311,12 @@ impl<M: Machine> Feed<M> {
         Reading::Events(events, Place(from.0 + number(end - skipped)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Ring<M::Event>> {
+    fn lock(&self) -> MutexGuard<'_, EventRing<M::Event>> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<E> Ring<E> {
+impl<E> EventRing<E> {
     fn end(&self) -> Place {
         Place(self.first + number(self.events.len()))
     }

@@ -14,15 +14,14 @@ use mio::Waker;
 use tokio::sync::{oneshot, watch};
 use turnstile_contract::Failure;
 use turnstile_embedded::{ExecuteError, Reply, Status};
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
-use turnstile_rooms::{IdKey, Rooms, Totals};
-use turnstile_travel::{LateAnswer, PerDesk, Travel};
+use turnstile_rooms::{IdKey, Totals};
+use turnstile_travel::{LateAnswer, PerDesk};
 use turnstile_types::{Machine, Position, Principal};
 
 use crate::{
     core::{clock::ClockStatus, loading::Loading, shares::ShareFull},
     limits::GATE_QUEUE,
+    registry::{SERVICES, services},
 };
 
 /// What a command comes to.
@@ -72,23 +71,26 @@ pub enum Request<M: Machine> {
     },
 }
 
-/// One request to the loop, and where its answer goes. The answer comes when it is durable; when
-/// the server stops instead, the sender is dropped.
-#[derive(Debug)]
-pub enum Ask {
-    Rooms(Request<Rooms>),
-    Exchange(Request<Exchange>),
-    Travel(Request<Travel>),
-    Games(Request<Games>),
-    /// Waits for the late answer under a ticket; it is never told to be pending.
-    Late {
-        ticket: Position,
-        reply: oneshot::Sender<LateAnswer>,
-    },
-    Status {
-        reply: oneshot::Sender<ServerStatus>,
-    },
+macro_rules! asks {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// One request to the loop, and where its answer goes. The answer comes when it is durable; when
+        /// the server stops instead, the sender is dropped.
+        #[derive(Debug)]
+        pub enum Ask {
+            $($machine(Request<$types::$machine>),)+
+            /// Waits for the late answer under a ticket; it is never told to be pending.
+            Late {
+                ticket: Position,
+                reply: oneshot::Sender<LateAnswer>,
+            },
+            Status {
+                reply: oneshot::Sender<ServerStatus>,
+            },
+        }
+    };
 }
+
+services!(asks);
 
 /// What the loop knows about the server at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -102,10 +104,8 @@ pub struct ServerStatus {
     pub games: turnstile_games::Totals,
     /// Lines to other processes of travel.
     pub lines: PerDesk<Option<LineStatus>>,
-    /// What the database of rooms has done, where there is one.
-    pub rooms_backend: Option<BackendStatus>,
-    /// The same of the exchange.
-    pub exchange_backend: Option<BackendStatus>,
+    /// What the databases of services have done, where there are any; in the order of the services.
+    pub databases: [Option<BackendStatus>; SERVICES.len()],
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,

@@ -1,30 +1,49 @@
 //! What groups have changed, and who wants to know it.
 
-use turnstile_types::Position;
+use turnstile_types::{Machine, Position};
 
-/// What groups have changed: told when they are durable, oldest first for each machine.
-#[derive(Default)]
-pub(crate) struct News {
-    pub(crate) rooms: Vec<turnstile_rooms::Event>,
-    pub(crate) exchange: Vec<turnstile_exchange::Event>,
-    pub(crate) travel: Vec<turnstile_travel::Event>,
-    pub(crate) games: Vec<turnstile_games::Event>,
-    /// The last position of which nobody wanted to know what happened at the exchange.
-    pub(crate) exchange_dropped: Option<Position>,
-    /// The same of games.
-    pub(crate) games_dropped: Option<Position>,
+use crate::registry::{Registered, SERVICES, services};
+
+/// What has happened in a service, oldest first.
+pub(crate) struct Gathered<E> {
+    pub(crate) events: Vec<E>,
+    /// The last position of which nobody wanted to know what happened.
+    pub(crate) dropped: Option<Position>,
 }
 
-/// Of which services, whose events are not always kept, somebody wants to know what happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Followed {
-    pub(crate) exchange: bool,
-    pub(crate) games: bool,
+impl<E> Default for Gathered<E> {
+    fn default() -> Self {
+        Self {
+            events: Vec::new(),
+            dropped: None,
+        }
+    }
 }
 
-impl Followed {
-    pub(crate) const ALL: Self = Self {
-        exchange: true,
-        games: true,
+macro_rules! news {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// What groups have changed: told when they are durable.
+        #[derive(Default)]
+        pub(crate) struct News {
+            $(pub(crate) $name: Gathered<<$types::$machine as Machine>::Event>,)+
+        }
     };
+}
+
+services!(news);
+
+/// Of which services somebody wants to know what happens, by their places in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FollowedServices(pub(crate) [bool; SERVICES.len()]);
+
+impl FollowedServices {
+    pub(crate) const ALL: Self = Self([true; SERVICES.len()]);
+
+    pub(crate) const fn has<M: Registered>(self) -> bool {
+        self.0[M::PLACE]
+    }
+
+    pub(crate) const fn add<M: Registered>(&mut self) {
+        self.0[M::PLACE] = true;
+    }
 }

@@ -15,7 +15,7 @@ use crate::{
     limits::{DIAL_REST_MAX, DIAL_REST_MIN, GREETINGS_PER_LIFETIME, POST_BATCH},
 };
 
-pub(crate) use switchboard::{Dispatched, Fate, Switchboard, Word};
+pub(crate) use switchboard::{DeskMessage, Dispatched, Fate, Switchboard};
 
 /// Where the other processes of travel are.
 #[derive(Clone, Debug, Default)]

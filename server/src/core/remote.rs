@@ -12,8 +12,6 @@ use std::{
 
 use tokio::sync::oneshot;
 use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Service};
-use turnstile_exchange::Exchange;
-use turnstile_rooms::Rooms;
 use turnstile_types::{Position, Principal};
 
 pub(crate) use self::url::Kind;
@@ -25,64 +23,65 @@ use self::queue::Sender;
 use crate::{
     core::gate::{Answered, BackendStatus, Executed, Gate, Undecided},
     counters::TimedRequests,
+    registry::{Registered, SERVICES, services},
 };
 
-/// The services that are not decided by the loop.
-#[derive(Debug, Default)]
-pub(crate) struct Remotes {
-    pub(crate) rooms: Option<Remote<Rooms>>,
-    pub(crate) exchange: Option<Remote<Exchange>>,
-}
-
-impl Remotes {
-    /// Lets go what a turn has asked of databases.
-    pub(crate) fn depart(&self) {
-        if let Some(rooms) = &self.rooms {
-            rooms.depart();
-        }
-        if let Some(exchange) = &self.exchange {
-            exchange.depart();
-        }
-    }
-}
-
-/// A machine whose state may lie in a database.
-pub(crate) trait Housed: Service {
-    const NAME: &'static str;
-    /// What asks for its totals.
-    const TOTALS: Self::Query;
-
+/// A service whose state may lie in a database.
+pub(crate) trait Housed: Registered {
     fn landed(landing: Landing<Self>) -> Landed;
 
     /// Its database, where it has one.
     fn remote(remotes: &Remotes) -> Option<&Remote<Self>>;
+
+    fn remote_mut(remotes: &mut Remotes) -> Option<&mut Remote<Self>>;
 }
 
-impl Housed for Rooms {
-    const NAME: &'static str = "rooms";
-    const TOTALS: Self::Query = turnstile_rooms::Query::Totals;
+macro_rules! remotes {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// The databases of the services that are not decided by the loop.
+        #[derive(Debug, Default)]
+        pub(crate) struct Remotes {
+            $(pub(crate) $name: Option<Remote<$types::$machine>>,)+
+        }
 
-    fn landed(landing: Landing<Self>) -> Landed {
-        Landed::Rooms(landing)
-    }
+        impl Remotes {
+            /// Lets go what a turn has asked of databases.
+            pub(crate) fn depart(&self) {
+                $(if let Some(remote) = &self.$name {
+                    remote.depart();
+                })+
+            }
 
-    fn remote(remotes: &Remotes) -> Option<&Remote<Self>> {
-        remotes.rooms.as_ref()
-    }
+            /// What each database has done.
+            pub(crate) fn status(&self) -> [Option<BackendStatus>; SERVICES.len()] {
+                [$(self.$name.as_ref().map(Remote::status)),+]
+            }
+        }
+
+        /// An answer of any service.
+        pub(crate) enum Landed {
+            $($machine(Landing<$types::$machine>),)+
+        }
+
+        $(
+            impl Housed for $types::$machine {
+                fn landed(landing: Landing<Self>) -> Landed {
+                    Landed::$machine(landing)
+                }
+
+                fn remote(remotes: &Remotes) -> Option<&Remote<Self>> {
+                    remotes.$name.as_ref()
+                }
+
+                fn remote_mut(remotes: &mut Remotes) -> Option<&mut Remote<Self>> {
+                    remotes.$name.as_mut()
+                }
+            }
+        )+
+    };
 }
 
-impl Housed for Exchange {
-    const NAME: &'static str = "exchange";
-    const TOTALS: Self::Query = turnstile_exchange::Query::Totals;
-
-    fn landed(landing: Landing<Self>) -> Landed {
-        Landed::Exchange(landing)
-    }
-
-    fn remote(remotes: &Remotes) -> Option<&Remote<Self>> {
-        remotes.exchange.as_ref()
-    }
-}
+services!(remotes);
 
 /// Why nobody can follow what happens in a service that a database decides.
 pub(crate) fn silence_of<M: Housed>() -> String {
@@ -93,13 +92,13 @@ pub(crate) fn silence_of<M: Housed>() -> String {
 /// Who asked, and what is timed until the answer.
 #[derive(Debug)]
 pub(crate) struct Caller<T> {
-    pub(crate) who: Who<T>,
+    pub(crate) who: RequestOrigin<T>,
     pub(crate) timed: TimedRequests,
 }
 
 /// A client of a fast door, or somebody at the gate, who is answered through a `T`.
 #[derive(Debug)]
-pub(crate) enum Who<T> {
+pub(crate) enum RequestOrigin<T> {
     /// The connection at this place, if it is still that of this client.
     Connection {
         place: usize,
@@ -108,7 +107,7 @@ pub(crate) enum Who<T> {
     Asked(T),
 }
 
-impl<T> Who<T> {
+impl<T> RequestOrigin<T> {
     const fn connection(&self) -> Option<(usize, u64)> {
         match self {
             Self::Connection { place, client } => Some((*place, *client)),
@@ -181,14 +180,14 @@ impl<M: Service> Landing<M> {
     pub(crate) fn answer(self) {
         match self {
             Self::Commands(decided, caller) => {
-                if let Who::Asked(reply) = caller.who {
+                if let RequestOrigin::Asked(reply) = caller.who {
                     let result = decided.into_iter().next().map(|(_, result)| result);
                     let result = result.expect("who asks at the gate asks for one command");
                     drop(reply.send(result.map_err(Undecided::Backend)));
                 }
             }
             Self::Queries(answers, caller) => {
-                if let Who::Asked((reply, position)) = caller.who {
+                if let RequestOrigin::Asked((reply, position)) = caller.who {
                     let answer = answers.into_iter().next();
                     let answer = answer.expect("who asks at the gate asks one query");
                     drop(reply.send(answer.map(|answer| (position, answer))));
@@ -208,12 +207,6 @@ impl<M: Service> Landing<M> {
 
 /// A command, and what the database made of it.
 pub(crate) type Decided<M> = (Request, Result<Reply<M>, Failure>);
-
-/// An answer of any service.
-pub(crate) enum Landed {
-    Rooms(Landing<Rooms>),
-    Exchange(Landing<Exchange>),
-}
 
 /// What was last heard of a database.
 #[derive(Clone, Debug)]

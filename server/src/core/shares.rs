@@ -6,30 +6,13 @@
 use std::{collections::VecDeque, fmt};
 
 use turnstile_embedded::{Embedded, Reply};
-use turnstile_exchange::Exchange;
-use turnstile_games::{Games, MatchId};
-use turnstile_rooms::{EntryState, Reference, Rooms};
 use turnstile_travel::{Travel, Xid};
-use turnstile_types::{Principal, Timestamp};
+use turnstile_types::Timestamp;
 
 use crate::{
-    counters::Counted,
-    limits::{
-        CLOSED_SHARE, EVICTED_PART, HOLDS_PER_CONNECTION, HTTP_SHARE, MATCHES_PER_CONNECTION,
-        SHARE_LOOKS, TRANSACTIONS_PER_CONNECTION,
-    },
+    limits::{CLOSED_SHARE, EVICTED_PART, HTTP_SHARE, SHARE_LOOKS},
+    registry::{Registered, TRANSACTIONS, Table, services},
 };
-
-/// A table with a bound that all clients share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Table {
-    /// What is in it, in the plural.
-    name: &'static str,
-    /// How many there may be.
-    most: usize,
-    /// How many of them one connection may have opened.
-    per_connection: usize,
-}
 
 /// Whose share it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,23 +46,9 @@ impl Owner {
     }
 }
 
-/// A machine whose commands may open something in such a table.
-pub(crate) trait Opens: Counted {
-    type Id: Copy + fmt::Debug;
-
-    /// The table in which a command opens something, if it does.
-    fn table(command: &Self::Command<'_>) -> Option<Table>;
-
-    /// How many places of the table are taken.
-    fn taken(backend: &Embedded) -> usize;
-
-    /// What was opened.
-    fn opened(outcome: &Self::Outcome) -> Option<Self::Id>;
-
-    /// Whether that is still open.
-    fn is_open(backend: &Embedded, now: Timestamp, id: Self::Id) -> bool;
-
-    fn share(shares: &mut Shares) -> &mut Share<Self::Id>;
+/// A service with its share in [`Shares`].
+pub(crate) trait Opens: Registered {
+    fn share(shares: &mut Shares) -> &mut Share<Self::Opened>;
 }
 
 /// What one client has opened.
@@ -127,15 +96,26 @@ pub(crate) struct Asking<'a> {
     pub(crate) turn: u64,
 }
 
-/// The shares of one owner.
-#[derive(Debug, Default)]
-pub(crate) struct Shares {
-    owner: Owner,
-    transactions: Share<Xid>,
-    holds: Share<Reference>,
-    matches: Share<MatchId>,
-    nothing: Share<()>,
+macro_rules! shares {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// The shares of one owner.
+        #[derive(Debug, Default)]
+        pub(crate) struct Shares {
+            owner: Owner,
+            $($name: Share<<$types::$machine as Registered>::Opened>,)+
+        }
+
+        $(
+            impl Opens for $types::$machine {
+                fn share(shares: &mut Shares) -> &mut Share<Self::Opened> {
+                    &mut shares.$name
+                }
+            }
+        )+
+    };
 }
+
+services!(shares);
 
 /// A client has as much open as it may: nothing was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +216,7 @@ pub(crate) struct LeftOpen(VecDeque<Xid>);
 impl LeftOpen {
     /// A connection with these shares was closed.
     pub(crate) fn add(&mut self, shares: Shares, travel: &Travel) {
-        let left = shares.transactions.open.into_iter();
+        let left = shares.travel.open.into_iter();
         self.0.extend(left.filter(|&xid| travel.is_open(xid)));
     }
 
@@ -262,143 +242,6 @@ impl LeftOpen {
 
     pub(crate) fn forget_oldest(&mut self) {
         self.0.pop_front();
-    }
-}
-
-const TRANSACTIONS: Table = Table {
-    name: "transactions",
-    most: turnstile_travel::limits::TRANSACTIONS_MAX,
-    per_connection: TRANSACTIONS_PER_CONNECTION,
-};
-
-impl Opens for Travel {
-    type Id = Xid;
-
-    fn table(command: &Self::Command<'_>) -> Option<Table> {
-        matches!(command, turnstile_travel::Command::Start).then_some(TRANSACTIONS)
-    }
-
-    fn taken(backend: &Embedded) -> usize {
-        backend.travel().open_transactions()
-    }
-
-    fn opened(outcome: &Self::Outcome) -> Option<Xid> {
-        match outcome {
-            turnstile_travel::Outcome::Done(turnstile_travel::Done::Started { xid }) => Some(*xid),
-            _ => None,
-        }
-    }
-
-    fn is_open(backend: &Embedded, _now: Timestamp, xid: Xid) -> bool {
-        backend.travel().is_open(xid)
-    }
-
-    fn share(shares: &mut Shares) -> &mut Share<Xid> {
-        &mut shares.transactions
-    }
-}
-
-impl Opens for Rooms {
-    type Id = Reference;
-
-    fn table(command: &Self::Command<'_>) -> Option<Table> {
-        matches!(command, turnstile_rooms::Command::Hold { .. }).then_some(Table {
-            name: "holds",
-            most: turnstile_rooms::limits::HOLDS_PER_PRINCIPAL_MAX as usize,
-            per_connection: HOLDS_PER_CONNECTION,
-        })
-    }
-
-    fn taken(backend: &Embedded) -> usize {
-        usize::try_from(backend.rooms().totals().holds).unwrap_or(usize::MAX)
-    }
-
-    fn opened(outcome: &Self::Outcome) -> Option<Reference> {
-        match outcome {
-            turnstile_rooms::Outcome::Done(turnstile_rooms::Done::Held { reference, .. }) => {
-                Some(*reference)
-            }
-            _ => None,
-        }
-    }
-
-    fn is_open(backend: &Embedded, now: Timestamp, reference: Reference) -> bool {
-        let query = turnstile_rooms::Query::LookUp { reference };
-        match backend.query::<Self>(now, &Principal::local(), &query) {
-            turnstile_rooms::Answer::Entry(entry) => {
-                matches!(entry.state, EntryState::Held { .. })
-            }
-            _ => false,
-        }
-    }
-
-    fn share(shares: &mut Shares) -> &mut Share<Reference> {
-        &mut shares.holds
-    }
-}
-
-impl Opens for Games {
-    type Id = MatchId;
-
-    fn table(command: &Self::Command<'_>) -> Option<Table> {
-        use turnstile_games::Command;
-        let begins = matches!(
-            command,
-            Command::Challenge { .. } | Command::Seek { .. } | Command::Begin { .. }
-        );
-        begins.then_some(Table {
-            name: "matches",
-            most: turnstile_games::limits::OPEN_MATCHES_MAX as usize,
-            per_connection: MATCHES_PER_CONNECTION,
-        })
-    }
-
-    fn taken(backend: &Embedded) -> usize {
-        backend.games().totals().open as usize
-    }
-
-    fn opened(outcome: &Self::Outcome) -> Option<MatchId> {
-        match outcome {
-            turnstile_games::Outcome::Done(turnstile_games::Done::Begun(begun)) => Some(begun.id),
-            _ => None,
-        }
-    }
-
-    fn is_open(backend: &Embedded, now: Timestamp, match_id: MatchId) -> bool {
-        let query = turnstile_games::Query::Match { match_id };
-        match backend.query::<Self>(now, &Principal::local(), &query) {
-            turnstile_games::Answer::Match(view) => view.ending.is_none(),
-            _ => false,
-        }
-    }
-
-    fn share(shares: &mut Shares) -> &mut Share<MatchId> {
-        &mut shares.matches
-    }
-}
-
-impl Opens for Exchange {
-    type Id = ();
-
-    /// Open orders are bounded for each account.
-    fn table(_command: &Self::Command<'_>) -> Option<Table> {
-        None
-    }
-
-    fn taken(_backend: &Embedded) -> usize {
-        0
-    }
-
-    fn opened(_outcome: &Self::Outcome) -> Option<()> {
-        None
-    }
-
-    fn is_open(_backend: &Embedded, _now: Timestamp, (): ()) -> bool {
-        false
-    }
-
-    fn share(shares: &mut Shares) -> &mut Share<()> {
-        &mut shares.nothing
     }
 }
 

@@ -10,7 +10,7 @@ use crate::counters::Counters;
 
 /// One who waits for a late answer.
 #[derive(Debug)]
-pub(crate) enum Waiter {
+pub(crate) enum LateWaiter {
     /// The connection at this place, which is not served before it has its answers.
     Connection(usize),
     /// Somebody on another thread.
@@ -24,7 +24,7 @@ pub(crate) enum Waiter {
 /// missed it. A connection may wait for several answers, and several for the same.
 #[derive(Debug)]
 pub(crate) struct Tickets {
-    waiters: BTreeMap<Position, Vec<Waiter>>,
+    waiters: BTreeMap<Position, Vec<LateWaiter>>,
     counters: Arc<Counters>,
 }
 
@@ -38,10 +38,10 @@ impl Tickets {
 
     /// Those who asked before for the same answer and have gone are forgotten, so that there are
     /// never more than connections.
-    pub(crate) fn add(&mut self, ticket: Position, waiter: Waiter) {
+    pub(crate) fn add(&mut self, ticket: Position, waiter: LateWaiter) {
         let waiters = self.waiters.entry(ticket).or_default();
         let before = waiters.len();
-        waiters.retain(|waiter| !matches!(waiter, Waiter::Asked(reply) if reply.is_closed()));
+        waiters.retain(|waiter| !matches!(waiter, LateWaiter::Asked(reply) if reply.is_closed()));
         self.counters
             .late_waiters
             .take(count(before - waiters.len()));
@@ -50,7 +50,7 @@ impl Tickets {
     }
 
     /// Those who wait for the answer that was given.
-    pub(crate) fn take(&mut self, ticket: Position) -> Vec<Waiter> {
+    pub(crate) fn take(&mut self, ticket: Position) -> Vec<LateWaiter> {
         let waiters = self.waiters.remove(&ticket).unwrap_or_default();
         self.counters.late_waiters.take(count(waiters.len()));
         waiters
@@ -62,7 +62,7 @@ impl Tickets {
             return;
         };
         let before = waiters.len();
-        waiters.retain(|waiter| !matches!(waiter, Waiter::Connection(at) if *at == place));
+        waiters.retain(|waiter| !matches!(waiter, LateWaiter::Connection(at) if *at == place));
         self.counters
             .late_waiters
             .take(count(before - waiters.len()));
@@ -80,10 +80,10 @@ fn count(waiters: usize) -> u64 {
 mod tests {
     use super::*;
 
-    fn places(waiters: &[Waiter]) -> Vec<usize> {
-        let place = |waiter: &Waiter| match waiter {
-            Waiter::Connection(place) => *place,
-            Waiter::Asked(_) => panic!("nobody asked"),
+    fn places(waiters: &[LateWaiter]) -> Vec<usize> {
+        let place = |waiter: &LateWaiter| match waiter {
+            LateWaiter::Connection(place) => *place,
+            LateWaiter::Asked(_) => panic!("nobody asked"),
         };
         waiters.iter().map(place).collect()
     }
@@ -94,7 +94,7 @@ mod tests {
         let mut tickets = Tickets::new(Arc::clone(&counters));
         let (one, other) = (Position(4), Position(9));
         for (ticket, place) in [(one, 1), (other, 2), (one, 3)] {
-            tickets.add(ticket, Waiter::Connection(place));
+            tickets.add(ticket, LateWaiter::Connection(place));
         }
         assert_eq!(counters.late_waiters.get(), 3);
         assert_eq!(places(&tickets.take(one)), [1, 3]);
@@ -110,16 +110,16 @@ mod tests {
         let mut tickets = Tickets::new(Arc::clone(&counters));
         let ticket = Position(4);
         let (reply, mut answer) = oneshot::channel();
-        tickets.add(ticket, Waiter::Connection(1));
-        tickets.add(ticket, Waiter::Asked(reply));
+        tickets.add(ticket, LateWaiter::Connection(1));
+        tickets.add(ticket, LateWaiter::Asked(reply));
         tickets.forget(ticket, 2);
         tickets.forget(Position(5), 1);
         assert_eq!(counters.late_waiters.get(), 2);
         tickets.forget(ticket, 1);
         assert_eq!(counters.late_waiters.get(), 1);
-        assert!(matches!(tickets.take(ticket)[..], [Waiter::Asked(_)]));
+        assert!(matches!(tickets.take(ticket)[..], [LateWaiter::Asked(_)]));
         assert!(answer.try_recv().is_err(), "it was never answered");
-        tickets.add(ticket, Waiter::Connection(1));
+        tickets.add(ticket, LateWaiter::Connection(1));
         tickets.forget(ticket, 1);
         assert_eq!(tickets.waiters.len(), 0);
         assert_eq!(counters.late_waiters.get(), 0);
@@ -131,11 +131,11 @@ mod tests {
         let mut tickets = Tickets::new(Arc::clone(&counters));
         let ticket = Position(4);
         let (reply, _answer) = oneshot::channel();
-        tickets.add(ticket, Waiter::Asked(reply));
+        tickets.add(ticket, LateWaiter::Asked(reply));
         for _ in 0..9 {
             let (reply, answer) = oneshot::channel();
             drop(answer);
-            tickets.add(ticket, Waiter::Asked(reply));
+            tickets.add(ticket, LateWaiter::Asked(reply));
         }
         assert_eq!(counters.late_waiters.get(), 2);
         assert_eq!(tickets.take(ticket).len(), 2);

@@ -16,10 +16,7 @@ use std::{collections::VecDeque, io, net::SocketAddr, sync::Arc, time::Instant};
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
-use turnstile_rooms::Rooms;
-use turnstile_travel::{Desk, PerDesk, Travel};
+use turnstile_travel::{Desk, PerDesk};
 
 use crate::{
     core::{
@@ -27,9 +24,9 @@ use crate::{
         buffer::Input,
         connection::{Connection, Expired},
         connections::Connections,
-        conversation::{Conversation, Doors, FastDoor, Peer, Surroundings},
+        conversation::{Conversation, Doors, FastDoor, PeerLine, Surroundings},
         engine::Engine,
-        feed::{Feed, Feeds},
+        feed::Feeds,
         gate::Inbox,
         listener::{Accepted, Listener, RECOVERING, TOO_MANY, refuse},
         log_limit::LogLimit,
@@ -39,7 +36,7 @@ use crate::{
         shares::{LeftOpen, Shares},
         signals::Signals,
         slow_log::SlowLog,
-        tickets::{Tickets, Waiter},
+        tickets::{LateWaiter, Tickets},
     },
     counters::DoorName,
     limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, SWEEP, TURN_REQUESTS},
@@ -90,10 +87,7 @@ pub(crate) struct FastLoop<D: Doors> {
     connections: Connections<D::Session>,
     engine: Engine,
     asks_wait: bool,
-    rooms: Arc<Feed<Rooms>>,
-    exchange: Arc<Feed<Exchange>>,
-    travel: Arc<Feed<Travel>>,
-    games: Arc<Feed<Games>>,
+    feeds: Feeds,
     signals: Arc<Signals>,
     limits: Limits,
     doors: D,
@@ -158,10 +152,7 @@ impl<D: Doors> FastLoop<D> {
             engine,
             inbox,
             asks_wait: false,
-            rooms: feeds.rooms,
-            exchange: feeds.exchange,
-            travel: feeds.travel,
-            games: feeds.games,
+            feeds,
             signals,
             limits,
             doors,
@@ -365,7 +356,7 @@ impl<D: Doors> FastLoop<D> {
             }
             if !waited {
                 let tickets = &mut self.tickets;
-                let mut wait = |ticket| tickets.add(ticket, Waiter::Connection(place));
+                let mut wait = |ticket| tickets.add(ticket, LateWaiter::Connection(place));
                 connection.conversation().awaited(&mut wait);
             }
             connection.queued = connection.is_due(&self.limits);
@@ -401,7 +392,7 @@ impl<D: Doors> FastLoop<D> {
         for _ in 0..GATE_BATCH {
             let Some(ask) = self.inbox.next() else { return };
             // Who asks may have begun to follow right before.
-            if self.games.is_kept() {
+            if self.feeds.games.is_kept() {
                 self.engine.heed_games();
             }
             self.engine.counters.gate_taken.add(1);
@@ -427,7 +418,7 @@ impl<D: Doors> FastLoop<D> {
                 .of(connection.conversation().door().name);
             door.bytes_out.add(sent);
             if connection.owed() == 0
-                && let Some(Peer {
+                && let Some(PeerLine {
                     met: Some(desk), ..
                 }) = connection.conversation().peer()
             {

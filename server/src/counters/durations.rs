@@ -5,13 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
-use turnstile_rooms::Rooms;
-use turnstile_travel::Travel;
 use turnstile_types::Position;
 
-use super::{Counted, Counter};
+use super::Counter;
+use crate::registry::{OPERATIONS, Registered, SERVICES};
 
 /// The upper bounds of the buckets for request durations, in nanoseconds; one more bucket is open.
 pub const DURATION_BOUNDS_NS: [u64; 11] = [
@@ -56,24 +53,13 @@ pub(crate) enum DoorName {
     Scores,
 }
 
-/// The services and their operations, one behind the other.
-const SERVICES: [(&str, &[&str]); 4] = [
-    ("rooms", Rooms::OPERATIONS),
-    ("exchange", Exchange::OPERATIONS),
-    ("travel", Travel::OPERATIONS),
-    ("games", Games::OPERATIONS),
-];
-
-/// The operations of all services.
-const OPERATIONS: usize = Games::FIRST_OPERATION + Games::OPERATIONS.len();
-
 /// The histogram of one operation at one door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(usize);
 
 impl DoorName {
     /// The histogram of this operation of a machine.
-    pub(crate) const fn slot<M: Counted>(self, operation: usize) -> Slot {
+    pub(crate) const fn slot<M: Registered>(self, operation: usize) -> Slot {
         Slot(self as usize * OPERATIONS + M::FIRST_OPERATION + operation)
     }
 }
@@ -121,9 +107,10 @@ impl Durations {
 
     /// The histograms of what was ever asked.
     pub fn iter(&self) -> impl Iterator<Item = Histogram> {
-        let operations = SERVICES
-            .into_iter()
-            .flat_map(|(service, words)| words.iter().map(move |&word| (service, word)));
+        let operations = SERVICES.iter().flat_map(|service| {
+            let words = service.operations.iter();
+            words.map(move |&word| (service.name, word))
+        });
         let names = DOORS
             .into_iter()
             .flat_map(move |door| operations.clone().map(move |(of, word)| (door, of, word)));
@@ -228,7 +215,7 @@ impl Stopwatch {
 
     /// Counts a request that is answered with its group.
     #[inline]
-    pub(crate) fn count<M: Counted>(&mut self, operation: usize) {
+    pub(crate) fn count<M: Registered>(&mut self, operation: usize) {
         let slot = self.door.slot::<M>(operation);
         let requests = self.requests.get_mut(slot.0).expect("a slot has its count");
         if *requests == 0 {
@@ -238,7 +225,7 @@ impl Stopwatch {
     }
 
     /// A request is answered late, under this ticket.
-    pub(crate) fn postpone<M: Counted>(&mut self, operation: usize, ticket: Position) {
+    pub(crate) fn postpone<M: Registered>(&mut self, operation: usize, ticket: Position) {
         let slot = self.door.slot::<M>(operation);
         self.late.insert(ticket, (slot, self.since));
     }
@@ -251,7 +238,7 @@ impl Stopwatch {
     }
 
     /// Times these operations of a machine, which somebody else than the loop decides.
-    pub(crate) fn time<M: Counted>(
+    pub(crate) fn time<M: Registered>(
         &self,
         operations: impl Iterator<Item = usize>,
     ) -> TimedRequests {
@@ -277,6 +264,11 @@ impl Stopwatch {
 
 #[cfg(test)]
 mod tests {
+    use turnstile_exchange::Exchange;
+    use turnstile_games::Games;
+    use turnstile_rooms::Rooms;
+    use turnstile_travel::Travel;
+
     use super::*;
 
     #[test]

@@ -7,7 +7,9 @@ use turnstile_travel::{Command, Desk, Outcome, Parcel, Travel};
 
 use crate::{
     core::{
-        conversation::{Conversation, FastDoor, InputRefused, Next, Peer, Progress, Surroundings},
+        conversation::{
+            Conversation, FastDoor, InputRefused, Next, PeerLine, Progress, Surroundings,
+        },
         engine::Engine,
         fault_points::Who,
     },
@@ -207,8 +209,8 @@ impl Conversation for PeerSession {
         }
     }
 
-    fn peer(&self) -> Option<Peer> {
-        Some(Peer {
+    fn peer(&self) -> Option<PeerLine> {
+        Some(PeerLine {
             desk: self.desk(),
             met: self.met,
         })

@@ -9,8 +9,8 @@ use turnstile_types::Position;
 use crate::{
     core::{
         conversation::{
-            Conversation, Doors, Errand, FastDoor, InputRefused, Listed, Peer, Progress,
-            Surroundings,
+            Conversation, Dialed, Doors, Errand, FastDoor, InputRefused, ListedClient, PeerLine,
+            Progress, Surroundings,
         },
         engine::Engine,
         news::News,
@@ -92,7 +92,7 @@ impl Conversation for FastSession {
         }
     }
 
-    fn listed(&self) -> Option<Listed<'_>> {
+    fn listed(&self) -> Option<ListedClient<'_>> {
         whichever!(self, session => session.listed())
     }
 
@@ -108,7 +108,7 @@ impl Conversation for FastSession {
         whichever!(self, session => session.put_message(message, out));
     }
 
-    fn peer(&self) -> Option<Peer> {
+    fn peer(&self) -> Option<PeerLine> {
         whichever!(self, session => session.peer())
     }
 
@@ -155,7 +155,6 @@ impl Conversation for FastSession {
 
 impl Doors for FastDoors {
     type Session = FastSession;
-    type Dialed = Teller;
 
     fn welcome(
         &self,
@@ -182,11 +181,11 @@ impl Doors for FastDoors {
         FastSession::DistantScores(DistantScores)
     }
 
-    fn dialed(&self) -> Option<&Teller> {
+    fn dialed(&self) -> Option<&impl Dialed> {
         self.teller.as_ref()
     }
 
-    fn dialed_mut(&mut self) -> Option<&mut Teller> {
+    fn dialed_mut(&mut self) -> Option<&mut impl Dialed> {
         self.teller.as_mut()
     }
 
@@ -203,7 +202,7 @@ impl Doors for FastDoors {
     }
 
     fn learn(&mut self, engine: &mut Engine, news: &News) {
-        self.hall.learn(engine, &news.games);
+        self.hall.learn(engine, &news.games.events);
     }
 
     fn take_errands(&mut self) -> Vec<Errand> {

@@ -16,7 +16,7 @@ use crate::{
     core::{
         conversation::{Conversation, FastDoor, InputRefused, Next, Progress, Surroundings},
         engine::Engine,
-        post::Word,
+        post::DeskMessage,
         shares::Shares,
     },
     counters::{DoorName, ErrorCode},
@@ -83,7 +83,7 @@ impl LinesSession {
             Ok(Ask::Shutdown) => {
                 tracing::info!("a client asked the server to stop");
                 if around.engine.travel().settings().roles.coordinator {
-                    around.engine.switchboard.say_to_all(Word::Shutdown);
+                    around.engine.switchboard.say_to_all(DeskMessage::Shutdown);
                 }
                 around.signals.end();
                 return Next::Close;

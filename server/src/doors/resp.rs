@@ -228,7 +228,7 @@ impl Session {
     ) where
         Services: Hosts<M>,
     {
-        if M::database(&around.engine.remotes).is_some() {
+        if M::remote(&around.engine.remotes).is_some() {
             return self.send_away::<M>(around, request, out);
         }
         let engine = &mut *around.engine;

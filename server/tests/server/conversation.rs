@@ -42,7 +42,8 @@ fn a_key_gives_its_first_answer_again_and_another_command_none() {
     );
     assert!(
         counters
-            .rooms
+            .service("rooms")
+            .unwrap()
             .outcomes
             .iter()
             .any(|counted| counted == ("done", 2))

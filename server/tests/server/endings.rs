@@ -74,7 +74,8 @@ fn a_stop_answers_all_that_was_accepted() {
     assert_eq!(answered, 2_000);
     assert!(
         counters
-            .rooms
+            .service("rooms")
+            .unwrap()
             .operations
             .iter()
             .any(|counted| counted == ("book", 2_000))

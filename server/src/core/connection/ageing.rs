@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Connection, Phase};
+use super::{Connection, Life};
 use crate::{
     core::{
         conversation::{Conversation, InputRefused},
@@ -27,7 +27,7 @@ impl<C: Conversation> Connection<C> {
     /// does not arrive whole in time. A connection that rests gives back the memory of its answers.
     pub(crate) fn expire(&mut self, sweep: u32, limits: &Limits, engine: &Engine) -> Expired {
         if self.is_over(sweep, limits) {
-            self.phase = Phase::Gone;
+            self.phase = Life::Gone;
             return Expired::Gone;
         }
         if over(self.active, sweep, OUTPUT_KEPT_SWEEPS.into()) {
@@ -40,7 +40,7 @@ impl<C: Conversation> Connection<C> {
             limit: limits.request,
         };
         self.put_durable(|conversation, out| conversation.break_off_input(engine, why, out));
-        self.phase = Phase::Closing;
+        self.phase = Life::Closing;
         Expired::Told
     }
 
@@ -71,7 +71,7 @@ impl<C: Conversation> Connection<C> {
     }
 
     fn is_over(&self, sweep: u32, limits: &Limits) -> bool {
-        if let Phase::Parting(since) = self.phase {
+        if let Life::Parting(since) = self.phase {
             return over(since, sweep, PARTING_SWEEPS.into());
         }
         if let Some(since) = self.stalled {
@@ -87,7 +87,7 @@ impl<C: Conversation> Connection<C> {
     /// Whether the rest of a request is missing for too long, whatever trickles in meanwhile. The time
     /// runs from the first sweep that finds the request begun.
     fn is_late(&mut self, sweep: u32, limits: &Limits) -> bool {
-        let is_begun = self.phase == Phase::Serving
+        let is_begun = self.phase == Life::Serving
             && self.conversation.door().has_frames
             && !self.input.is_empty()
             && !self.unfinished

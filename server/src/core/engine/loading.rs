@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What a recovery brings.
-pub(crate) struct Recovered {
+pub(crate) struct RecoveredEngine {
     pub(crate) backend: Embedded,
     /// That of the state: of the directory, or of the database of rooms.
     pub(crate) id_key: IdKey,
@@ -45,9 +45,9 @@ impl Engine {
     ///
     /// # Panics
     /// It has one already.
-    pub(crate) fn take_up(&mut self, recovered: Recovered) {
+    pub(crate) fn take_up(&mut self, recovered: RecoveredEngine) {
         let loading = self.loading.take().expect("a server recovers once");
-        let Recovered {
+        let RecoveredEngine {
             backend,
             id_key,
             remotes,
@@ -102,7 +102,7 @@ mod tests {
         let mut engine = Engine::loading(nothing.unwrap().0, Arc::default(), false, 0, loading);
         engine.begin_idle_turn();
         assert!(engine.now() < later, "nothing is known of the directory");
-        engine.take_up(Recovered {
+        engine.take_up(RecoveredEngine {
             id_key: backend.id_key().clone(),
             backend,
             remotes: Remotes::default(),

@@ -9,10 +9,7 @@ use turnstile_travel::{PerDesk, Travel};
 use turnstile_types::Hosts;
 
 use super::Engine;
-use crate::core::{
-    gate::ServerStatus,
-    remote::{Housed, Remote},
-};
+use crate::core::{gate::ServerStatus, remote::Housed};
 
 impl Engine {
     /// Those of rooms.
@@ -70,8 +67,7 @@ impl Engine {
             travel: self.travel_totals(),
             games: self.games_totals(),
             lines: PerDesk::each(|desk| self.line(desk)),
-            rooms_backend: self.remotes.rooms.as_ref().map(Remote::status),
-            exchange_backend: self.remotes.exchange.as_ref().map(Remote::status),
+            databases: self.remotes.status(),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.fullness.is_full(),
             clock: self.clock.status(),

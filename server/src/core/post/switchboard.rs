@@ -5,7 +5,7 @@ use turnstile_travel::{Desk, Desks, PerDesk};
 
 /// What a desk is told besides parcels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum DeskMessage {
     FaultPoint { mode: u8 },
     Shutdown,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Switchboard {
     /// Those whose process has fault points.
     faulty: Desks,
     sent: PerDesk<FaultPointsSent>,
-    words: Vec<(Desk, Word)>,
+    words: Vec<(Desk, DeskMessage)>,
     /// Why each was refused last, or refuses us, since it was connected.
     refusals: PerDesk<Option<String>>,
 }
@@ -101,7 +101,7 @@ impl Switchboard {
 
     /// Sends a desk that is connected a fault point, before any later parcel.
     pub(crate) fn dispatch(&mut self, desk: Desk, mode: u8) -> Dispatched {
-        self.say(desk, Word::FaultPoint { mode });
+        self.say(desk, DeskMessage::FaultPoint { mode });
         let sent = self.sent.at_mut(desk);
         sent.sent += 1;
         Dispatched {
@@ -136,29 +136,29 @@ impl Switchboard {
     }
 
     /// Says something to a desk, if it is connected; before any later parcel.
-    pub(crate) fn say(&mut self, desk: Desk, word: Word) {
+    pub(crate) fn say(&mut self, desk: Desk, word: DeskMessage) {
         if self.is_connected(desk) {
             self.words.push((desk, word));
         }
     }
 
     /// Says it to every desk that is connected.
-    pub(crate) fn say_to_all(&mut self, word: Word) {
+    pub(crate) fn say_to_all(&mut self, word: DeskMessage) {
         for desk in self.connected.iter() {
             self.words.push((desk, word));
         }
     }
 
-    pub(crate) fn take_words(&mut self) -> Vec<(Desk, Word)> {
+    pub(crate) fn take_words(&mut self) -> Vec<(Desk, DeskMessage)> {
         std::mem::take(&mut self.words)
     }
 }
 
-impl From<Word> for Message<'_> {
-    fn from(word: Word) -> Self {
+impl From<DeskMessage> for Message<'_> {
+    fn from(word: DeskMessage) -> Self {
         match word {
-            Word::FaultPoint { mode } => Self::FaultPoint { mode },
-            Word::Shutdown => Self::Shutdown,
+            DeskMessage::FaultPoint { mode } => Self::FaultPoint { mode },
+            DeskMessage::Shutdown => Self::Shutdown,
         }
     }
 }

@@ -120,8 +120,8 @@ impl<D: Doors> FastLoop<D> {
 
     /// Gives the late answers that a group owes.
     fn tell_late(&mut self, owed: &mut Owed) {
-        let news = owed.news.travel.get(owed.looked_through..);
+        let news = owed.news.travel.events.get(owed.looked_through..);
         self.answer_late(news.unwrap_or_default());
-        owed.looked_through = owed.news.travel.len();
+        owed.looked_through = owed.news.travel.events.len();
     }
 }

@@ -7,37 +7,42 @@ use super::FastLoop;
 use crate::{
     core::{
         conversation::Doors,
-        remote::{Decided, Housed, Landed, Landing, Remote},
+        remote::{Decided, Housed, Landed, Landing},
     },
-    counters::{Counted, ErrorCode},
+    counters::ErrorCode,
+    registry::services,
 };
+
+/// Gives what a database has answered to whoever asked its service; says whether somebody at the gate
+/// had.
+macro_rules! take_one {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        fn take_one(&mut self, landed: Landed) -> bool {
+            match landed {
+                $(Landed::$machine(landing) => self.land(landing),)+
+            }
+        }
+    };
+}
 
 impl<D: Doors> FastLoop<D> {
     /// Gives what databases have answered to those who asked.
     pub(super) fn take_landed(&mut self) {
         let mut is_told = false;
         while let Some(landed) = self.landings.next() {
-            match landed {
-                Landed::Rooms(landing) => {
-                    is_told |= landing.is_asked();
-                    let seen = self.land(landing);
-                    note_seen(self.engine.remotes.rooms.as_mut(), seen);
-                }
-                Landed::Exchange(landing) => {
-                    is_told |= landing.is_asked();
-                    let seen = self.land(landing);
-                    note_seen(self.engine.remotes.exchange.as_mut(), seen);
-                }
-            }
+            is_told |= self.take_one(landed);
         }
         if is_told {
             self.inbox.note_answered();
         }
     }
 
-    /// Counts answers and passes them on; answers the highest of their positions. Whoever asked and
-    /// has gone meanwhile is not waited for.
-    fn land<M: Counted + Housed>(&mut self, landing: Landing<M>) -> Position {
+    services!(take_one);
+
+    /// Counts answers and passes them on; says whether somebody at the gate had asked. Whoever asked
+    /// and has gone meanwhile is not waited for.
+    fn land<M: Housed>(&mut self, landing: Landing<M>) -> bool {
+        let is_asked = landing.is_asked();
         let mut seen = Position(0);
         if let Landing::Commands(decided, _) = &landing {
             seen = decided
@@ -55,10 +60,13 @@ impl<D: Doors> FastLoop<D> {
         } else {
             landing.answer();
         }
-        seen
+        if let Some(remote) = M::remote_mut(&mut self.engine.remotes) {
+            remote.seen = remote.seen.max(seen);
+        }
+        is_asked
     }
 
-    fn count<M: Counted + Housed>(&self, (request, result): &Decided<M>) -> Position {
+    fn count<M: Housed>(&self, (request, result): &Decided<M>) -> Position {
         let counters = &self.engine.counters;
         match result {
             Ok(reply) => {
@@ -77,12 +85,5 @@ impl<D: Doors> FastLoop<D> {
                 Position(0)
             }
         }
-    }
-}
-
-/// Notes the last position that a database has told.
-fn note_seen<M: Housed>(remote: Option<&mut Remote<M>>, seen: Position) {
-    if let Some(remote) = remote {
-        remote.seen = remote.seen.max(seen);
     }
 }

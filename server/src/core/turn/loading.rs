@@ -4,24 +4,20 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use mio::Events;
 use turnstile_embedded::Recovery;
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
-use turnstile_rooms::Rooms;
-use turnstile_travel::Travel;
 
 use super::{Broken, FastLoop};
 use crate::{
     core::{
         conversation::Doors,
-        engine::Recovered,
-        news::{Followed, News},
+        engine::RecoveredEngine,
+        news::{FollowedServices, News},
     },
     limits::EVENTS,
 };
 
 /// What the thread that recovers hands to the loop.
 pub(crate) struct Arrival {
-    pub(crate) recovered: Recovered,
+    pub(crate) recovered: RecoveredEngine,
     pub(crate) found: Recovery,
 }
 
@@ -49,8 +45,9 @@ impl<D: Doors> FastLoop<D> {
             return Ok(());
         }
         let mut replayed = News::default();
-        self.engine.gather_news(&mut replayed, Followed::ALL);
-        self.publish(&mut replayed, Followed::ALL);
+        self.engine
+            .gather_news(&mut replayed, FollowedServices::ALL);
+        self.publish(&mut replayed, FollowedServices::ALL);
         self.turn_to_the_end()
     }
 
@@ -87,10 +84,7 @@ impl<D: Doors> FastLoop<D> {
         let took = u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX);
         self.engine.counters.recovery_ns.set(took);
         self.engine.counters.recovery_records.set(found.records);
-        self.rooms.begin_after(found.events_after::<Rooms>());
-        self.exchange.begin_after(found.events_after::<Exchange>());
-        self.travel.begin_after(found.events_after::<Travel>());
-        self.games.begin_after(found.events_after::<Games>());
+        self.feeds.begin_after(&found);
         self.asks_wait = true;
         self.engine.take_up(recovered);
         found

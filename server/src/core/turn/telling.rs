@@ -1,63 +1,55 @@
 //! What is told when it is durable: to those who follow, and to those who wait for a late answer.
 
-use turnstile_resp::{exchange, games, rooms, travel};
+use turnstile_games::Games;
+use turnstile_resp::travel;
 use turnstile_travel::{Event, EventKind, LateAnswer, Travel};
 
 use super::FastLoop;
-use crate::core::{
-    conversation::Doors,
-    news::{Followed, News},
-    tickets::Waiter,
+use crate::{
+    core::{
+        conversation::Doors,
+        news::{FollowedServices, News},
+        tickets::LateWaiter,
+    },
+    registry::{Registered as _, services},
 };
+
+macro_rules! tell_events {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        fn tell_events(&mut self, news: &News) {
+            $(for event in &news.$name.events {
+                let channel = $types::$machine::channel(event);
+                self.tell((&channel, &turnstile_json::object(event)));
+            })+
+        }
+    };
+}
 
 impl<D: Doors> FastLoop<D> {
     /// Of which services anybody wants to know what happens.
-    pub(super) fn followed(&self) -> Followed {
-        let kept = self.kept();
-        let has_followers = !self.followers.is_empty();
-        Followed {
-            exchange: kept.exchange || has_followers,
-            games: kept.games || has_followers || self.doors.follows_games(),
+    pub(super) fn followed(&self) -> FollowedServices {
+        let mut followed = self.kept();
+        if !self.followers.is_empty() {
+            followed = FollowedServices::ALL;
         }
+        if self.doors.follows_games() {
+            followed.add::<Games>();
+        }
+        followed
     }
 
     /// Of which services somebody may ask for what has happened.
-    pub(super) fn kept(&self) -> Followed {
-        Followed {
-            exchange: self.exchange.is_kept(),
-            games: self.games.is_kept(),
-        }
+    pub(super) fn kept(&self) -> FollowedServices {
+        self.feeds.kept()
     }
 
     /// Tells what durable groups have changed, and keeps it where somebody may ask for it.
-    pub(super) fn publish(&mut self, news: &mut News, kept: Followed) {
+    pub(super) fn publish(&mut self, news: &mut News, kept: FollowedServices) {
         if !self.followers.is_empty() {
             self.tell_followers(news);
         }
         self.doors.learn(&mut self.engine, news);
-        self.rooms.publish(news.rooms.drain(..));
-        if kept.exchange {
-            self.exchange.publish(news.exchange.drain(..));
-        }
-        if let Some(event) = news.exchange.drain(..).next_back() {
-            news.exchange_dropped = Some(event.position);
-        }
-        if let Some(position) = news.exchange_dropped.take() {
-            self.exchange.drop_up_to(position);
-        }
-        if !kept.games
-            && let Some(event) = news.games.drain(..).next_back()
-        {
-            news.games_dropped = news.games_dropped.max(Some(event.position));
-        }
-        if let Some(position) = news.games_dropped.take() {
-            self.games.drop_up_to(position);
-            news.games.retain(|event| event.position > position);
-        }
-        self.games.publish(news.games.drain(..));
-        // A late answer may be long, and is for the one who asked.
-        let is_told = |event: &Event| !matches!(event.kind, EventKind::Answered { .. });
-        self.travel.publish(news.travel.drain(..).filter(is_told));
+        self.feeds.publish(news, kept);
         if !self.followers.is_empty() {
             self.send_told(self.followers.clone());
         }
@@ -74,23 +66,10 @@ impl<D: Doors> FastLoop<D> {
         if let Some(dropped) = self.deaf_followers.count(dropped) {
             tracing::info!(dropped, "subscribers dropped: they did not keep up");
         }
-        let mut tell = |channel: &str, message: &str| self.tell((channel, message));
-        for event in &news.rooms {
-            tell(rooms::CHANNEL, &turnstile_json::object(event));
-        }
-        for event in &news.exchange {
-            tell(
-                &exchange::channel(event.symbol),
-                &turnstile_json::object(event),
-            );
-        }
-        for event in &news.games {
-            tell(games::CHANNEL, &turnstile_json::object(event));
-        }
-        for event in &news.travel {
-            tell(travel::CHANNEL, &turnstile_json::object(event));
-        }
+        self.tell_events(news);
     }
+
+    services!(tell_events);
 
     /// Tells every follower one message. A large group has many, so when too much is owed they are sent
     /// what there is, and those who do not take it are dropped.
@@ -109,7 +88,7 @@ impl<D: Doors> FastLoop<D> {
 
     /// Notes in the log of the server what operators have decided by hand.
     pub(super) fn note_resolved(news: &News) {
-        for event in &news.travel {
+        for event in &news.travel.events {
             if let EventKind::Resolved {
                 desk,
                 xid,
@@ -134,8 +113,10 @@ impl<D: Doors> FastLoop<D> {
             self.engine.end_late(*ticket);
             for waiter in self.tickets.take(*ticket) {
                 match waiter {
-                    Waiter::Asked(reply) => drop(reply.send(LateAnswer::Given(outcome.clone()))),
-                    Waiter::Connection(place) => {
+                    LateWaiter::Asked(reply) => {
+                        drop(reply.send(LateAnswer::Given(outcome.clone())))
+                    }
+                    LateWaiter::Connection(place) => {
                         if let Some(connection) = self.connections.get_mut(place) {
                             let decided = travel::Decided {
                                 position: event.position,

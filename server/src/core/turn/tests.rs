@@ -78,9 +78,7 @@ impl Workbench {
         let signals = Arc::<Signals>::default();
         let feeds = Feeds {
             rooms: Arc::clone(&feed),
-            exchange: Arc::new(Feed::new(Position(0))),
-            travel: Arc::new(Feed::new(Position(0))),
-            games: Arc::new(Feed::new(Position(0))),
+            ..Feeds::new(1)
         };
         let shared = (feeds, Arc::clone(&signals));
         let told = (Limits::STANDARD, FastDoors::default());

@@ -10,17 +10,16 @@ use std::{
 use tokio::sync::oneshot;
 use turnstile_contract::Failure;
 use turnstile_embedded::{ExecuteError, Reply};
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
 use turnstile_http::{Code, Problem};
-use turnstile_rooms::Rooms;
-use turnstile_travel::Travel;
 use turnstile_types::{Machine, Position, Principal};
 
 use super::Door;
-use crate::core::{
-    asked::Asked,
-    gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
+use crate::{
+    core::{
+        asked::Asked,
+        gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
+    },
+    registry::services,
 };
 
 /// Requests for which the loop is woken although others are still with it.
@@ -65,16 +64,6 @@ struct Desk {
     courier: Option<Waker>,
 }
 
-/// An answer that is on its way from the loop to a connection.
-#[derive(Debug)]
-pub(super) enum Ticket {
-    Rooms(Awaited<Rooms>),
-    Exchange(Awaited<Exchange>),
-    Travel(Awaited<Travel>),
-    Games(Awaited<Games>),
-    Status(Relay<ServerStatus>),
-}
-
 /// An answer of one machine.
 #[derive(Debug)]
 pub(super) enum Awaited<M: Machine> {
@@ -87,29 +76,35 @@ pub(super) trait Carried: Asked {
     fn ticket(awaited: Awaited<Self>) -> Ticket;
 }
 
-impl Carried for Rooms {
-    fn ticket(awaited: Awaited<Self>) -> Ticket {
-        Ticket::Rooms(awaited)
-    }
+macro_rules! tickets {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// An answer that is on its way from the loop to a connection.
+        #[derive(Debug)]
+        pub(super) enum Ticket {
+            $($machine(Awaited<$types::$machine>),)+
+            Status(Relay<ServerStatus>),
+        }
+
+        $(
+            impl Carried for $types::$machine {
+                fn ticket(awaited: Awaited<Self>) -> Ticket {
+                    Ticket::$machine(awaited)
+                }
+            }
+        )+
+
+        impl Ticket {
+            fn relay(&mut self) -> &mut dyn Passing {
+                match self {
+                    $(Self::$machine(awaited) => awaited.relay(),)+
+                    Self::Status(relay) => relay,
+                }
+            }
+        }
+    };
 }
 
-impl Carried for Exchange {
-    fn ticket(awaited: Awaited<Self>) -> Ticket {
-        Ticket::Exchange(awaited)
-    }
-}
-
-impl Carried for Travel {
-    fn ticket(awaited: Awaited<Self>) -> Ticket {
-        Ticket::Travel(awaited)
-    }
-}
-
-impl Carried for Games {
-    fn ticket(awaited: Awaited<Self>) -> Ticket {
-        Ticket::Games(awaited)
-    }
-}
+services!(tickets);
 
 #[derive(Debug)]
 pub(super) struct Relay<T> {
@@ -155,18 +150,6 @@ impl<M: Machine> Awaited<M> {
         match self {
             Self::Command(relay) => relay,
             Self::Query(relay) => relay,
-        }
-    }
-}
-
-impl Ticket {
-    fn relay(&mut self) -> &mut dyn Passing {
-        match self {
-            Self::Rooms(awaited) => awaited.relay(),
-            Self::Exchange(awaited) => awaited.relay(),
-            Self::Travel(awaited) => awaited.relay(),
-            Self::Games(awaited) => awaited.relay(),
-            Self::Status(relay) => relay,
         }
     }
 }

@@ -6,9 +6,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, header};
 use turnstile_embedded::DiskUsage;
-use turnstile_exchange::Exchange;
 use turnstile_http::acceptance;
-use turnstile_rooms::Rooms;
 
 use super::{
     Door,
@@ -18,11 +16,9 @@ use super::{
     process::put_process,
 };
 use crate::{
-    core::{
-        gate::{LineStatus, ServerStatus},
-        remote::Housed as _,
-    },
+    core::gate::{LineStatus, ServerStatus},
     counters::{COMMIT_BOUNDS_NS, Counter, Counters, DURATION_BOUNDS_NS, LineCounters, Tally},
+    registry::SERVICES,
 };
 
 use self::rows::{CONNECTIONS, Row, STATUS, WORK};
@@ -158,13 +154,8 @@ pub(super) const BACKEND_COUNTS_HELP: &str =
 
 /// The databases that decide services, where there are any.
 fn put_backends(all: &mut Exposition, status: &ServerStatus) {
-    let services = [
-        (Rooms::NAME, status.rooms_backend),
-        (Exchange::NAME, status.exchange_backend),
-    ];
-    let known = services
-        .into_iter()
-        .filter_map(|(service, known)| Some((service, known?)));
+    let services = SERVICES.iter().zip(status.databases);
+    let known = services.filter_map(|(service, known)| Some((service.name, known?)));
     let backends: Vec<_> = known.collect();
     let Some((_, first)) = backends.first() else {
         return;
@@ -194,18 +185,14 @@ fn put_tally(all: &mut Exposition, name: &str, help: &str, label: &'static str, 
 }
 
 fn put_tallies(all: &mut Exposition, counters: &Counters) {
-    for (service, who, waited, counted) in [
-        ("rooms", "the rooms machine", "", &counters.rooms),
-        ("exchange", "the exchange", "", &counters.exchange),
-        (
-            "travel",
-            "travel",
-            "; those that waited, twice",
-            &counters.travel,
-        ),
-        ("games", "games", "", &counters.games),
-    ] {
-        let help = format!("Requests to {who}, by operation.");
+    for (service, counted) in SERVICES.iter().zip(&counters.services) {
+        let waited = if service.answers_late {
+            "; those that waited, twice"
+        } else {
+            ""
+        };
+        let service = service.name;
+        let help = format!("Requests to {service}, by operation.");
         let name = format!("{service}_operations_total");
         put_tally(all, &name, &help, "operation", &counted.operations);
         let help = format!("Outcomes of {service} commands, by code{waited}.");

@@ -93,14 +93,9 @@ impl Site {
         let address = listener.local_addr().unwrap();
         let feed = Arc::new(Feed::new(Position(0)));
         let (ending, ended) = mpsc::sync_channel(1);
-        let exchange = Arc::new(Feed::while_followed(Position(0), limits.events));
-        let travel = Arc::new(Feed::new(Position(0)));
-        let rooms = Arc::clone(&feed);
         let feeds = Feeds {
-            rooms,
-            exchange,
-            travel,
-            games: Arc::new(Feed::while_followed(Position(0), limits.events)),
+            rooms: Arc::clone(&feed),
+            ..Feeds::new(limits.events)
         };
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();

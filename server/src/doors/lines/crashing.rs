@@ -13,7 +13,7 @@ use crate::core::{
 };
 
 /// Why nobody was told.
-pub(super) enum Untold {
+pub(super) enum NotArmed {
     /// This build or this configuration has none.
     None,
     NotMiddleware,
@@ -26,18 +26,18 @@ pub(super) enum Untold {
 }
 
 /// Tells whom it concerns, and answers what is on its way to desks in other processes.
-pub(super) fn arm(engine: &mut Engine, crash: Crash) -> Result<Vec<Dispatched>, Untold> {
+pub(super) fn arm(engine: &mut Engine, crash: Crash) -> Result<Vec<Dispatched>, NotArmed> {
     if !engine.fault_points.is_allowed() {
-        return Err(Untold::None);
+        return Err(NotArmed::None);
     }
     let roles = engine.travel().settings().roles;
     match crash {
-        Crash::Middleware { .. } if !roles.coordinator => Err(Untold::NotMiddleware),
+        Crash::Middleware { .. } if !roles.coordinator => Err(NotArmed::NotMiddleware),
         Crash::Middleware { mode } => arm_here(engine, Who::Middleware, mode),
         Crash::ResourceManager { desk, mode } if roles.desks.contains(desk) => {
             arm_here(engine, Who::Desk(desk), mode)
         }
-        Crash::ResourceManager { .. } if !roles.coordinator => Err(Untold::NotMiddleware),
+        Crash::ResourceManager { .. } if !roles.coordinator => Err(NotArmed::NotMiddleware),
         Crash::ResourceManager { desk, mode } => Ok(vec![say(engine, desk, mode)?]),
         Crash::Reset => {
             engine.fault_points.reset()?;
@@ -49,17 +49,17 @@ pub(super) fn arm(engine: &mut Engine, crash: Crash) -> Result<Vec<Dispatched>, 
     }
 }
 
-fn arm_here(engine: &mut Engine, who: Who, mode: u8) -> Result<Vec<Dispatched>, Untold> {
+fn arm_here(engine: &mut Engine, who: Who, mode: u8) -> Result<Vec<Dispatched>, NotArmed> {
     engine.fault_points.arm(who, mode)?;
     Ok(Vec::new())
 }
 
-fn say(engine: &mut Engine, desk: Desk, mode: u8) -> Result<Dispatched, Untold> {
+fn say(engine: &mut Engine, desk: Desk, mode: u8) -> Result<Dispatched, NotArmed> {
     if !engine.switchboard.is_connected(desk) {
-        return Err(Untold::Away(desk));
+        return Err(NotArmed::Away(desk));
     }
     if !engine.switchboard.has_fault_points(desk) {
-        return Err(Untold::NoneThere(desk));
+        return Err(NotArmed::NoneThere(desk));
     }
     Ok(engine.switchboard.dispatch(desk, mode))
 }
@@ -80,7 +80,7 @@ impl Arming {
     }
 
     /// What the command has come to; nothing while a desk has yet to say that it has its fault point.
-    pub(super) fn settle(&mut self, engine: &Engine) -> Option<Result<(), Untold>> {
+    pub(super) fn settle(&mut self, engine: &Engine) -> Option<Result<(), NotArmed>> {
         while let Some(&dispatched) = self.left.last() {
             let desk = dispatched.desk();
             match engine.switchboard.fate(dispatched) {
@@ -88,21 +88,21 @@ impl Arming {
                     self.left.pop();
                 }
                 Fate::Open if engine.now() < self.until => return None,
-                Fate::Open | Fate::Lost => return Some(Err(Untold::Away(desk))),
-                Fate::Unkept => return Some(Err(Untold::UnkeptThere(desk))),
+                Fate::Open | Fate::Lost => return Some(Err(NotArmed::Away(desk))),
+                Fate::Unkept => return Some(Err(NotArmed::UnkeptThere(desk))),
             }
         }
         Some(Ok(()))
     }
 }
 
-impl From<io::Error> for Untold {
+impl From<io::Error> for NotArmed {
     fn from(failure: io::Error) -> Self {
         Self::Unkept(failure)
     }
 }
 
-impl fmt::Display for Untold {
+impl fmt::Display for NotArmed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => write!(f, "this server has no fault points"),

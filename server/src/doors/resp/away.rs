@@ -3,18 +3,34 @@
 use std::mem;
 
 use turnstile_contract::{self as contract, Failure};
-use turnstile_exchange::Exchange;
 use turnstile_resp::{Encoder, Request};
-use turnstile_rooms::Rooms;
 
 use super::{Prompt, Session, Surroundings};
-use crate::core::remote::{Caller, Job, Landing, Remote, Who};
+use crate::{
+    core::remote::{Caller, Job, Landed, Landing, Remote, RequestOrigin},
+    registry::services,
+};
 
 /// A command, and the number of the service whose database decides it.
 #[derive(Debug)]
 pub(super) struct Departing {
     service: u8,
     command: contract::Request,
+}
+
+macro_rules! depart_to_all {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        fn depart_to_all(&self, around: &Surroundings<'_>, departing: &[Departing]) {
+            $(self.depart_to::<$types::$machine>(around, departing);)+
+        }
+
+        /// Writes what a database has answered, as soon as all is there that the reply waits for.
+        pub(super) fn put_any_landed(&mut self, landed: &Landed, out: &mut Vec<u8>) {
+            match landed {
+                $(Landed::$machine(landing) => self.put_landed(landing, out),)+
+            }
+        }
+    };
 }
 
 impl Session {
@@ -46,10 +62,11 @@ impl Session {
     pub(super) fn depart(&mut self, around: &Surroundings<'_>) {
         let departing = mem::take(&mut self.departing);
         if !departing.is_empty() {
-            self.depart_to::<Rooms>(around, &departing);
-            self.depart_to::<Exchange>(around, &departing);
+            self.depart_to_all(around, &departing);
         }
     }
+
+    services!(depart_to_all);
 
     fn depart_to<M: Prompt>(&self, around: &Surroundings<'_>, departing: &[Departing]) {
         let commands: Vec<_> = departing
@@ -71,13 +88,12 @@ impl Session {
     ) -> Caller<T> {
         let (place, client) = (around.place, self.id);
         Caller {
-            who: Who::Connection { place, client },
+            who: RequestOrigin::Connection { place, client },
             timed: around.engine.stopwatch.time::<M>(operations),
         }
     }
 
-    /// Writes what a database has answered, as soon as all is there that the reply waits for.
-    pub(super) fn put_landed<M: Prompt>(&mut self, landing: &Landing<M>, out: &mut Vec<u8>) {
+    fn put_landed<M: Prompt>(&mut self, landing: &Landing<M>, out: &mut Vec<u8>) {
         let protocol = self.protocol;
         let written = |put: &dyn Fn(&mut Encoder<'_>)| {
             let mut answer = Vec::new();
@@ -115,7 +131,7 @@ fn operation_of<M: Prompt>(request: &contract::Request) -> Option<usize> {
 }
 
 fn database<'a, M: Prompt>(around: &'a Surroundings<'_>) -> &'a Remote<M> {
-    M::database(&around.engine.remotes).expect("what is sent away has a database")
+    M::remote(&around.engine.remotes).expect("what is sent away has a database")
 }
 
 pub(super) fn put_failure(reply: &mut Encoder<'_>, failure: &Failure) {

@@ -8,9 +8,9 @@ use turnstile_resp::{
 };
 use turnstile_rooms::Rooms;
 
-use super::{Next, Prompt as _, Session, Surroundings, put_execute_error};
+use super::{Next, Session, Surroundings, put_execute_error};
 use crate::{
-    core::engine::Engine,
+    core::{engine::Engine, remote::Housed as _},
     limits::{BATCH_BYTES, BATCH_COMMANDS, BATCH_READS},
 };
 
@@ -80,10 +80,10 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Next {
         let mistake = match action {
-            Action::Rooms(_) if Rooms::database(&engine.remotes).is_some() => {
+            Action::Rooms(_) if Rooms::remote(&engine.remotes).is_some() => {
                 Some(NO_BATCH.to_owned())
             }
-            Action::Exchange(_) if Exchange::database(&engine.remotes).is_some() => {
+            Action::Exchange(_) if Exchange::remote(&engine.remotes).is_some() => {
                 Some(NO_BATCH.to_owned())
             }
             Action::Rooms(verb) => rooms::parse(verb, arguments, engine.door())

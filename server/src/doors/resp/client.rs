@@ -6,7 +6,7 @@ use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
 use super::{Next, Replies, Session, Surroundings, filter::Filter};
 use crate::{
-    core::{conversation::Listed, engine::Engine},
+    core::{conversation::ListedClient, engine::Engine},
     limits::LABEL_BYTES,
 };
 
@@ -144,10 +144,10 @@ impl Session {
 }
 
 /// One line of `CLIENT LIST`, in the words that Redis tools read.
-fn line(client: Listed<'_>, engine: &Engine) -> String {
+fn line(client: ListedClient<'_>, engine: &Engine) -> String {
     let mut line = String::with_capacity(192);
     let age = client.age_s(engine.now());
-    let Listed {
+    let ListedClient {
         id,
         peer,
         name,

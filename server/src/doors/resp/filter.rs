@@ -3,7 +3,7 @@
 use turnstile_resp::Arguments;
 use turnstile_types::Timestamp;
 
-use crate::core::conversation::Listed;
+use crate::core::conversation::ListedClient;
 
 const SYNTAX: &str = "ERR syntax error";
 
@@ -92,7 +92,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether this connection is meant, at this instant.
-    pub(super) fn fits(&self, client: &Listed<'_>, now: Timestamp, user: &str) -> bool {
+    pub(super) fn fits(&self, client: &ListedClient<'_>, now: Timestamp, user: &str) -> bool {
         let is_wanted = self.ids.is_empty() || self.ids.contains(&client.id);
         let is_there = self
             .address
@@ -113,7 +113,7 @@ impl Kind {
         }
     }
 
-    const fn of(client: &Listed<'_>) -> Self {
+    const fn of(client: &ListedClient<'_>) -> Self {
         if client.channels + client.patterns == 0 {
             Self::Normal
         } else {

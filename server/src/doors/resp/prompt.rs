@@ -1,33 +1,22 @@
-//! The services whose every request is answered at once, or by a database, and how this door writes
-//! the answers.
+//! How this door writes the answers of each service.
 
-use turnstile_contract::Service;
 use turnstile_embedded::Reply;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
-use turnstile_resp::{Encoder, exchange, games, rooms};
+use turnstile_resp::{Encoder, exchange, games, rooms, travel};
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 
-use crate::core::{
-    remote::{Housed as _, Remote, Remotes},
-    shares::Opens,
-};
+use crate::core::{remote::Housed, shares::Opens};
 
-/// A service that answers at once, unless a database does: no command of it waits for another.
-pub(crate) trait Prompt: Opens + Service {
-    /// Its database, where it has one.
-    fn database(remotes: &Remotes) -> Option<&Remote<Self>>;
-
+/// A service whose answers this door writes.
+pub(super) trait Prompt: Opens + Housed {
     fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>);
 
     fn put_answer(reply: &mut Encoder<'_>, answer: &Self::Answer);
 }
 
 impl Prompt for Rooms {
-    fn database(remotes: &Remotes) -> Option<&Remote<Self>> {
-        Self::remote(remotes)
-    }
-
     fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {
         rooms::put_outcome(reply, &decided.outcome, decided.position, decided.replayed);
     }
@@ -38,10 +27,6 @@ impl Prompt for Rooms {
 }
 
 impl Prompt for Exchange {
-    fn database(remotes: &Remotes) -> Option<&Remote<Self>> {
-        Self::remote(remotes)
-    }
-
     fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {
         exchange::put_outcome(reply, &decided.outcome, decided.position, decided.replayed);
     }
@@ -52,15 +37,21 @@ impl Prompt for Exchange {
 }
 
 impl Prompt for Games {
-    fn database(_remotes: &Remotes) -> Option<&Remote<Self>> {
-        None
-    }
-
     fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {
         games::put_outcome(reply, &decided.outcome, decided.position, decided.replayed);
     }
 
     fn put_answer(reply: &mut Encoder<'_>, answer: &Self::Answer) {
         games::put_answer(reply, answer);
+    }
+}
+
+impl Prompt for Travel {
+    fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {
+        travel::put_outcome(reply, &decided.outcome, decided.position, decided.replayed);
+    }
+
+    fn put_answer(reply: &mut Encoder<'_>, answer: &Self::Answer) {
+        travel::put_answer(reply, answer);
     }
 }

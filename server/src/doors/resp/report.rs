@@ -9,10 +9,9 @@ use turnstile_embedded::{Durability, Headway};
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
 use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
-use crate::core::{
-    engine::Engine,
-    remote::{Housed, Remote},
-    slow_log::SLOW_LOG_ENTRIES,
+use crate::{
+    core::{engine::Engine, remote::Housed, slow_log::SLOW_LOG_ENTRIES},
+    registry::services,
 };
 
 pub(super) fn put(
@@ -255,16 +254,17 @@ fn rooms(engine: &Engine, facts: &mut Facts) {
 
 /// Which service lies where, and how that is kept and how it does.
 fn backends(engine: &Engine, facts: &mut Facts) {
-    database(engine.remotes.rooms.as_ref(), facts);
-    database(engine.remotes.exchange.as_ref(), facts);
-    for service in ["travel", "games"] {
-        facts.put(&format!("{service}_backend"), "embedded");
+    macro_rules! databases {
+        ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+            $(database::<$types::$machine>(engine, facts);)+
+        };
     }
+    services!(databases);
 }
 
-fn database<M: Housed>(remote: Option<&Remote<M>>, facts: &mut Facts) {
+fn database<M: Housed>(engine: &Engine, facts: &mut Facts) {
     let service = M::NAME;
-    let Some(remote) = remote else {
+    let Some(remote) = M::remote(&engine.remotes) else {
         return facts.put(&format!("{service}_backend"), "embedded");
     };
     let known = remote.known();

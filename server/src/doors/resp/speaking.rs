@@ -14,7 +14,7 @@ use super::{
 use crate::{
     core::{
         conversation::{
-            Conversation, FastDoor, InputRefused, Listed, Next, Progress, Surroundings,
+            Conversation, FastDoor, InputRefused, ListedClient, Next, Progress, Surroundings,
         },
         remote::Landed,
         shares::Shares,
@@ -50,9 +50,9 @@ impl RespSession {
 
 impl Session {
     /// The client, as `CLIENT LIST` shows it.
-    pub(super) fn listed(&self) -> Listed<'_> {
+    pub(super) fn listed(&self) -> ListedClient<'_> {
         let (channels, patterns) = self.following.counts();
-        Listed {
+        ListedClient {
             id: self.id,
             peer: self.peer,
             name: &self.name,
@@ -114,7 +114,7 @@ impl Conversation for RespSession {
         }
     }
 
-    fn listed(&self) -> Option<Listed<'_>> {
+    fn listed(&self) -> Option<ListedClient<'_>> {
         Some(self.session.listed())
     }
 
@@ -153,12 +153,8 @@ impl Conversation for RespSession {
     }
 
     fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>) {
-        if self.session.id != client {
-            return;
-        }
-        match landed {
-            Landed::Rooms(landing) => self.session.put_landed(&landing, out),
-            Landed::Exchange(landing) => self.session.put_landed(&landing, out),
+        if self.session.id == client {
+            self.session.put_any_landed(&landed, out);
         }
     }
 

@@ -10,9 +10,10 @@ use super::{Answering, UnderWay, answer_items};
 use crate::{
     core::{
         conversation::Surroundings,
-        remote::{BATCH_COMMANDS, Caller, Housed as _, Job, Landing, Who},
+        remote::{BATCH_COMMANDS, Caller, Housed as _, Job, Landing, RequestOrigin},
     },
-    counters::{Counted as _, Counters},
+    counters::Counters,
+    registry::Registered as _,
 };
 
 /// Queries that leave together, and cancels, each of which is followed by one: an answer may list
@@ -185,7 +186,7 @@ fn caller<T>(
 ) -> Caller<T> {
     let place = around.place;
     Caller {
-        who: Who::Connection { place, client },
+        who: RequestOrigin::Connection { place, client },
         timed: around.engine.stopwatch.time::<Exchange>(operations),
     }
 }

@@ -71,7 +71,12 @@ impl Workbench {
 
     /// How often these were counted: done, and told to wait.
     fn counted(&self) -> Vec<u64> {
-        let outcomes = &self.fast_loop.engine.counters.travel.outcomes;
+        let outcomes = &self
+            .fast_loop
+            .engine
+            .counters
+            .of_service::<Travel>()
+            .outcomes;
         outcomes.iter().map(|(_, count)| count).take(2).collect()
     }
 }

@@ -180,9 +180,15 @@ fn a_late_answer_that_promises_nothing_leaves_at_once_and_its_event_with_the_gro
     assert_eq!(late.try_recv(), Ok(given.clone()));
     assert_eq!(later.try_recv(), Ok(given));
     workbench.settle();
-    assert_eq!(workbench.fast_loop.under_way.news.travel, []);
-    assert_eq!(workbench.fast_loop.open.news.travel, []);
-    let counted = workbench.fast_loop.engine.counters.travel.outcomes.iter();
+    assert_eq!(workbench.fast_loop.under_way.news.travel.events, []);
+    assert_eq!(workbench.fast_loop.open.news.travel.events, []);
+    let counted = workbench
+        .fast_loop
+        .engine
+        .counters
+        .of_service::<Travel>()
+        .outcomes
+        .iter();
     let counted: Vec<u64> = counted.map(|(_, count)| count).take(2).collect();
     assert_eq!(counted, [6, 1], "each answer is counted once");
     drop(abort);
