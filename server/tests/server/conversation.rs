@@ -147,11 +147,11 @@ fn questions_of_tools_are_answered_as_redis_does() {
         ("LATENCY HISTORY command\n", "*0|"),
         ("LATENCY RESET\n", ":0|"),
         (
-            "COMMAND GETKEYS rooms.lookup R00\n",
+            "COMMAND GETKEYS rooms.look-up R00\n",
             "-ERR The command has no key arguments|",
         ),
         (
-            "COMMAND GETKEYS rooms.lookup\n",
+            "COMMAND GETKEYS rooms.look-up\n",
             "-ERR Invalid number of arguments specified for command|",
         ),
         ("COMMAND GETKEYS get x\n", "-ERR Invalid command specified|"),
