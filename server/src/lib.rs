@@ -24,7 +24,7 @@ pub use self::core::{
     fault_points::{FAULT_EXIT, HAS_FAULT_POINTS},
     feed::Feed,
     gate::{
-        Answered, Ask, BackendStatus, Executed, Gate, LineStatus, Overloaded, Request,
+        Answered, Ask, BackendStatus, Executed, Gate, LineStatus, Overloaded, PlainTotals, Request,
         ServerStatus, Undecided,
     },
     post::Peers,

@@ -10,6 +10,7 @@ use turnstile_embedded::{Embedded, Hosted};
 use turnstile_exchange::Exchange;
 use turnstile_games::{Games, MatchId};
 use turnstile_rooms::{EntryState, Reference, Rooms};
+use turnstile_seats::Seats;
 use turnstile_travel::{Travel, Xid};
 use turnstile_types::{Outcome, Position, Principal, Timestamp};
 
@@ -23,11 +24,23 @@ macro_rules! services {
             exchange: turnstile_exchange::Exchange,
             travel: turnstile_travel::Travel,
             games: turnstile_games::Games,
+            seats: turnstile_seats::Seats,
         }
     };
 }
 
 pub(crate) use services;
+
+/// Calls a macro with the services of which nothing is special to any door.
+macro_rules! plain_services {
+    ($then:ident) => {
+        $then! {
+            seats: turnstile_seats::Seats,
+        }
+    };
+}
+
+pub(crate) use plain_services;
 
 /// A table with a bound that all clients share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -394,6 +407,14 @@ impl Registered for Games {
             _ => false,
         }
     }
+}
+
+/// Open holds are bounded by the seats that there are.
+impl Registered for Seats {
+    operations!("seats", turnstile_seats::Seats);
+    outcomes!(turnstile_seats);
+
+    type Opened = ();
 }
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ pub struct ShowSummary {
 /// What the machine has done and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Fields)]
 pub struct Totals {
+    /// Shows ever added.
     pub shows: u64,
     /// Seats of all shows.
     pub seats: u64,
@@ -133,7 +134,10 @@ pub struct Totals {
     pub seats_held: u64,
     /// Bookings ever made, confirmed holds among them.
     pub booked_total: u64,
+    /// Bookings ever cancelled.
     pub cancelled_total: u64,
+    /// Holds ever made.
     pub held_total: u64,
+    /// Holds that ever expired.
     pub expired_total: u64,
 }

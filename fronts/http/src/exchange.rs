@@ -12,6 +12,7 @@ use crate::{
     given::Given,
     operation::{Operation, Route, Service, delete, get, of_service, post, put},
     problem::{Code, Problem},
+    schema::Schemas,
     served::Served,
 };
 
@@ -46,6 +47,13 @@ const ROUTES: &[Route] = &[
 
 pub(crate) fn operations() -> Vec<Operation> {
     of_service::<Command, Query, Refusal>(Service::Exchange, ROUTES)
+}
+
+pub(crate) fn schemas(schemas: Schemas) -> Schemas {
+    schemas
+        .done::<Done>()
+        .answers::<Answer>()
+        .event::<turnstile_exchange::Event>()
 }
 
 impl Served for Exchange {

@@ -15,6 +15,7 @@ use crate::{
     given::Given,
     operation::{Operation, Route, Service, get, of_service, post},
     problem::{Code, Problem},
+    schema::Schemas,
     served::Served,
 };
 
@@ -55,6 +56,13 @@ const ROUTES: &[Route] = &[
 
 pub(crate) fn operations() -> Vec<Operation> {
     of_service::<Command, Query, Refusal>(Service::Games, ROUTES)
+}
+
+pub(crate) fn schemas(schemas: Schemas) -> Schemas {
+    schemas
+        .done::<Done>()
+        .answers::<Answer>()
+        .event::<turnstile_games::Event>()
 }
 
 impl Served for Games {

@@ -2,10 +2,6 @@
 //! leads there.
 
 use turnstile_chassis::Refuse;
-use {
-    turnstile_exchange as exchange, turnstile_games as games, turnstile_rooms as rooms,
-    turnstile_travel as travel,
-};
 
 use crate::{problem::Code, refusal::status};
 
@@ -56,16 +52,19 @@ fn refusals<R: Refuse>() -> Vec<Meaning> {
     meanings
 }
 
-/// Every word by the service that says it; the first ones are said by the door itself.
-pub(crate) fn chapters() -> [(&'static str, Vec<Meaning>); 5] {
-    [
-        ("The door", PLAIN.iter().map(meaning).collect()),
-        ("Rooms", refusals::<rooms::Refusal>()),
-        ("Exchange", refusals::<exchange::Refusal>()),
-        ("Games", refusals::<games::Refusal>()),
-        ("Travel", refusals::<travel::Refusal>()),
-    ]
+macro_rules! chapters {
+    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+        /// Every word by the service that says it; the first ones are said by the door itself.
+        pub(crate) fn chapters() -> Vec<(&'static str, Vec<Meaning>)> {
+            vec![
+                ("The door", PLAIN.iter().map(meaning).collect()),
+                $((stringify!($machine), refusals::<$types::Refusal>())),+
+            ]
+        }
+    };
 }
+
+crate::services!(chapters);
 
 /// Whether the page explains this code.
 pub(crate) fn explains(code: &Code) -> bool {

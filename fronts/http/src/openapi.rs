@@ -76,7 +76,7 @@ const fn http_method(method: Method) -> HttpMethod {
 }
 
 fn components() -> Components {
-    let services = [rooms(), exchange(), games(), travel()];
+    let services = schemas_of_services();
     let components = services
         .into_iter()
         .fold(ComponentsBuilder::new(), |components, schemas| {
@@ -99,38 +99,25 @@ fn components() -> Components {
         .build()
 }
 
-fn rooms() -> Schemas {
-    with_bodies(Service::Rooms, Schemas::new("Rooms"))
-        .done::<turnstile_rooms::Done>()
-        .answers::<turnstile_rooms::Answer>()
-        .event::<turnstile_rooms::Event>()
+macro_rules! schemas {
+    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+        fn schemas_of_services() -> Vec<Schemas> {
+            vec![$({
+                let schemas = Schemas::new(stringify!($machine));
+                crate::$name::schemas(with_bodies(Service::$machine, schemas))
+            }),+]
+        }
+
+        /// The data of all refusals.
+        fn data_of_refusals() -> Vec<(&'static str, RefOr<Schema>)> {
+            let mut all = Vec::new();
+            $(all.extend(Schemas::new(stringify!($machine)).data_of::<$types::Refusal>());)+
+            all
+        }
+    };
 }
 
-fn exchange() -> Schemas {
-    with_bodies(Service::Exchange, Schemas::new("Exchange"))
-        .done::<turnstile_exchange::Done>()
-        .answers::<turnstile_exchange::Answer>()
-        .event::<turnstile_exchange::Event>()
-}
-
-fn games() -> Schemas {
-    with_bodies(Service::Games, Schemas::new("Games"))
-        .done::<turnstile_games::Done>()
-        .answers::<turnstile_games::Answer>()
-        .event::<turnstile_games::Event>()
-}
-
-/// Its reads inside a transaction are commands, and answer no receipt.
-fn travel() -> Schemas {
-    with_bodies(Service::Travel, Schemas::new("Travel"))
-        .done_but::<turnstile_travel::Done>(&["Bill", "Stock", "Summary"])
-        .read::<turnstile_travel::Done>("Summary")
-        .answers::<turnstile_travel::Answer>()
-        .without(&["Customer", "Itinerary", "Transaction"])
-        .shown::<turnstile_travel::ItineraryView>()
-        .paged(&["Items", "Transactions"])
-        .event::<turnstile_travel::Event>()
-}
+crate::services!(schemas);
 
 fn with_bodies(service: Service, schemas: Schemas) -> Schemas {
     let of_service = operations()
@@ -176,14 +163,8 @@ fn problem_schema() -> Schema {
         "request_id",
     ];
     let problem = always.into_iter().fold(problem, ObjectBuilder::required);
-    let data = [
-        Schemas::new("Rooms").data_of::<turnstile_rooms::Refusal>(),
-        Schemas::new("Exchange").data_of::<turnstile_exchange::Refusal>(),
-        Schemas::new("Games").data_of::<turnstile_games::Refusal>(),
-        Schemas::new("Travel").data_of::<turnstile_travel::Refusal>(),
-    ];
     let mut members: BTreeMap<&str, Vec<RefOr<Schema>>> = BTreeMap::new();
-    for (name, schema) in data.into_iter().flatten() {
+    for (name, schema) in data_of_refusals() {
         let known = members.entry(name).or_default();
         if !known.contains(&schema) {
             known.push(schema);
@@ -264,7 +245,7 @@ fn describe(operation: &Operation) -> OperationBuilder {
 fn content_of(operation: &Operation, content: &str) -> Content {
     let schema = match (operation.answerer, content) {
         (Answerer::Events(_) | Answerer::MatchEvents, _) => {
-            let service = operation.service().map_or("", schema_prefix);
+            let service = operation.service().map_or("", Service::prefix);
             RefOr::Ref(Ref::from_schema_name(format!("{service}Event")))
         }
         (_, "application/json") => ObjectBuilder::new().schema_type(Type::Object).into(),
@@ -273,19 +254,9 @@ fn content_of(operation: &Operation, content: &str) -> Content {
     Content::new(Some(schema))
 }
 
-/// How the names of a service's schemas begin.
-const fn schema_prefix(service: Service) -> &'static str {
-    match service {
-        Service::Rooms => "Rooms",
-        Service::Exchange => "Exchange",
-        Service::Games => "Games",
-        Service::Travel => "Travel",
-    }
-}
-
 fn json_response(description: &str, operation: &Operation, schema: &str) -> Response {
     let service = operation.service().filter(|_| schema != RECEIPT);
-    let name = format!("{}{schema}", service.map_or("", schema_prefix));
+    let name = format!("{}{schema}", service.map_or("", Service::prefix));
     ResponseBuilder::new()
         .description(description)
         .content(

@@ -43,39 +43,43 @@ impl Method {
     }
 }
 
-/// A service, whose name begins the paths of its operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Service {
-    Rooms,
-    Exchange,
-    Games,
-    Travel,
+macro_rules! service {
+    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+        /// A service, whose name begins the paths of its operations.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Service {
+            $($machine,)+
+        }
+
+        impl Service {
+            pub(crate) const ALL: &[Self] = &[$(Self::$machine),+];
+
+            /// Its name on every door.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$machine => stringify!($name),)+
+                }
+            }
+
+            /// How the names of its schemas begin.
+            pub(crate) const fn prefix(self) -> &'static str {
+                match self {
+                    $(Self::$machine => stringify!($machine),)+
+                }
+            }
+
+            /// What it is about.
+            pub(crate) const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$machine => $about,)+
+                }
+            }
+        }
+    };
 }
 
-impl Service {
-    pub(crate) const ALL: [Self; 4] = [Self::Rooms, Self::Exchange, Self::Games, Self::Travel];
-
-    /// Its name on every door.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rooms => "rooms",
-            Self::Exchange => "exchange",
-            Self::Games => "games",
-            Self::Travel => "travel",
-        }
-    }
-
-    /// What it is about.
-    pub(crate) const fn about(self) -> &'static str {
-        match self {
-            Self::Rooms => "Rooms of hotels for nights: book, hold, cancel",
-            Self::Exchange => "Accounts, orders and order books",
-            Self::Games => "Games of two players, and their standings",
-            Self::Travel => "Transactions and itineraries over flights, cars and rooms",
-        }
-    }
-}
+crate::services!(service);
 
 /// What answers the requests to an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,49 +18,42 @@ pub(crate) const fn status(class: Class) -> u16 {
     }
 }
 
-/// A service's "no".
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    Rooms(turnstile_rooms::Refusal),
-    Exchange(turnstile_exchange::Refusal),
-    Games(turnstile_games::Refusal),
-    Travel(turnstile_travel::Refusal),
+macro_rules! refusals {
+    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+        /// A service's "no".
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Refusal {
+            $($machine($types::Refusal),)+
+        }
+
+        $(
+            impl From<$types::Refusal> for Code {
+                fn from(refusal: $types::Refusal) -> Self {
+                    Self::Refused(Box::new(Refusal::$machine(refusal)))
+                }
+            }
+        )+
+
+        impl Refusal {
+            fn meaning(&self) -> Meaning {
+                match self {
+                    $(Self::$machine(refusal) => refusal.meaning(),)+
+                }
+            }
+
+            /// Its data, as extension members.
+            pub(crate) fn put_data<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                match self {
+                    $(Self::$machine(refusal) => put_fields(refusal, map),)+
+                }
+            }
+        }
+    };
 }
 
-impl From<turnstile_rooms::Refusal> for Code {
-    fn from(refusal: turnstile_rooms::Refusal) -> Self {
-        Self::Refused(Box::new(Refusal::Rooms(refusal)))
-    }
-}
-
-impl From<turnstile_exchange::Refusal> for Code {
-    fn from(refusal: turnstile_exchange::Refusal) -> Self {
-        Self::Refused(Box::new(Refusal::Exchange(refusal)))
-    }
-}
-
-impl From<turnstile_games::Refusal> for Code {
-    fn from(refusal: turnstile_games::Refusal) -> Self {
-        Self::Refused(Box::new(Refusal::Games(refusal)))
-    }
-}
-
-impl From<turnstile_travel::Refusal> for Code {
-    fn from(refusal: turnstile_travel::Refusal) -> Self {
-        Self::Refused(Box::new(Refusal::Travel(refusal)))
-    }
-}
+crate::services!(refusals);
 
 impl Refusal {
-    fn meaning(&self) -> Meaning {
-        match self {
-            Self::Rooms(refusal) => refusal.meaning(),
-            Self::Exchange(refusal) => refusal.meaning(),
-            Self::Games(refusal) => refusal.meaning(),
-            Self::Travel(refusal) => refusal.meaning(),
-        }
-    }
-
     pub(crate) fn status(&self) -> u16 {
         status(self.meaning().class)
     }
@@ -78,16 +71,6 @@ impl Refusal {
         match self {
             Self::Travel(turnstile_travel::Refusal::Aborted(reason)) => reason.is_passing(),
             _ => self.meaning().class == Class::Early,
-        }
-    }
-
-    /// Its data, as extension members.
-    pub(crate) fn put_data<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Rooms(refusal) => put_fields(refusal, map),
-            Self::Exchange(refusal) => put_fields(refusal, map),
-            Self::Games(refusal) => put_fields(refusal, map),
-            Self::Travel(refusal) => put_fields(refusal, map),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     given::Given,
     operation::{Operation, Route, Service, delete, get, of_service, post, put},
     problem::{Code, Problem},
+    schema::Schemas,
     served::Served,
 };
 
@@ -40,6 +41,13 @@ const ROUTES: &[Route] = &[
 
 pub(crate) fn operations() -> Vec<Operation> {
     of_service::<Command<'_>, Query, Refusal>(Service::Rooms, ROUTES)
+}
+
+pub(crate) fn schemas(schemas: Schemas) -> Schemas {
+    schemas
+        .done::<Done>()
+        .answers::<Answer>()
+        .event::<turnstile_rooms::Event>()
 }
 
 impl Served for Rooms {

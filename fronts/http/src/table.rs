@@ -2,15 +2,12 @@
 
 use std::sync::LazyLock;
 
-use crate::{
-    exchange, games,
-    operation::{Operation, Service, documents},
-    rooms, travel,
-};
+use crate::operation::{Operation, Service, documents};
 
 /// The names of the parts of the documentation, in order, and what they are about.
 pub(crate) fn chapters() -> impl Iterator<Item = (Option<Service>, &'static str)> {
-    let services = Service::ALL.map(|service| (Some(service), service.about()));
+    let services = Service::ALL.iter();
+    let services = services.map(|service| (Some(*service), service.about()));
     services.into_iter().chain([(None, "The server itself")])
 }
 
@@ -23,16 +20,21 @@ pub fn operation_at(method: &str, path: &str) -> Option<&'static Operation> {
         .find(|one| one.method.as_str() == method && one.has_path(path))
 }
 
+macro_rules! operations {
+    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+        fn operations_of_services() -> Vec<Vec<Operation>> {
+            vec![$(crate::$name::operations()),+]
+        }
+    };
+}
+
+crate::services!(operations);
+
 /// Every operation, in the order of the documentation.
 #[must_use]
 pub fn operations() -> &'static [Operation] {
     static ALL: LazyLock<Vec<Operation>> = LazyLock::new(|| {
-        let services = [
-            rooms::operations(),
-            exchange::operations(),
-            games::operations(),
-            travel::operations(),
-        ];
+        let services = operations_of_services();
         let mut all = documents();
         all.splice(0..0, services.into_iter().flatten());
         all.sort_by_key(|one| one.service().map_or(usize::MAX, |service| service as usize));

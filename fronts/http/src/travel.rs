@@ -15,6 +15,7 @@ use crate::{
     given::Given,
     operation::{Operation, Route, Service, delete, get, of_service, post},
     problem::Problem,
+    schema::Schemas,
     served::Served,
 };
 
@@ -58,6 +59,18 @@ const ROUTES: &[Route] = &[
 
 pub(crate) fn operations() -> Vec<Operation> {
     of_service::<Command, Query, Refusal>(Service::Travel, ROUTES)
+}
+
+/// Its reads inside a transaction are commands, and answer no receipt.
+pub(crate) fn schemas(schemas: Schemas) -> Schemas {
+    schemas
+        .done_but::<Done>(&["Bill", "Stock", "Summary"])
+        .read::<Done>("Summary")
+        .answers::<Answer>()
+        .without(&["Customer", "Itinerary", "Transaction"])
+        .shown::<turnstile_travel::ItineraryView>()
+        .paged(&["Items", "Transactions"])
+        .event::<turnstile_travel::Event>()
 }
 
 impl Served for Travel {

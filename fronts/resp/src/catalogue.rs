@@ -15,28 +15,29 @@ pub use description::{count, docs, every, info, keyless, list};
 pub use named::{FieldSyntax, Misnamed, operations};
 pub use table::COMMANDS;
 
-/// What a command asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    Rooms(&'static Call),
-    Exchange(&'static Call),
-    Games(&'static Call),
-    Travel(&'static Call),
-    Session(Verb),
+macro_rules! actions {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// What a command asks for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Action {
+            $($machine(&'static Call),)+
+            Session(Verb),
+        }
+
+        impl Action {
+            /// The operation, if it asks for one of a service.
+            #[must_use]
+            pub const fn call(self) -> Option<&'static Call> {
+                match self {
+                    $(Self::$machine(call))|+ => Some(call),
+                    Self::Session(_) => None,
+                }
+            }
+        }
+    };
 }
 
-impl Action {
-    /// The operation, if it asks for one of a service.
-    #[must_use]
-    pub const fn call(self) -> Option<&'static Call> {
-        match self {
-            Self::Rooms(call) | Self::Exchange(call) | Self::Games(call) | Self::Travel(call) => {
-                Some(call)
-            }
-            Self::Session(_) => None,
-        }
-    }
-}
+crate::services!(actions);
 
 /// What a command asks of the connection or the server, rather than of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

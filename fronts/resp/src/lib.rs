@@ -1,10 +1,25 @@
 //! RESP2 and RESP3 as a sans-I/O codec, and the commands of the services in it.
 //!
 //! Bytes become [`Arguments`] by a [`Decoder`], arguments become a command by the [`catalogue`],
-//! [`rooms`], [`exchange`], [`games`] and [`travel`], and what is answered becomes bytes by an [`Encoder`].
+//! [`rooms`], [`exchange`], [`games`], [`travel`] and [`seats`], and what is answered becomes bytes by an [`Encoder`].
 //! Nothing here knows a socket.
 
 #![forbid(unsafe_code)]
+
+/// Calls a macro with the list of services: the name of each, and its machine.
+macro_rules! services {
+    ($then:ident) => {
+        $then! {
+            exchange: turnstile_exchange::Exchange,
+            games: turnstile_games::Games,
+            travel: turnstile_travel::Travel,
+            rooms: turnstile_rooms::Rooms,
+            seats: turnstile_seats::Seats,
+        }
+    };
+}
+
+pub(crate) use services;
 
 mod call;
 pub mod catalogue;
@@ -14,6 +29,7 @@ pub mod games;
 mod reply;
 mod request;
 pub mod rooms;
+pub mod seats;
 pub mod travel;
 #[cfg(test)]
 mod typed;

@@ -12,8 +12,9 @@ use std::{
 
 use mio::Waker;
 use tokio::sync::{oneshot, watch};
+use turnstile_chassis::{Field, Fields as _};
 use turnstile_contract::Failure;
-use turnstile_embedded::{ExecuteError, Reply, Status};
+use turnstile_embedded::{Embedded, ExecuteError, Reply, Status};
 use turnstile_rooms::{IdKey, Totals};
 use turnstile_travel::{LateAnswer, PerDesk};
 use turnstile_types::{Machine, Position, Principal};
@@ -21,7 +22,7 @@ use turnstile_types::{Machine, Position, Principal};
 use crate::{
     core::{clock::ClockStatus, loading::Loading, shares::ShareFull},
     limits::GATE_QUEUE,
-    registry::{SERVICES, services},
+    registry::{SERVICES, plain_services, services},
 };
 
 /// What a command comes to.
@@ -92,6 +93,36 @@ macro_rules! asks {
 
 services!(asks);
 
+macro_rules! plain {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// The totals of services of which nothing is special.
+        #[derive(Clone, Copy, Debug)]
+        pub struct PlainTotals {
+            $(pub $name: $types::Totals,)+
+        }
+
+        impl PlainTotals {
+            pub(crate) fn of(backend: &Embedded) -> Self {
+                Self {
+                    $($name: backend.machine::<$types::$machine>().totals(),)+
+                }
+            }
+
+            /// Each number: the service, the field, and the value.
+            pub(crate) fn each(&self, take: &mut impl FnMut(&str, &Field, u64)) {
+                $(
+                    let numbers = turnstile_json::numbers(&self.$name);
+                    for ((_, value), field) in numbers.into_iter().zip($types::Totals::describe()) {
+                        take(stringify!($name), &field, value);
+                    }
+                )+
+            }
+        }
+    };
+}
+
+plain_services!(plain);
+
 /// What the loop knows about the server at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerStatus {
@@ -102,6 +133,8 @@ pub struct ServerStatus {
     pub exchange: turnstile_exchange::Totals,
     pub travel: turnstile_travel::Totals,
     pub games: turnstile_games::Totals,
+    /// Those of services of which nothing is special.
+    pub plain: PlainTotals,
     /// Lines to other processes of travel.
     pub lines: PerDesk<Option<LineStatus>>,
     /// What the databases of services have done, where there are any; in the order of the services.

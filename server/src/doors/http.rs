@@ -37,11 +37,6 @@ use std::{
 use axum::Router;
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
-use turnstile_rooms::Rooms;
-use turnstile_travel::Travel;
-
 use crate::{
     core::{feed::Feeds, gate::Gate},
     counters::Counters,
@@ -52,7 +47,7 @@ use courier::Courier;
 use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
 use line::{Clock, Line, Lines, Verdict};
 pub use origins::{InvalidOrigin, Origin};
-use stream::Source;
+use stream::Sources;
 use unsent::Backlog;
 
 /// What metrics tell about the program.
@@ -69,10 +64,7 @@ pub(crate) struct Door {
     courier: Courier,
     attendance: attendance::Attendance,
     gate: Gate,
-    rooms: Source<Rooms>,
-    exchange: Source<Exchange>,
-    travel: Source<Travel>,
-    games: Source<Games>,
+    sources: Sources,
     counters: Arc<Counters>,
     limits: HttpLimits,
     backlog: Arc<Backlog>,
@@ -156,10 +148,7 @@ impl HttpDoor {
             courier: Courier::new(gate.clone()),
             attendance: attendance::Attendance::default(),
             gate,
-            rooms: Source::new(feeds.rooms),
-            exchange: Source::new(feeds.exchange),
-            travel: Source::new(feeds.travel),
-            games: Source::new(feeds.games),
+            sources: Sources::new(feeds),
             counters,
             limits,
             backlog: Arc::new(backlog),
@@ -216,23 +205,15 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     let telling = {
         let door = Arc::clone(&door);
         tokio::spawn(async move {
-            tokio::join!(
-                door.rooms.tell_news(),
-                door.exchange.tell_news(),
-                door.travel.tell_news(),
-                call_players(&door)
-            );
+            tokio::join!(door.sources.tell_news(), call_players(&door));
         })
     };
     let sweeping = tokio::spawn(sweep(Arc::clone(&door)));
     let mut connections = JoinSet::new();
     accept(&door, &router, &listener, &mut connections).await;
     drop(listener);
-    door.rooms.news.notify_waiters();
-    door.exchange.news.notify_waiters();
-    door.travel.news.notify_waiters();
     door.ending.notify_waiters();
-    door.games.news.notify_waiters();
+    door.sources.notify_all();
     door.attendance.wake_all();
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };
@@ -245,12 +226,15 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     }
 }
 
-/// Passes on what happens in games: to followers, and to the players whom it concerns.
+/// Passes on what happens in games to the players whom it concerns.
 async fn call_players(door: &Door) {
-    let mut place = door.games.feed.end();
+    let mut place = door.sources.games.feed.end();
     loop {
+        let news = door.sources.games.news.notified();
+        tokio::pin!(news);
+        news.as_mut().enable();
         place = attendance::call(door, place);
-        door.games.next_news().await;
+        news.await;
     }
 }
 
@@ -329,8 +313,8 @@ async fn sweep(door: Arc<Door>) {
     loop {
         ticks.tick().await;
         door.lines().judge_overdue(&door.clock, &door.limits);
-        door.exchange.feed.rest();
-        door.games.feed.rest();
+        door.sources.exchange.feed.rest();
+        door.sources.games.feed.rest();
     }
 }
 

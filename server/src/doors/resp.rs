@@ -32,6 +32,7 @@ use turnstile_types::Hosts;
 use crate::{
     core::{conversation::Surroundings, engine::Engine, gate::Undecided, shares::Shares},
     counters::ErrorCode,
+    registry::plain_services,
 };
 
 use self::{
@@ -81,6 +82,41 @@ struct Session {
     shares: Box<Shares>,
     since_ms: u64,
 }
+
+macro_rules! actions {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        impl Session {
+            fn act(
+                &mut self,
+                around: &mut Surroundings<'_>,
+                action: Action,
+                arguments: Arguments<'_, '_>,
+                out: &mut Vec<u8>,
+            ) -> Next {
+                match action {
+                    Action::Rooms(call) => {
+                        let parsed = rooms::parse(call, arguments, around.engine.door());
+                        self.asked::<Rooms>(around, parsed, out)
+                    }
+                    Action::Exchange(call) => {
+                        self.asked::<Exchange>(around, exchange::parse(call, arguments), out)
+                    }
+                    Action::Games(call) => {
+                        self.asked::<Games>(around, games::parse(call, arguments), out)
+                    }
+                    Action::Travel(call) => self.travel(around.engine, call, arguments, out),
+                    $(Action::$machine(call) => {
+                        let parsed = turnstile_resp::$name::parse(call, arguments);
+                        self.asked::<$types::$machine>(around, parsed, out)
+                    })+
+                    Action::Session(verb) => self.own(around, verb, arguments, out),
+                }
+            }
+        }
+    };
+}
+
+plain_services!(actions);
 
 impl Session {
     fn new(id: u64, peer: SocketAddr, since_ms: u64) -> Self {
@@ -178,27 +214,6 @@ impl Session {
             return self.invalid(around.engine, format_args!("{sentence}"), out);
         }
         self.act(around, action, arguments, out)
-    }
-
-    fn act(
-        &mut self,
-        around: &mut Surroundings<'_>,
-        action: Action,
-        arguments: Arguments<'_, '_>,
-        out: &mut Vec<u8>,
-    ) -> Next {
-        match action {
-            Action::Rooms(call) => {
-                let parsed = rooms::parse(call, arguments, around.engine.door());
-                self.asked::<Rooms>(around, parsed, out)
-            }
-            Action::Exchange(call) => {
-                self.asked::<Exchange>(around, exchange::parse(call, arguments), out)
-            }
-            Action::Games(call) => self.asked::<Games>(around, games::parse(call, arguments), out),
-            Action::Travel(call) => self.travel(around.engine, call, arguments, out),
-            Action::Session(verb) => self.own(around, verb, arguments, out),
-        }
     }
 
     /// A request to a service that answers at once, or by a database.

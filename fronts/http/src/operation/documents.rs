@@ -139,7 +139,7 @@ fn sockets() -> [Operation; 2] {
 }
 
 pub(crate) fn operations() -> Vec<Operation> {
-    let mut all: Vec<Operation> = Service::ALL.map(stream).into();
+    let mut all: Vec<Operation> = Service::ALL.iter().copied().map(stream).collect();
     all.push(watch());
     all.extend(sockets());
     all.extend([

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use turnstile_embedded::Services;
+use turnstile_embedded::{Hosted, Services};
 use turnstile_exchange::Exchange;
 use turnstile_rooms::{Answer, Rooms, Totals};
 use turnstile_travel::{PerDesk, Travel};
 use turnstile_types::Hosts;
 
 use super::Engine;
-use crate::core::{gate::ServerStatus, remote::Housed};
+use crate::core::{
+    gate::{PlainTotals, ServerStatus},
+    remote::Housed,
+};
 
 impl Engine {
     /// Those of rooms.
@@ -52,6 +55,11 @@ impl Engine {
         }
     }
 
+    /// A service as it is, the open group included.
+    pub(crate) fn machine<M: Hosted>(&self) -> &M {
+        self.backend.machine()
+    }
+
     pub(crate) fn games_totals(&self) -> turnstile_games::Totals {
         self.backend.games().totals()
     }
@@ -66,6 +74,7 @@ impl Engine {
             exchange: self.exchange_totals(),
             travel: self.travel_totals(),
             games: self.games_totals(),
+            plain: PlainTotals::of(&self.backend),
             lines: PerDesk::each(|desk| self.line(desk)),
             databases: self.remotes.status(),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),

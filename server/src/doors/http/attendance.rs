@@ -71,7 +71,7 @@ impl Bell {
 /// place after it.
 pub(super) fn call(door: &Door, mut place: Place) -> Place {
     loop {
-        match door.games.feed.read(place, |_| true) {
+        match door.sources.games.feed.read(place, |_| true) {
             Reading::Nothing => return place,
             Reading::Events(events, next) => {
                 let sockets = door.attendance.sockets();

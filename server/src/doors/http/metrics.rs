@@ -37,6 +37,7 @@ pub(super) async fn metrics(door: Arc<Door>, headers: HeaderMap) -> Answered {
         put_disk(&mut all, data);
     }
     put_rows(&mut all, &STATUS, &status);
+    put_plain(&mut all, &status);
     put_rows(&mut all, &crate::core::clock::METRICS, &status.clock);
     put_lines(&mut all, &door.counters, &status);
     put_backends(&mut all, &status);
@@ -74,6 +75,20 @@ fn put_rows<T>(all: &mut Exposition, rows: &[Row<T>], source: &T) {
         all.begin(name, kind, help);
         all.sample(&[], Value::Whole(value(source)));
     }
+}
+
+/// The totals of services of which nothing is special, as their fields describe them.
+fn put_plain(all: &mut Exposition, status: &ServerStatus) {
+    status.plain.each(&mut |service, field, value| {
+        let kind = if field.name.ends_with("_total") {
+            "counter"
+        } else {
+            "gauge"
+        };
+        let help = format!("{}.", field.meaning.trim_end_matches('.'));
+        all.begin(&format!("{service}_{}", field.name), kind, &help);
+        all.sample(&[], Value::Whole(value));
+    });
 }
 
 fn put_doors(all: &mut Exposition, counters: &Counters) {

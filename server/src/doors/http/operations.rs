@@ -18,6 +18,8 @@ use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 use turnstile_types::{Machine, Position};
 
+use crate::registry::{plain_services, services};
+
 use super::{
     Door,
     call::Call,
@@ -54,36 +56,44 @@ impl Settles for Travel {
     }
 }
 
-/// Answers the command of a service at this place.
-pub(super) fn answer_command(
-    service: Service,
-    place: usize,
-    (door, call): (Arc<Door>, Call),
-) -> Answering {
-    match service {
-        Service::Rooms if call.operation.has_precondition => {
-            Box::pin(rooms::cancel(door, call, place))
-        }
-        Service::Rooms => Box::pin(command::<Rooms>(door, call, place)),
-        Service::Exchange => Box::pin(command::<Exchange>(door, call, place)),
-        Service::Games => Box::pin(command::<Games>(door, call, place)),
-        Service::Travel => Box::pin(command::<Travel>(door, call, place)),
-    }
+macro_rules! plain {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        $(impl Settles for $types::$machine {})+
+    };
 }
 
-/// Answers the query of a service at this place.
-pub(super) fn answer_query(
-    service: Service,
-    place: usize,
-    (door, call): (Arc<Door>, Call),
-) -> Answering {
-    match service {
-        Service::Rooms => Box::pin(query::<Rooms>(door, call, place)),
-        Service::Exchange => Box::pin(query::<Exchange>(door, call, place)),
-        Service::Games => Box::pin(query::<Games>(door, call, place)),
-        Service::Travel => Box::pin(query::<Travel>(door, call, place)),
-    }
+plain_services!(plain);
+
+macro_rules! answers {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// Answers the command of a service at this place.
+        pub(super) fn answer_command(
+            service: Service,
+            place: usize,
+            (door, call): (Arc<Door>, Call),
+        ) -> Answering {
+            match service {
+                Service::Rooms if call.operation.has_precondition => {
+                    Box::pin(rooms::cancel(door, call, place))
+                }
+                $(Service::$machine => Box::pin(command::<$types::$machine>(door, call, place)),)+
+            }
+        }
+
+        /// Answers the query of a service at this place.
+        pub(super) fn answer_query(
+            service: Service,
+            place: usize,
+            (door, call): (Arc<Door>, Call),
+        ) -> Answering {
+            match service {
+                $(Service::$machine => Box::pin(query::<$types::$machine>(door, call, place)),)+
+            }
+        }
+    };
 }
+
+services!(answers);
 
 /// A command as the loop takes it. Requests are made into orders before anything is awaited, so
 /// that what waits for an answer is small.

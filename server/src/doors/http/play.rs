@@ -59,12 +59,12 @@ enum Answer {
 
 impl Play {
     pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>, player: PlayerId) -> Self {
-        let follower = door.games.follow();
+        let follower = door.sources.games.follow();
         Self {
             talk: Talk::new(Arc::clone(&door), socket),
             player,
             bell: Arc::default(),
-            place: door.games.feed.end(),
+            place: door.sources.games.feed.end(),
             is_current: false,
             known: EventId::default(),
             in_flight: FuturesOrdered::new(),
@@ -107,7 +107,7 @@ impl Play {
             return Err(Ending::Told(code, why));
         }
         // The loop has answered, so it knows that the feed is kept.
-        let place = since.map(|since| (since, self.door.games.feed.after(since)));
+        let place = since.map(|since| (since, self.door.sources.games.feed.after(since)));
         let state = self.look().await?;
         match place {
             Some((since, Start::At(place))) => {
@@ -173,7 +173,7 @@ impl Play {
             _ => {}
         }
         self.is_current = false;
-        let feed = &self.door.games.feed;
+        let feed = &self.door.sources.games.feed;
         let is_new = |event: &Event| {
             EventId::of((event.position, event.ordinal)) > self.known
                 && concerns(event, &self.player)

@@ -22,7 +22,7 @@ use tower_http::{
         predicate::{NotForContentType, SizeAbove},
     },
 };
-use turnstile_http::{Answerer, Code, Method, Operation, Place, Problem, Service};
+use turnstile_http::{Answerer, Code, Method, Operation, Place, Problem};
 
 use super::{
     Door,
@@ -123,10 +123,7 @@ fn answer(door: Arc<Door>, call: Call) -> Answering {
     match call.operation.answerer {
         Answerer::Command(service, place) => answer_command(service, place, (door, call)),
         Answerer::Query(service, place) => answer_query(service, place, (door, call)),
-        Answerer::Events(Service::Rooms) => Box::pin(stream::rooms(door, call)),
-        Answerer::Events(Service::Exchange) => Box::pin(stream::exchange(door, call)),
-        Answerer::Events(Service::Games) => Box::pin(stream::games(door, call)),
-        Answerer::Events(Service::Travel) => Box::pin(stream::travel(door, call)),
+        Answerer::Events(service) => stream::stream(service, door, call),
         Answerer::MatchEvents => Box::pin(watch::watch(door, call)),
         Answerer::ExchangeFeed => Box::pin(socket::feed(door, call)),
         Answerer::Play => Box::pin(socket::play(door, call)),

@@ -104,7 +104,7 @@ impl Session {
     }
 
     fn listen(&self) -> OwnedNotified {
-        Arc::clone(&self.door.exchange.news).notified_owned()
+        Arc::clone(&self.door.sources.exchange.news).notified_owned()
     }
 
     /// How many commands may wait for their answers. A database decides several at a time in any order,

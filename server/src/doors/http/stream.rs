@@ -24,7 +24,7 @@ use tokio::{
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_http::{
-    Code, EventId, FieldError, Place as FieldPlace, Problem,
+    Code, EventId, FieldError, Place as FieldPlace, Problem, Service,
     exchange::{self, Interest},
     games::{self, Form},
     put_event, put_lagged, put_reset, read_since, travel,
@@ -33,10 +33,19 @@ use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 use turnstile_types::Machine;
 
-use super::{Door, call::Call, documents::content, operations::Answered, reply::Trouble};
-use crate::core::{
-    feed::{Feed, Place, Reading, Start},
-    remote::{Housed, silence_of},
+use super::{
+    Door,
+    call::Call,
+    documents::content,
+    operations::{Answered, Answering},
+    reply::Trouble,
+};
+use crate::{
+    core::{
+        feed::{Feed, Feeds, Place, Reading, Start},
+        remote::{Housed, silence_of},
+    },
+    registry::{plain_services, services},
 };
 
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -135,12 +144,15 @@ impl Drop for Seat {
     }
 }
 
+/// A machine with a feed here.
+trait Sourced: Machine {
+    fn source(door: &Door) -> &Source<Self>;
+}
+
 /// A machine whose events can be told as a stream.
-trait Streamed: Machine {
+trait Streamed: Sourced {
     /// Which of them are wanted.
     type Filter: fmt::Debug + Send + Unpin + 'static;
-
-    fn source(door: &Door) -> &Source<Self>;
 
     fn is_wanted(filter: &Self::Filter, event: &Self::Event) -> bool;
 
@@ -149,10 +161,6 @@ trait Streamed: Machine {
 
 impl Streamed for Rooms {
     type Filter = ();
-
-    fn source(door: &Door) -> &Source<Self> {
-        &door.rooms
-    }
 
     fn is_wanted((): &(), _event: &Self::Event) -> bool {
         true
@@ -166,10 +174,6 @@ impl Streamed for Rooms {
 impl Streamed for Exchange {
     type Filter = Interest;
 
-    fn source(door: &Door) -> &Source<Self> {
-        &door.exchange
-    }
-
     fn is_wanted(filter: &Interest, event: &Self::Event) -> bool {
         filter.is_in(event)
     }
@@ -181,10 +185,6 @@ impl Streamed for Exchange {
 
 impl Streamed for Games {
     type Filter = ();
-
-    fn source(door: &Door) -> &Source<Self> {
-        &door.games
-    }
 
     fn is_wanted((): &(), _event: &Self::Event) -> bool {
         true
@@ -198,10 +198,6 @@ impl Streamed for Games {
 impl Streamed for Travel {
     type Filter = ();
 
-    fn source(door: &Door) -> &Source<Self> {
-        &door.travel
-    }
-
     fn is_wanted((): &(), _event: &Self::Event) -> bool {
         true
     }
@@ -210,6 +206,73 @@ impl Streamed for Travel {
         travel::put_event(event, out);
     }
 }
+
+macro_rules! plain {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {$(
+        impl Streamed for $types::$machine {
+            type Filter = ();
+
+            fn is_wanted((): &(), _event: &Self::Event) -> bool {
+                true
+            }
+
+            fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+                turnstile_http::$name::put_event(event, out);
+            }
+        }
+
+        async fn $name(door: Arc<Door>, call: Call) -> Answered {
+            whole::<$types::$machine>(door, call).await
+        }
+    )+};
+}
+
+plain_services!(plain);
+
+macro_rules! sources {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// The feeds of the services, as this thread follows them.
+        #[derive(Debug)]
+        pub(super) struct Sources {
+            $(pub(super) $name: Source<$types::$machine>,)+
+        }
+
+        impl Sources {
+            pub(super) fn new(feeds: Feeds) -> Self {
+                Self {
+                    $($name: Source::new(feeds.$name),)+
+                }
+            }
+
+            /// Passes the bells of the feeds on, but that of games, which has players to wake.
+            pub(super) async fn tell_news(&self) {
+                tokio::join!($(self.$name.tell_news()),+);
+            }
+
+            /// Wakes all who wait for something new.
+            pub(super) fn notify_all(&self) {
+                $(self.$name.news.notify_waiters();)+
+            }
+        }
+
+        $(
+            impl Sourced for $types::$machine {
+                fn source(door: &Door) -> &Source<Self> {
+                    &door.sources.$name
+                }
+            }
+        )+
+
+        /// Follows a service.
+        pub(super) fn stream(service: Service, door: Arc<Door>, call: Call) -> Answering {
+            match service {
+                $(Service::$machine => Box::pin($name(door, call)),)+
+            }
+        }
+    };
+}
+
+services!(sources);
 
 /// One follower of a feed.
 ///
@@ -227,14 +290,14 @@ struct Stream<M: Streamed> {
     _follower: Follower<M>,
 }
 
-pub(super) async fn rooms(door: Arc<Door>, call: Call) -> Answered {
+async fn rooms(door: Arc<Door>, call: Call) -> Answered {
     if door.gate.in_databases.rooms {
         return Err(Trouble::from(untold::<Rooms>()));
     }
     whole::<Rooms>(door, call).await
 }
 
-pub(super) async fn travel(door: Arc<Door>, call: Call) -> Answered {
+async fn travel(door: Arc<Door>, call: Call) -> Answered {
     whole::<Travel>(door, call).await
 }
 
@@ -252,14 +315,19 @@ where
     Ok(Stream::open(door, start, (), (seat, follower)))
 }
 
-pub(super) async fn exchange(door: Arc<Door>, call: Call) -> Answered {
+async fn exchange(door: Arc<Door>, call: Call) -> Answered {
     if door.gate.in_databases.exchange {
         return Err(Trouble::from(untold::<Exchange>()));
     }
     let (last, filter, seat, follower) = {
         let (since, filter) = Interest::read(&call.given()?)?;
         let last = last_event(&call, since)?;
-        (last, filter, Seat::take(&door)?, door.exchange.follow())
+        (
+            last,
+            filter,
+            Seat::take(&door)?,
+            door.sources.exchange.follow(),
+        )
     };
     // Once the loop has answered anything, it knows that the feed is to be kept.
     door.courier.status().await?;
@@ -268,11 +336,11 @@ pub(super) async fn exchange(door: Arc<Door>, call: Call) -> Answered {
     Ok(Stream::<Exchange>::open(door, start, filter, both))
 }
 
-pub(super) async fn games(door: Arc<Door>, call: Call) -> Answered {
+async fn games(door: Arc<Door>, call: Call) -> Answered {
     let (last, both) = {
         let since = read_since(&call.given()?)?;
         let last = last_event(&call, since)?;
-        (last, (Seat::take(&door)?, door.games.follow()))
+        (last, (Seat::take(&door)?, door.sources.games.follow()))
     };
     // Once the loop has answered anything, it knows that the feed is to be kept.
     door.courier.status().await?;

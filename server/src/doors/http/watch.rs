@@ -52,8 +52,8 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
         (match_id, last_event(&call, since)?, form)
     };
     let seat = Seat::take(&door)?;
-    let follower = door.games.follow();
-    let place = door.games.feed.end();
+    let follower = door.sources.games.follow();
+    let place = door.sources.games.feed.end();
     let query = Query::Match { match_id };
     let (position, answer) = door.courier.query::<Games>(query).await?;
     let Answer::Match(state) = answer else {
@@ -65,7 +65,7 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
         }));
     };
     // The loop has answered, so it knows that the feed is kept.
-    let start = last.map(|last| door.games.feed.after(last));
+    let start = last.map(|last| door.sources.games.feed.after(last));
     let mut watcher = Watcher {
         door,
         match_id,
@@ -127,7 +127,7 @@ impl Watcher {
             is_about(event, self.match_id)
                 .is_some_and(|state| self.seen.is_none_or(|seen| state.seq > seen))
         };
-        self.door.games.feed.read(self.place, is_new)
+        self.door.sources.games.feed.read(self.place, is_new)
     }
 
     fn put(&mut self, events: &[Event], frame: &mut Vec<u8>) {
@@ -149,7 +149,7 @@ impl Watcher {
             if self.is_over || self.door.is_stopping() {
                 return None;
             }
-            let news = Arc::clone(&self.door.games.news).notified_owned();
+            let news = Arc::clone(&self.door.sources.games.news).notified_owned();
             tokio::pin!(news);
             news.as_mut().enable();
             match self.read() {
@@ -158,7 +158,7 @@ impl Watcher {
                     self.put(&events, &mut frame);
                 }
                 Reading::Missed { events, first, .. } => {
-                    self.place = self.door.games.feed.end();
+                    self.place = self.door.sources.games.feed.end();
                     put_lagged(self.form, events, first, &mut frame);
                     self.show_now(&mut frame).await;
                 }

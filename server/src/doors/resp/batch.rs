@@ -12,6 +12,7 @@ use super::{Next, Session, Surroundings, put_execute_error};
 use crate::{
     core::{engine::Engine, remote::Housed as _},
     limits::{BATCH_BYTES, BATCH_COMMANDS, BATCH_READS},
+    registry::plain_services,
 };
 
 /// What a record adds to a command's own bytes, at most: prefix, principal, and fixed fields.
@@ -61,14 +62,26 @@ impl Batch {
 
 /// Whether the answer may be long, however short the request is.
 fn is_read(action: Action) -> bool {
-    match action {
-        Action::Rooms(call)
-        | Action::Exchange(call)
-        | Action::Games(call)
-        | Action::Travel(call) => call.may_be_long(),
-        Action::Session(verb) => !matches!(verb, Verb::Ping | Verb::Echo),
+    match action.call() {
+        Some(call) => call.may_be_long(),
+        None => !matches!(action, Action::Session(Verb::Ping | Verb::Echo)),
     }
 }
+
+macro_rules! plain {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// What is wrong with a request to a service of which nothing is special.
+        fn plain_mistake(action: Action, arguments: Arguments<'_, '_>) -> Option<String> {
+            let invalid = match action {
+                $(Action::$machine(call) => turnstile_resp::$name::parse(call, arguments).err(),)+
+                _ => None,
+            };
+            invalid.map(|invalid| format!("ERR {invalid}"))
+        }
+    };
+}
+
+plain_services!(plain);
 
 impl Session {
     /// Keeps a request for `EXEC`.
@@ -105,7 +118,7 @@ impl Session {
                 | Verb::PatternUnsubscribe
                 | Verb::Hello,
             ) => Some("ERR this command is not allowed within MULTI".to_owned()),
-            Action::Session(_) => None,
+            action => plain_mistake(action, arguments),
         };
         let Some(batch) = &mut self.batch else {
             unreachable!("requests are queued within MULTI only");

@@ -7,7 +7,10 @@ use turnstile_resp::{Encoder, exchange, games, rooms, travel};
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 
-use crate::core::{remote::Housed, shares::Opens};
+use crate::{
+    core::{remote::Housed, shares::Opens},
+    registry::plain_services,
+};
 
 /// A service whose answers this door writes.
 pub(super) trait Prompt: Opens + Housed {
@@ -15,6 +18,23 @@ pub(super) trait Prompt: Opens + Housed {
 
     fn put_answer(reply: &mut Encoder<'_>, answer: &Self::Answer);
 }
+
+macro_rules! plain {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {$(
+        impl Prompt for $types::$machine {
+            fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {
+                let (position, replayed) = (decided.position, decided.replayed);
+                turnstile_resp::$name::put_outcome(reply, &decided.outcome, position, replayed);
+            }
+
+            fn put_answer(reply: &mut Encoder<'_>, answer: &Self::Answer) {
+                turnstile_resp::$name::put_answer(reply, answer);
+            }
+        }
+    )+};
+}
+
+plain_services!(plain);
 
 impl Prompt for Rooms {
     fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {

@@ -5,13 +5,13 @@ use std::{
     fs,
 };
 
-use turnstile_embedded::{Durability, Headway};
+use turnstile_embedded::{Durability, Headway, Hosted};
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
 use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
 use crate::{
     core::{engine::Engine, remote::Housed, slow_log::SLOW_LOG_ENTRIES},
-    registry::services,
+    registry::{plain_services, services},
 };
 
 pub(super) fn put(
@@ -109,7 +109,9 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
         });
     let mut facts = Facts(String::with_capacity(2_048));
     let is_loading = engine.recovery().is_some();
-    for (title, put) in sections {
+    let (before, behind) = sections.split_at(11);
+    let plain = plain_sections();
+    for (title, put) in before.iter().chain(&plain).chain(behind).copied() {
         if is_loading && !STANDS_ALONE.contains(&title) {
             continue;
         }
@@ -123,6 +125,23 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
         }
     }
     facts.0
+}
+
+macro_rules! plain {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// The totals of services of which nothing is special.
+        fn plain_sections() -> Vec<(&'static str, Section)> {
+            vec![$((stringify!($machine), totals::<$types::$machine>)),+]
+        }
+    };
+}
+
+plain_services!(plain);
+
+fn totals<M: Hosted>(engine: &Engine, facts: &mut Facts) {
+    for (name, value) in turnstile_json::numbers(&engine.machine::<M>().totals()) {
+        facts.put(&format!("{}_{name}", M::NAME), value);
+    }
 }
 
 /// Lines of `name:value` under titles.

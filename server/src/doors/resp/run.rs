@@ -64,7 +64,7 @@ impl<'a> Request<'a> {
             }
             Action::Games(verb) => only_command(games::parse(verb, arguments)).map(Self::Games),
             // It may have to wait, and whatever is behind it then waits too.
-            Action::Travel(_) | Action::Session(_) => None,
+            _ => None,
         }
     }
 

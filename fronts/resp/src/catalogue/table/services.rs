@@ -1,31 +1,26 @@
 //! The commands of the services, as their declarations have them.
 
 use turnstile_chassis::{self as chassis, Field, Need, Operation, Operations, Parameter};
-use turnstile_exchange as exchange;
-use turnstile_games as games;
-use turnstile_rooms as rooms;
-use turnstile_travel as travel;
+use turnstile_types::Machine;
 
 use super::{Action, Argument, Kind, READ, Syntax, WRITE, argument, option, optional, text, word};
 use crate::call::{Call, KEY};
 
-/// The commands of every service.
-pub(super) fn commands() -> Vec<Syntax> {
-    let mut all = service::<exchange::Command, exchange::Query>("exchange", Action::Exchange);
-    all.extend(service::<games::Command, games::Query>(
-        "games",
-        Action::Games,
-    ));
-    all.extend(service::<travel::Command, travel::Query>(
-        "travel",
-        Action::Travel,
-    ));
-    all.extend(service::<rooms::Command<'_>, rooms::Query>(
-        "rooms",
-        Action::Rooms,
-    ));
-    all
+macro_rules! commands {
+    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+        /// The commands of every service.
+        pub(super) fn commands() -> Vec<Syntax> {
+            let mut all = Vec::new();
+            $(all.extend(service::<
+                <$types::$machine as Machine>::Command<'_>,
+                <$types::$machine as Machine>::Query,
+            >(stringify!($name), Action::$machine));)+
+            all
+        }
+    };
 }
+
+crate::services!(commands);
 
 fn service<'a, C: Operations<'a>, Q: Operations<'a>>(
     name: &'static str,

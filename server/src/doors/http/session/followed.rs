@@ -70,8 +70,8 @@ impl Followed {
     /// Subscribes; whoever has subscribed already gets a new snapshot.
     pub(super) fn add(&mut self, topic: Topic, tag: Option<&Tag>, door: &Arc<Door>) {
         if self.place.is_none() {
-            let follower = door.exchange.follow();
-            self.place = Some((door.exchange.feed.end(), follower));
+            let follower = door.sources.exchange.follow();
+            self.place = Some((door.sources.exchange.feed.end(), follower));
         }
         self.remove_one(topic);
         let now = Instant::now();
@@ -112,12 +112,12 @@ impl Followed {
         };
         let subscriptions = &self.subscriptions;
         let is_wanted = |event: &Event| subscriptions.iter().any(|one| one.is_about(event));
-        let reading = door.exchange.feed.read(*place, is_wanted);
+        let reading = door.sources.exchange.feed.read(*place, is_wanted);
         match &reading {
             Reading::Nothing => {}
             Reading::Events(_, next) => *place = *next,
             // What is kept of the feed is in the snapshots that follow.
-            Reading::Missed { .. } => *place = door.exchange.feed.end(),
+            Reading::Missed { .. } => *place = door.sources.exchange.feed.end(),
         }
         reading
     }
