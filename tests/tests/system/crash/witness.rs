@@ -15,7 +15,9 @@ use super::request::{DOUBLES, Guest, Request, Stay, Wish, date};
 
 /// Rooms of the open property by their number, and behind them the doubles.
 const FIRST_DOUBLE: u16 = 301;
-const ROOMS: u16 = FIRST_DOUBLE + DOUBLES.len() as u16;
+const ROOMS: u16 = FIRST_DOUBLE + 4;
+
+const _: () = assert!(DOUBLES.len() == 4, "each double has a number");
 
 /// The days of a month, from 1.
 const NIGHTS: u16 = 32;

@@ -130,6 +130,7 @@ fn right_answers_and_a_right_listing_are_taken() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table with one row for each fault")]
 fn the_witness_finds_every_wrong_answer() {
     let rows = [
         (
