@@ -179,6 +179,29 @@ impl Embedded {
         executed.inspect_err(|refused| self.relieve(*refused))
     }
 
+    /// The same for a command whose bytes are known: the record holds these.
+    ///
+    /// # Errors
+    /// The command was not taken; nothing of it happened.
+    pub fn execute_encoded<M: Machine>(
+        &mut self,
+        now: Timestamp,
+        asked: (&Principal, Option<Key<'_>>),
+        command: &M::Command<'_>,
+        bytes: &[u8],
+    ) -> Result<Reply<M>, ExecuteError>
+    where
+        Services: Hosts<M>,
+    {
+        if !self.start.is_over_for(M::SERVICE) {
+            return Err(ExecuteError::ReadOnly);
+        }
+        self.slowed.decide();
+        let sequencer = &mut self.sequencer;
+        let executed = sequencer.execute_encoded::<M>(now, asked, command, bytes);
+        executed.inspect_err(|refused| self.relieve(*refused))
+    }
+
     /// Makes sure that the next `bytes` of records become durable together or not at all.
     ///
     /// # Errors

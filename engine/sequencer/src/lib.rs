@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod execute_error;
 mod keys;
 mod places;
 mod remembered;
@@ -11,8 +12,9 @@ mod ring;
 mod sequencer;
 mod state;
 
+pub use execute_error::ExecuteError;
 pub use keys::{KEY_MS, KeyFigures, REFUSED_BYTES_MAX};
 pub use remembered::{First, OUTCOME_BYTES_MAX, Remembered, SERVICE_UNKNOWN};
 pub use replay::Replay;
-pub use sequencer::{ExecuteError, KEY_BYTES_MAX, Reply, Sequencer, Settled};
+pub use sequencer::{KEY_BYTES_MAX, Reply, Sequencer, Settled};
 pub use state::{ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State, content_of};

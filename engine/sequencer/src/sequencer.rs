@@ -7,7 +7,10 @@ use turnstile_journal::{CommitError, Log, Progress, Room};
 use turnstile_record::{BODY_BYTES_MAX, PAYLOAD_BYTES_MAX, Record, RecordRef, SERVICE_ENGINE};
 use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
-use crate::state::{State, content_of, engine};
+use crate::{
+    ExecuteError,
+    state::{State, content_of, engine},
+};
 
 /// Bytes that keys may take where nobody says otherwise.
 pub const KEY_BYTES_MAX: u64 = 1 << 30;
@@ -21,22 +24,6 @@ pub struct Reply<O> {
     /// Whether this is the first answer to the same idempotency key once more.
     pub replayed: bool,
     pub outcome: O,
-}
-
-/// Why a command was not taken. Nothing of it happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExecuteError {
-    /// The idempotency key was used for another command, in the record at this position. Final.
-    KeyReused { first: Position },
-    /// There is no room for another idempotency key. Commands without one go on; this one may be sent
-    /// again after so many seconds, when the oldest key is forgotten.
-    KeysFull { retry_after_s: u32 },
-    /// The disk has no room for the record. Reads go on; the command may be sent again later.
-    ReadOnly,
-    /// The command is larger than a record may be. Final.
-    TooLarge,
-    /// A write or a sync has failed, and the process must stop.
-    Stopped,
 }
 
 /// A submitted group that has become durable.
@@ -137,36 +124,52 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     where
         S: Hosts<M>,
     {
+        let mut payload = std::mem::take(&mut self.payload);
+        payload.clear();
+        M::encode_command(command, &mut payload);
+        let reply = self.execute_encoded::<M>(now, (principal, key), command, &payload);
+        self.payload = payload;
+        reply
+    }
+
+    /// The same for a command whose bytes are known: the record holds these.
+    ///
+    /// # Errors
+    /// The command was not taken; nothing of it happened.
+    pub fn execute_encoded<M: Machine>(
+        &mut self,
+        now: Timestamp,
+        (principal, key): (&Principal, Option<Key<'_>>),
+        command: &M::Command<'_>,
+        payload: &[u8],
+    ) -> Result<Reply<M::Outcome>, ExecuteError>
+    where
+        S: Hosts<M>,
+    {
+        debug_assert!(is_encoded::<M>(command, payload), "{command:?}");
         if self.stopped {
             return Err(ExecuteError::Stopped);
         }
-        self.payload.clear();
-        M::encode_command(command, &mut self.payload);
-        if let Some(first) = self.first_answer::<M>(now, principal, key) {
+        if let Some(first) = self.first_answer::<M>(now, (principal, key), payload) {
             return first;
         }
         self.admit(now, principal, key)?;
-        let payload = std::mem::take(&mut self.payload);
         let record = Record {
             position: self.state.position().next(),
             time: self.group_time(now),
             service: M::SERVICE,
             principal: *principal,
             key,
-            payload: &payload,
+            payload,
         };
-        let taken = self.append(&record);
-        let reply = taken.map(|()| {
-            let (outcome, promised) = self.state.apply::<M>(&record, command);
-            self.promise(promised);
-            Reply {
-                position: record.position,
-                replayed: false,
-                outcome,
-            }
-        });
-        self.payload = payload;
-        reply
+        self.append(&record)?;
+        let (outcome, promised) = self.state.apply::<M>(&record, command);
+        self.promise(promised);
+        Ok(Reply {
+            position: record.position,
+            replayed: false,
+            outcome,
+        })
     }
 
     /// Sees to it that the key of a new command can be kept for its time.
@@ -224,15 +227,15 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     fn first_answer<M: Machine>(
         &self,
         now: Timestamp,
-        principal: &Principal,
-        key: Option<Key<'_>>,
+        (principal, key): (&Principal, Option<Key<'_>>),
+        payload: &[u8],
     ) -> Option<Result<Reply<M::Outcome>, ExecuteError>> {
         #[cfg(feature = "sabotage")]
         if self.forgetful {
             return None;
         }
         let first = self.state.first(self.group_time(now), principal, key?)?;
-        if first.content != content_of(M::SERVICE, &self.payload) {
+        if first.content != content_of(M::SERVICE, payload) {
             return Some(Err(ExecuteError::KeyReused {
                 first: first.position,
             }));
@@ -472,23 +475,9 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     }
 }
 
-impl std::fmt::Display for ExecuteError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::KeyReused { first } => write!(
-                f,
-                "the idempotency key was used for another command, at position {first}"
-            ),
-            Self::KeysFull { retry_after_s } => write!(
-                f,
-                "the memory for idempotency keys is full: nothing was done, retry after \
-                 {retry_after_s} s or raise limits.key_bytes"
-            ),
-            Self::ReadOnly => write!(f, "the disk is full: only reads are served until it is not"),
-            Self::TooLarge => write!(f, "the command is larger than a record may be"),
-            Self::Stopped => write!(f, "the journal has failed and the server is stopping"),
-        }
-    }
+/// Whether these are the bytes of a command.
+fn is_encoded<M: Machine>(command: &M::Command<'_>, payload: &[u8]) -> bool {
+    let mut bytes = Vec::new();
+    M::encode_command(command, &mut bytes);
+    bytes == payload
 }
-
-impl std::error::Error for ExecuteError {}

@@ -43,8 +43,10 @@ where
                 command,
                 reply,
             } => {
-                let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
-                let executed = engine.execute_within::<M>(shares, (&principal, key), &command);
+                let bytes = command;
+                let (key, command) = understood::<M>(key.as_deref(), &bytes, engine)?;
+                let asked = (&principal, key);
+                let executed = engine.execute_encoded_within::<M>(shares, asked, &command, &bytes);
                 Some(Self::Command(reply, executed))
             }
             Request::Query {

@@ -214,6 +214,35 @@ impl Engine {
             "nothing is decided before the recovery"
         );
         let executed = self.backend.execute::<M>(self.now, principal, key, command);
+        self.count::<M>(command, executed)
+    }
+
+    /// The same for a command that another thread has made bytes of: its record holds these.
+    pub(crate) fn execute_encoded<M: Registered>(
+        &mut self,
+        asked: (&Principal, Option<Key<'_>>),
+        command: &M::Command<'_>,
+        bytes: &[u8],
+    ) -> Result<Reply<M>, ExecuteError>
+    where
+        Services: Hosts<M>,
+    {
+        assert!(
+            self.loading.is_none(),
+            "nothing is decided before the recovery"
+        );
+        let backend = &mut self.backend;
+        let executed = backend.execute_encoded::<M>(self.now, asked, command, bytes);
+        self.count::<M>(command, executed)
+    }
+
+    /// Counts what a command came to.
+    #[inline]
+    fn count<M: Registered>(
+        &mut self,
+        command: &M::Command<'_>,
+        executed: Result<Reply<M>, ExecuteError>,
+    ) -> Result<Reply<M>, ExecuteError> {
         match &executed {
             Ok(reply) => {
                 self.counters.command::<M>(command, reply);

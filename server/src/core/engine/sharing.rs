@@ -21,12 +21,47 @@ impl Engine {
     pub(crate) fn execute_within<M: Opens>(
         &mut self,
         shares: &mut Shares,
-        (principal, key): (&Principal, Option<Key<'_>>),
+        asked: (&Principal, Option<Key<'_>>),
         command: &M::Command<'_>,
     ) -> Result<Reply<M>, Undecided>
     where
         Services: Hosts<M>,
     {
+        self.check_share::<M>(shares, asked, command)?;
+        let executed = self.execute::<M>(asked.0, asked.1, command);
+        let reply = executed.map_err(Undecided::Journal)?;
+        shares.note::<M>(&reply);
+        Ok(reply)
+    }
+
+    /// The same for a command that another thread has made bytes of: its record holds these.
+    ///
+    /// # Errors
+    /// Its share is used up and nothing was done, or the journal did not take the command.
+    pub(crate) fn execute_encoded_within<M: Opens>(
+        &mut self,
+        shares: &mut Shares,
+        asked: (&Principal, Option<Key<'_>>),
+        command: &M::Command<'_>,
+        bytes: &[u8],
+    ) -> Result<Reply<M>, Undecided>
+    where
+        Services: Hosts<M>,
+    {
+        self.check_share::<M>(shares, asked, command)?;
+        let executed = self.execute_encoded::<M>(asked, command, bytes);
+        let reply = executed.map_err(Undecided::Journal)?;
+        shares.note::<M>(&reply);
+        Ok(reply)
+    }
+
+    #[inline]
+    fn check_share<M: Opens>(
+        &mut self,
+        shares: &mut Shares,
+        (principal, key): (&Principal, Option<Key<'_>>),
+        command: &M::Command<'_>,
+    ) -> Result<(), Undecided> {
         let at = Asking {
             backend: &self.backend,
             now: self.now,
@@ -40,9 +75,6 @@ impl Engine {
                 return Err(Undecided::Share(full));
             }
         }
-        let executed = self.execute::<M>(principal, key, command);
-        let reply = executed.map_err(Undecided::Journal)?;
-        shares.note::<M>(&reply);
-        Ok(reply)
+        Ok(())
     }
 }
