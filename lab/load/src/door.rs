@@ -77,7 +77,7 @@ pub(crate) fn facts(door: &mut Connection, service: &'static str) -> Result<Fact
         totals: None,
     };
     if facts.back_end() != EMBEDDED {
-        let command = format!("{}.TOTALS", service.to_uppercase());
+        let command = format!("{}.GET-TOTALS", service.to_uppercase());
         facts.totals = Some(door.command(&[command.as_bytes()])?);
     }
     Ok(facts)
