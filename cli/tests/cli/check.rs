@@ -114,13 +114,13 @@ fn rooms_that_are_killed_and_paused_keep_every_promise() {
     assert!(page.contains("no operation stands before one"));
 }
 
-/// What happened to a server, by the summary that ends with this.
+/// How often something happened to a server, by the part of the summary that ends with this.
 fn times(ended: &Ended, what: &str) -> u32 {
     let told = ended.err.split(['\n', ';']).find_map(|part| {
         let (times, rest) = part.trim().split_once(" times ")?;
         (rest == what).then(|| times.parse().unwrap())
     });
-    told.unwrap_or_else(|| panic!("nothing of {what}: {ended:?}"))
+    told.unwrap_or(0)
 }
 
 /// The requests of a run that were refused for want of room.
@@ -130,22 +130,30 @@ fn without_room(run: &Value) -> u64 {
     each.filter_map(Value::as_u64).sum()
 }
 
+/// Checks a service whose disk fails; says whether the run met a failed sync and a full disk.
+fn survives_its_disk(service: &str, seconds: u32) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let pipeline = if service == "travel" { "1" } else { "2" };
+    let duration = format!("{seconds}s");
+    let load = ["-c", "8", "-P", pipeline, "-d", &duration];
+    let faults = [service, "--faults", "sync-error,full-disk"];
+    let (ended, run) = check(folder.path(), &[&faults[..], &load].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    let failed = times(&ended, "a sync failed, it ended and was started again");
+    // Each of these servers said so, and ended by itself.
+    let told = ended.err.matches("the journal failed: ").count();
+    assert_eq!(u32::try_from(told).unwrap(), failed, "{ended:?}");
+    failed > 0 && times(&ended, "its disk was full") > 0 && without_room(&run) > 0
+}
+
+/// A busy machine has less time for faults, so a run that met too few of them is made longer.
 #[test]
 fn every_service_keeps_its_promises_when_syncs_fail_and_when_the_disk_is_full() {
     for service in ["rooms", "exchange", "games", "travel"] {
-        let folder = tempfile::tempdir().unwrap();
-        let pipeline = if service == "travel" { "1" } else { "2" };
-        let load = ["-c", "8", "-P", pipeline, "-d", "8s"];
-        let faults = [service, "--faults", "sync-error,full-disk"];
-        let (ended, run) = check(folder.path(), &[&faults[..], &load].concat());
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
-        let failed = times(&ended, "a sync failed, it ended and was started again");
-        // Each of these servers said so, and ended by itself.
-        let told = ended.err.matches("the journal failed: ").count();
-        assert_eq!(u32::try_from(told).unwrap(), failed, "{ended:?}");
-        assert!(times(&ended, "its disk was full") > 0, "{ended:?}");
-        assert!(without_room(&run) > 0, "{run}");
+        let mut lengths = [8, 16, 32].into_iter();
+        let has_met = lengths.any(|seconds| survives_its_disk(service, seconds));
+        assert!(has_met, "{service} met too few faults");
     }
 }
 
