@@ -39,7 +39,7 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use turnstile_load::{Verdict, pace::Progress, resources::Watched, rooms, rush};
+use turnstile_load::{Verdict, pace::Progress, resources::Watched, rooms, rush, seats};
 use turnstile_result as result;
 use turnstile_stats::units::{Count, PerSecond};
 
@@ -141,6 +141,12 @@ pub(crate) enum Run {
     /// rooms and customers for the run. At the end, checks that every journey was sold whole or not
     /// at all. docs/travel-load.md describes the load and the checks.
     Travel(travel::Arguments),
+    /// Book and cancel seats of a show
+    ///
+    /// Adds a show of 20,000 seats for the run. Users book one to four adjacent seats, by name or the
+    /// best ones, and cancel. At the end, checks that no seat was sold twice and that the server lists
+    /// every booking as acknowledged. See docs/seats.md.
+    Seats(SeatsArguments),
     /// Any other server: http://HOST:PORT/PATH, or resp://HOST:PORT -- COMMAND; with TLS https:// and
     /// rediss://
     #[command(external_subcommand)]
@@ -179,6 +185,18 @@ pub(crate) struct RoomsArguments {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct SeatsArguments {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    pacing: Pacing,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    aims: Aims,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct RushArguments {
     #[command(flatten)]
     target: Target,
@@ -197,6 +215,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
             Run::Exchange(arguments) => exchange::run(&arguments),
             Run::Games(arguments) => games::run(&arguments),
             Run::Travel(arguments) => travel::run(&arguments),
+            Run::Seats(arguments) => run_seats(&arguments),
             Run::Foreign(words) => foreign::run(&words),
         },
         Command::Sweep(arguments) => sweep::run(&arguments),
@@ -238,6 +257,25 @@ fn run_rooms(arguments: &RoomsArguments) -> anyhow::Result<()> {
     let began = notebook.begin(None);
     let report = rooms::run(&config, &mut |progress| notebook.watch(progress))?;
     notebook.keep(report.point.clone(), &config.pace, began);
+    notebook.server(Some(report.server.clone()));
+    driven.stop()?;
+    tell(&report, arguments.target.json.as_deref())?;
+    notebook.finish(&arguments.aims)
+}
+
+fn run_seats(arguments: &SeatsArguments) -> anyhow::Result<()> {
+    let threads = arguments.target.threads.get();
+    let pacing = &arguments.pacing;
+    // What makes no sense is told before a server is started.
+    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    let driven = Driven::of(&arguments.target)?;
+    let asked = notebook::asked("run", "seats", driven.target(), Some(pacing), threads);
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
+    let pace = pacing.pace(driven.address, threads)?;
+    let began = notebook.begin(None);
+    let users = pacing.connections.get();
+    let report = seats::run(&pace, users, &mut |progress| notebook.watch(progress))?;
+    notebook.keep(report.point.clone(), &pace, began);
     notebook.server(Some(report.server.clone()));
     driven.stop()?;
     tell(&report, arguments.target.json.as_deref())?;

@@ -29,7 +29,7 @@ use crate::{child::Server, exit::Coded};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Subject {
-    /// rooms, exchange, travel, games, http://HOST:PORT/PATH, or resp://HOST:PORT with a command
+    /// rooms, exchange, travel, games, seats, http://HOST:PORT/PATH, or resp://HOST:PORT with a command
     /// after --; with TLS https:// or rediss://. __n__ in path, body and command becomes the number
     /// of the request, __n%100__ that number modulo 100
     #[arg(required = true)]
@@ -281,7 +281,7 @@ impl Subject {
         server: impl FnOnce(Service) -> anyhow::Result<Server>,
     ) -> anyhow::Result<Opened<'_>> {
         let What::Service(service) = *self.what() else {
-            let wrong = "the lab starts servers of rooms, exchange, travel and games only";
+            let wrong = "the lab starts servers of our own services only";
             return Err(Coded::usage(wrong.to_owned()).into());
         };
         let own = pin::on(cores.or_else(|| self.server_cores()), || server(service))?;

@@ -245,7 +245,8 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
             &["rooms", "--faults", "kill", "--resp", "127.0.0.1:1"],
             "cannot be used with",
         ),
-        (&["hotels"], "write rooms, exchange, travel, games"),
+        (&["hotels"], "write rooms, exchange, travel, games, seats"),
+        (&["seats"], "lab check has no model of seats"),
         (&["games", "-c", "50", "--rate", "4"], "rest for too long"),
         (&["travel", "-P", "2"], "travel has no pipeline"),
         (

@@ -106,6 +106,31 @@ fn a_run_measures_the_server_that_it_is_given() {
     server.stop();
 }
 
+#[test]
+fn a_run_of_seats_proves_that_none_was_sold_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("seats.json");
+    let server = Server::dev(&directory.path().join("data"));
+    let resp = server.door("resp").unwrap().to_string();
+    // The second run has a show of its own, at a rate.
+    for more in [&["-P", "4"][..], &["-r", "300"]] {
+        let folder = directory.path().join(more.concat());
+        let mut command = turnstile();
+        command.args(["lab", "run", "seats", "-c", "4", "--resp", &resp]);
+        command.args(SHORT).args(more).arg("-o").arg(folder);
+        let ended = run(command.arg("--json").arg(&json));
+        // On a busy machine a run this short may be invalid, but never a violation.
+        assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+        assert!(ended.out.contains("proof: "), "{ended:?}");
+        let report: serde_json::Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+        let proof = &report["proof"];
+        assert_eq!(report["point"]["proof"][0]["outcome"], "holds", "{report}");
+        assert!(proof["listed"].as_u64().unwrap() > 0, "{report}");
+        assert_eq!(proof["acknowledged"], proof["listed"], "{report}");
+    }
+    server.stop();
+}
+
 /// A short run of the exchange workload, and its report.
 fn exchange(arguments: &[&str]) -> (Ended, serde_json::Value) {
     let directory = tempfile::tempdir().unwrap();
@@ -598,13 +623,19 @@ fn the_operations_are_shown_where_requests_failed() {
 #[test]
 fn what_cannot_be_driven_or_compared_is_a_usage_error() {
     let rows: [(&[&str], &str); 15] = [
-        (&["run", "chess"], "write rooms, exchange, travel, games"),
+        (
+            &["run", "chess"],
+            "write rooms, exchange, travel, games, seats",
+        ),
         (&["run", "roms"], "did you mean `rooms`?"),
         (
             &["run", "http://127.0.0.1:1", "--insecure"],
             "are about https://",
         ),
-        (&["check", "chess"], "write rooms, exchange, travel, games"),
+        (
+            &["check", "chess"],
+            "write rooms, exchange, travel, games, seats",
+        ),
         (
             &["sweep", "travel", "--resp", "127.0.0.1:1"],
             "travel is not driven at that door",

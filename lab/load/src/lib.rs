@@ -1,7 +1,7 @@
 //! The load generator and its proofs.
 //!
 //! [`pace`] is the one loop: it drives any [`pace::User`] over non-blocking sockets. [`rooms`],
-//! [`exchange`], [`travel`], [`games`], [`rush`] and [`raw`] are what users do; all but the last end
+//! [`exchange`], [`travel`], [`games`], [`seats`], [`rush`] and [`raw`] are what users do; all but the last end
 //! with a proof against the server.
 
 #![forbid(unsafe_code)]
@@ -24,6 +24,7 @@ pub mod replay;
 pub mod resources;
 pub mod rooms;
 pub mod rush;
+pub mod seats;
 pub mod slo;
 pub mod travel;
 pub mod validity;

@@ -10,12 +10,12 @@ use turnstile_result::Point;
 use crate::{
     Error, check, exchange, games,
     pace::{Pace, Progress},
-    rooms,
+    rooms, seats,
     travel::{self, Managers},
 };
 
 /// All services, in the order in which help texts and errors name them.
-pub static SERVICES: [&dyn Service; 4] = [&Rooms, &Exchange, &Travel, &Games];
+pub static SERVICES: [&dyn Service; 5] = [&Rooms, &Exchange, &Travel, &Games, &Seats];
 
 /// A service as the lab drives it.
 pub trait Service: fmt::Debug + Sync {
@@ -330,5 +330,41 @@ fn games_checked(load: &Load<'_>, when: &check::When) -> check::games::Config {
         pace: load.pace.clone(),
         when: when.clone(),
         users: load.users,
+    }
+}
+
+/// Why `lab check` refuses seats.
+const NO_CHECK: Error = Error::Setting(
+    "lab check has no model of seats: use lab run seats, which checks the bookings after the run",
+);
+
+/// Seats, for the commands of the lab.
+#[derive(Debug)]
+struct Seats;
+
+impl Service for Seats {
+    fn name(&self) -> &'static str {
+        "seats"
+    }
+
+    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+        let report = seats::run(load.pace, load.users, progress)?;
+        Ok(Run {
+            point: report.point,
+            server: Some(report.server),
+        })
+    }
+
+    fn check_settings(&self, _load: &Load<'_>) -> Result<(), Error> {
+        Err(NO_CHECK)
+    }
+
+    fn check(
+        &self,
+        _load: &Load<'_>,
+        _when: &check::When,
+        _progress: &mut dyn FnMut(&Progress),
+    ) -> Result<check::Report, Error> {
+        Err(NO_CHECK)
     }
 }

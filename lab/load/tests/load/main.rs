@@ -19,5 +19,6 @@ mod replay;
 mod rhythms;
 mod rooms;
 mod rush;
+mod seats;
 mod toy;
 mod travel;

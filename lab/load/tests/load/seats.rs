@@ -1,0 +1,229 @@
+//! The seats workload and its proof, against the real machine with one fault.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use turnstile_load::{
+    pace::Pace,
+    seats::{self, Report},
+};
+use turnstile_resp::{
+    Arguments, Encoder,
+    catalogue::Action,
+    seats::{Request, parse, put_answer, put_outcome},
+};
+use turnstile_seats::{Answer, Command, Done, Outcome, Query, SeatNumbers, Seats};
+use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
+
+use crate::loopback::{Clerk, listen, serve_resp};
+
+/// What is wrong with a box office.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// Every tenth booking is acknowledged and undone.
+    BookingLost,
+    /// Every tenth cancellation is acknowledged and not done.
+    CancelIgnored,
+    /// Every tenth booking is acknowledged with the seats of the one before.
+    SoldTwice,
+    /// Every tenth booking is acknowledged with the reference of the one before.
+    ReferenceTwice,
+    /// The listing shows the seats of the first booking for the second, too.
+    ListedTwice,
+    /// A free seat too many is counted in the first section.
+    CountsOneMore,
+    /// Every fiftieth command is carried out, but the connection is closed instead of an answer.
+    Closes,
+}
+
+struct BoxOffice {
+    fault: Fault,
+    machine: Seats,
+    commands: u64,
+    /// The last booking that was acknowledged as it is.
+    last: Option<Done>,
+}
+
+impl BoxOffice {
+    fn open(fault: Fault) -> SocketAddr {
+        let office = Self {
+            fault,
+            machine: Seats::empty(),
+            commands: 0,
+            last: None,
+        };
+        listen(&Arc::new(Mutex::new(office)), serve_resp)
+    }
+
+    fn apply(&mut self, command: &Command) -> Outcome {
+        self.commands += 1;
+        let context = Context {
+            position: Position(self.commands),
+            now: Timestamp(self.commands),
+            principal: &Principal::local(),
+        };
+        let outcome = self.machine.apply(&context, command);
+        self.machine.drain_events(&mut |_event| {});
+        outcome
+    }
+
+    fn query(&self, query: &Query) -> Answer {
+        let principal = Principal::local();
+        self.machine.query(Timestamp(0), &principal, query)
+    }
+
+    /// Carries out every tenth command as the fault says.
+    fn spoil(&mut self, command: &Command) -> Outcome {
+        if let (Fault::CancelIgnored, Command::Cancel { booking, .. }) = (self.fault, command) {
+            let reference = *booking;
+            let Answer::Entry(entry) = self.query(&Query::LookUp { reference }) else {
+                panic!("{booking} stands");
+            };
+            return Outcome::Done(Done::Cancelled { seats: entry.seats });
+        }
+        let last = self.last;
+        let outcome = self.apply(command);
+        let (Outcome::Done(done), Command::Book { buyer, .. }) = (outcome, command) else {
+            return outcome;
+        };
+        let Done::Booked { reference, seats } = done else {
+            panic!("a booking is answered to");
+        };
+        let (earlier, earlier_seats) = match last {
+            Some(Done::Booked { reference, seats }) => (reference, seats),
+            _ => (reference, seats),
+        };
+        Outcome::Done(match self.fault {
+            Fault::BookingLost => {
+                let (booking, buyer) = (reference, *buyer);
+                self.apply(&Command::Cancel { booking, buyer });
+                done
+            }
+            Fault::SoldTwice => Done::Booked {
+                reference,
+                seats: earlier_seats,
+            },
+            Fault::ReferenceTwice => Done::Booked {
+                reference: earlier,
+                seats,
+            },
+            _ => done,
+        })
+    }
+
+    fn falsify(&self, answer: &mut Answer) {
+        match (self.fault, answer) {
+            (Fault::ListedTwice, Answer::Page { entries, .. }) => {
+                let seats: SeatNumbers = entries[0].seats;
+                entries[1].section = entries[0].section;
+                entries[1].seats = seats;
+            }
+            (Fault::CountsOneMore, Answer::Availability(sections)) => sections[0].free += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Clerk for BoxOffice {
+    fn info(&self) -> String {
+        format!(
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nseats_backend:embedded\r\n\
+             position:{}\r\n",
+            self.commands
+        )
+    }
+
+    fn answer(
+        &mut self,
+        action: Action,
+        arguments: Arguments<'_, '_>,
+        reply: &mut Encoder<'_>,
+    ) -> Option<()> {
+        let Action::Seats(verb) = action else {
+            panic!("only words of seats are said here");
+        };
+        match parse(verb, arguments).unwrap() {
+            Request::Command { command, .. } => {
+                let outcome = if self.commands % 10 == 9 {
+                    self.spoil(&command)
+                } else {
+                    let outcome = self.apply(&command);
+                    if let Outcome::Done(done @ Done::Booked { .. }) = outcome {
+                        self.last = Some(done);
+                    }
+                    outcome
+                };
+                if self.fault == Fault::Closes && self.commands.is_multiple_of(50) {
+                    return None;
+                }
+                put_outcome(reply, &outcome, Position(self.commands), false);
+            }
+            Request::Query(query) => {
+                let mut answer = self.query(&query);
+                self.falsify(&mut answer);
+                put_answer(reply, &answer);
+            }
+        }
+        Some(())
+    }
+}
+
+fn run(address: SocketAddr) -> Report {
+    let pace = Pace {
+        threads: 2,
+        pipeline: 3,
+        ..Pace::closed(
+            address,
+            Duration::from_millis(30),
+            Duration::from_millis(150),
+        )
+    };
+    seats::run(&pace, 5, &mut |_progress| {}).unwrap()
+}
+
+#[test]
+fn an_honest_box_office_is_proven() {
+    let address = BoxOffice::open(Fault::None);
+    // Each run has a show of its own.
+    for _run in 0..2 {
+        let report = run(address);
+        let proof = &report.proof;
+        assert_eq!(proof.violations, Vec::<String>::new());
+        assert!(proof.seats >= proof.listed && proof.listed > 0, "{report}");
+        assert_eq!((proof.acknowledged, proof.unknown), (proof.listed, 0));
+        let [book, cancel] = &report.operations[..] else {
+            panic!("two operations");
+        };
+        assert_eq!(book.done - cancel.done, proof.listed);
+        assert!(report.to_string().contains("proof: "), "{report}");
+    }
+}
+
+#[test]
+fn every_broken_promise_is_found() {
+    let rows = [
+        (Fault::BookingLost, "but is not listed"),
+        (Fault::CancelIgnored, "but was cancelled"),
+        (Fault::SoldTwice, "but is listed with"),
+        (Fault::ReferenceTwice, "two bookings were acknowledged as"),
+        (Fault::ListedTwice, "share a seat of"),
+        (Fault::CountsOneMore, "section s0 has"),
+    ];
+    for (fault, sentence) in rows {
+        let report = run(BoxOffice::open(fault));
+        let told = report.proof.violations.join("\n");
+        assert!(told.contains(sentence), "{fault:?}: {told}");
+        assert!(report.to_string().contains("VIOLATED"), "{report}");
+    }
+}
+
+#[test]
+fn requests_without_an_answer_are_unknown_and_break_no_promise() {
+    let report = run(BoxOffice::open(Fault::Closes));
+    assert_eq!(report.proof.violations, Vec::<String>::new());
+    assert!(report.proof.unknown > 0, "{report}");
+}
