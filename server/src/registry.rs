@@ -422,6 +422,7 @@ mod tests {
     use turnstile_chassis::Operations;
     use turnstile_games::{Illegal, PlayerId, Refusal};
     use turnstile_resp::catalogue;
+    use turnstile_types::Machine;
 
     use super::*;
 
@@ -485,24 +486,19 @@ mod tests {
 
     #[test]
     fn an_operation_has_one_name_on_every_door() {
-        let services = [
-            (
-                "rooms",
-                words::<Rooms, turnstile_rooms::Command<'_>, turnstile_rooms::Query>(),
-            ),
-            (
-                "exchange",
-                words::<Exchange, turnstile_exchange::Command, turnstile_exchange::Query>(),
-            ),
-            (
-                "games",
-                words::<Games, turnstile_games::Command, turnstile_games::Query>(),
-            ),
-            (
-                "travel",
-                words::<Travel, turnstile_travel::Command, turnstile_travel::Query>(),
-            ),
-        ];
+        macro_rules! words_of_all {
+            ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+                [$((
+                    $types::$machine::NAME,
+                    words::<
+                        $types::$machine,
+                        <$types::$machine as Machine>::Command<'_>,
+                        <$types::$machine as Machine>::Query,
+                    >(),
+                )),+]
+            };
+        }
+        let services = services!(words_of_all);
         let mut expected = Vec::new();
         for (service, words) in services {
             expected.extend(words.into_iter().map(|word| {
