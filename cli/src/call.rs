@@ -10,9 +10,8 @@ use clap::{
     builder::{PossibleValue, StringValueParser, TypedValueParser},
     error::ErrorKind,
 };
-use turnstile_chassis::{Meaning, Refuse};
 use turnstile_client::resp::Value;
-use turnstile_resp::catalogue::{FieldSyntax, Syntax, operations};
+use turnstile_resp::catalogue::{FieldSyntax, Syntax, operations, refusals};
 
 use crate::{address, exit::Coded, resp, terminal};
 
@@ -179,20 +178,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// What a code of a refusal means.
 fn sentence(operation: &Syntax, code: &str) -> Option<&'static str> {
-    let mut meanings = meanings(operation.group).into_iter();
-    let found = meanings.find(|meaning| meaning.code == code);
-    found.map(|meaning| meaning.sentence)
-}
-
-/// The refusals of a service.
-fn meanings(service: &str) -> Vec<Meaning> {
-    match service {
-        "rooms" => turnstile_rooms::Refusal::meanings(),
-        "exchange" => turnstile_exchange::Refusal::meanings(),
-        "games" => turnstile_games::Refusal::meanings(),
-        "travel" => turnstile_travel::Refusal::meanings(),
-        _ => Vec::new(),
-    }
+    let mut refusals = refusals(operation.group).into_iter();
+    let found = refusals.find(|refusal| refusal.code == code);
+    found.map(|refusal| refusal.sentence)
 }
 
 /// One line for each field in the order of the answer, with lists and objects indented below it.
@@ -242,38 +230,5 @@ fn scalar(value: &Value) -> Option<String> {
         Value::Double(number) => Some(number.to_string()),
         Value::Boolean(truth) => Some(truth.to_string()),
         other => other.as_str().map(str::to_owned),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{env, fmt::Write as _, fs};
-
-    use super::*;
-
-    #[test]
-    fn the_page_of_refusals_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/refusals.md");
-        let mut services: Vec<&str> = operations().map(|operation| operation.group).collect();
-        services.dedup();
-        let mut page = "# Refusals\n\nA refusal changes nothing. Its code is the same over RESP \
-                        (`reason`), over HTTP (`code`) and in metrics.\n\nThis page is generated \
-                        from the declarations by `cargo xtask reference`.\n"
-            .to_owned();
-        for service in services {
-            let meanings = meanings(service);
-            if meanings.is_empty() {
-                continue;
-            }
-            write!(page, "\n## {service}\n\n| code | |\n| --- | --- |\n").unwrap();
-            for Meaning { code, sentence, .. } in meanings {
-                writeln!(page, "| `{code}` | {sentence} |").unwrap();
-            }
-        }
-        if env::var_os("TURNSTILE_BLESS").is_some() {
-            fs::write(path, &page).unwrap();
-        }
-        let shown = fs::read_to_string(path).unwrap_or_default();
-        assert_eq!(shown, page, "review, then run `cargo xtask reference`");
     }
 }

@@ -9,7 +9,11 @@ use crate::step;
 /// Crate, kind of target and test of each document.
 const DOCUMENTS: [(&str, &str, &str); 3] = [
     ("turnstile", "--bins", "the_reference_page_is_current"),
-    ("turnstile", "--bins", "the_page_of_refusals_is_current"),
+    (
+        "turnstile-resp",
+        "--lib",
+        "the_pages_of_operations_and_refusals_are_current",
+    ),
     (
         "turnstile-http",
         "--lib",

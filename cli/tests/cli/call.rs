@@ -69,6 +69,9 @@ fn a_refusal_is_told_with_its_sentence_and_exit_code_one() {
     let unfunded = call(&server, unfunded);
     let expected = "error: refused: The account has not enough free cash (insufficient_funds)\n";
     assert_eq!((unfunded.code, unfunded.err.as_str()), (Some(1), expected));
+    let unknown = call(&server, "seats.close_sale show=gala");
+    let expected = "error: refused: There is no such show (unknown_show)\n";
+    assert_eq!((unknown.code, unknown.err.as_str()), (Some(1), expected));
     let nobody = call(&server, "games.get_standing player=nobody");
     assert_eq!(nobody.err, "error: refused: no_such_player\n");
     let mistyped = call(&server, "rooms.look_up reference=R98");

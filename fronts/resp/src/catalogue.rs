@@ -13,7 +13,7 @@ use crate::Call;
 
 pub use description::{count, docs, every, info, keyless, list};
 pub use named::{FieldSyntax, Misnamed, operations};
-pub use table::COMMANDS;
+pub use table::{COMMANDS, SERVICES, refusals};
 
 macro_rules! actions {
     ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {

@@ -1,13 +1,13 @@
-//! The page of the documentation that lists every operation, from its declaration.
+//! The pages of the documentation that list every operation and refusal, from their declarations.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
-use turnstile_chassis::{Field, Kind, Need, Operation, Parameter};
+use turnstile_chassis::{Field, Kind, Meaning, Need, Operation, Parameter};
 
-use super::{Action, COMMANDS, Syntax};
+use super::{Action, COMMANDS, SERVICES, Syntax, refusals};
 use crate::Call;
 
-const HEAD: &str = "\
+const OPERATIONS: &str = "\
 # Operations
 
 Every operation of every service, from its declaration in `domain/`. An operation has one name,
@@ -36,25 +36,40 @@ same map as an array of names and values. A RESP2 answer to a command has values
 | done before under the same key | as before, then `replayed` | as before, then `replayed` |
 
 A field that is not set is null.
+
+This page is generated from the declarations by `cargo xtask reference`.
+";
+
+const REFUSALS: &str = "\
+# Refusals
+
+A refusal changes nothing. Its code is the same over RESP (`reason`), over HTTP (`code`) and in
+metrics.
+
+This page is generated from the declarations by `cargo xtask reference`.
 ";
 
 /// Characters of a line.
 const WIDTH: usize = 100;
 
-const SERVICES: [(&str, &str); 4] = [
-    ("rooms", "Rooms"),
-    ("exchange", "Exchange"),
-    ("games", "Games"),
-    ("travel", "Travel"),
-];
-
-fn page() -> String {
-    let mut page = HEAD.to_owned();
-    for (service, title) in SERVICES {
-        write!(page, "\n## {title}\n").unwrap();
-        for syntax in COMMANDS.iter().filter(|syntax| syntax.group == service) {
+fn page_of_operations() -> String {
+    let mut page = OPERATIONS.to_owned();
+    for service in SERVICES {
+        write!(page, "\n## {service}\n").unwrap();
+        for syntax in COMMANDS.iter().filter(|syntax| syntax.group == *service) {
             let call = syntax.action.and_then(Action::call);
             put(&mut page, syntax, call.expect("services have operations"));
+        }
+    }
+    page
+}
+
+fn page_of_refusals() -> String {
+    let mut page = REFUSALS.to_owned();
+    for service in SERVICES {
+        write!(page, "\n## {service}\n\n| code | |\n| --- | --- |\n").unwrap();
+        for Meaning { code, sentence, .. } in refusals(service) {
+            writeln!(page, "| `{code}` | {sentence} |").unwrap();
         }
     }
     page
@@ -165,17 +180,22 @@ fn shown(field: &Field) -> String {
     format!("`{}`", field.name)
 }
 
-#[test]
-fn the_page_of_operations_is_the_reviewed_one() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/operations.md");
-    let page = page();
+/// Compares a page with the reviewed one, or writes it.
+fn check(name: &str, page: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let path = folder.join(name);
     if env::var_os("TURNSTILE_BLESS").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, &page).unwrap();
+        fs::write(&path, page).unwrap();
     }
     let reviewed = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         page == reviewed,
-        "docs/reference/operations.md differs; review, then run with TURNSTILE_BLESS=1"
+        "docs/reference/{name} differs; review, then run `cargo xtask reference`"
     );
+}
+
+#[test]
+fn the_pages_of_operations_and_refusals_are_current() {
+    check("operations.md", &page_of_operations());
+    check("refusals.md", &page_of_refusals());
 }

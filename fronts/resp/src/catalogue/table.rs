@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 
 use super::{Action, Argument, Kind, Syntax, Verb};
 
+pub use services::{SERVICES, refusals};
+
 const WRITE: &[&str] = &["write", "denyoom", "fast"];
 const READ: &[&str] = &["readonly", "fast"];
 const CONNECTION: &[&str] = &["loading", "stale", "fast"];

@@ -1,6 +1,8 @@
 //! The commands of the services, as their declarations have them.
 
-use turnstile_chassis::{self as chassis, Field, Need, Operation, Operations, Parameter};
+use turnstile_chassis::{
+    self as chassis, Field, Meaning, Need, Operation, Operations, Parameter, Refuse as _,
+};
 use turnstile_types::Machine;
 
 use super::{Action, Argument, Kind, READ, Syntax, WRITE, argument, option, optional, text, word};
@@ -16,6 +18,18 @@ macro_rules! commands {
                 <$types::$machine as Machine>::Query,
             >(stringify!($name), Action::$machine));)+
             all
+        }
+
+        /// The names of the services.
+        pub const SERVICES: &[&str] = &[$(stringify!($name)),+];
+
+        /// The refusals of a service, in the order of their declaration.
+        #[must_use]
+        pub fn refusals(service: &str) -> Vec<Meaning> {
+            match service {
+                $(stringify!($name) => $types::Refusal::meanings(),)+
+                _ => Vec::new(),
+            }
         }
     };
 }
