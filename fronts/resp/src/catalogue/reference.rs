@@ -94,7 +94,7 @@ fn put(page: &mut String, syntax: &Syntax, call: &Call) {
         page.push_str("\nAnswers no fields.\n");
         return;
     }
-    let names: Vec<String> = fields.iter().map(|field| shown(field)).collect();
+    let names: Vec<String> = fields.iter().map(shown).collect();
     page.push('\n');
     wrap(page, &format!("Answers {}.", names.join(", ")));
 }
