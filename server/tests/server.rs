@@ -15,6 +15,7 @@ mod server {
     mod hostile_xml;
     mod keys;
     mod overlap;
+    mod seats;
     mod travel;
     mod travel_lines;
     mod travel_resp;

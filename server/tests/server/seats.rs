@@ -1,10 +1,6 @@
 //! Seats at the doors: RESP and HTTP answer the same, events are told, and nothing is lost by a restart.
 
-#[path = "server/client.rs"]
-#[expect(dead_code, reason = "other tests need more of it")]
-mod client;
-
-use client::{Client, Server};
+use super::client::{Client, Server};
 
 /// One request over HTTP: the status line, a blank line and the body of the answer.
 fn http(server: &Server, method: &str, path: &str, body: &str) -> String {
