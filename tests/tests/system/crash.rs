@@ -3,6 +3,7 @@
 
 mod answer;
 mod books;
+mod box_office;
 mod crowd;
 mod damage;
 mod database;

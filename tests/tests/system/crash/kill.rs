@@ -5,12 +5,17 @@ use std::time::{Duration, Instant};
 use rand::RngExt as _;
 use turnstile_tests::{Turnstile, run};
 
+use super::books::Books;
+use super::box_office::BoxOffice;
 use super::directory::{make_snapshot, with_small_segments};
 use super::hotel::Hotel;
 use super::ordeal::Ordeal;
 
 /// How often the server is killed under load.
 const KILLS: u32 = 50;
+
+/// How often a server that sells seats is killed.
+const SEATS_KILLS: u32 = 20;
 
 /// The most answers before a kill.
 const ANSWERS_MAX: usize = 250;
@@ -20,12 +25,21 @@ const START_MS_MAX: u64 = 40;
 
 #[test]
 fn a_killed_server_keeps_what_it_answered_and_does_nothing_twice() {
-    let mut ordeal = Ordeal::<Hotel>::new("a_killed_server_keeps");
+    kill_under_load::<Hotel>("a_killed_server_keeps", KILLS);
+}
+
+#[test]
+fn a_killed_server_keeps_the_seats_it_sold_and_sells_none_twice() {
+    kill_under_load::<BoxOffice>("a_killed_server_keeps_the_seats", SEATS_KILLS);
+}
+
+fn kill_under_load<B: Books>(test: &'static str, kills: u32) {
+    let mut ordeal = Ordeal::<B>::new(test);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path();
     with_small_segments(data);
     ordeal.open(&Turnstile::serve(data, "sync"));
-    while let Some(kill) = ordeal.next_crash(KILLS) {
+    while let Some(kill) = ordeal.next_crash(kills) {
         let server = Turnstile::serve(data, "sync");
         ordeal.check(&server);
         let load = ordeal.load(&server, ANSWERS_MAX);
