@@ -44,7 +44,7 @@ impl<const MAX: u16> Readable<'_> for UpTo<MAX> {
     }
 
     fn kind() -> Kind {
-        <u16 as Readable>::kind()
+        <Self as Value>::kind()
     }
 }
 
@@ -54,6 +54,9 @@ impl<const MAX: u16> Value for UpTo<MAX> {
     }
 
     fn kind() -> Kind {
-        <u16 as Value>::kind()
+        Kind::Number {
+            min: 1,
+            max: u64::from(MAX),
+        }
     }
 }
