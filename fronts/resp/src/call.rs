@@ -149,7 +149,7 @@ impl Call {
         &'static self,
         arguments: Arguments<'a, '_>,
         door: C::Door<'_>,
-    ) -> Result<Request<'a, C, Q>, Invalid>
+    ) -> Result<Request<'a, C, Q>, Box<Invalid>>
     where
         C: Operations<'a>,
         Q: for<'d> Operations<'a, Door<'d> = C::Door<'d>>,
@@ -160,25 +160,39 @@ impl Call {
             next: 1,
             found: [0; OPTIONS_MAX],
             is_found: false,
+            has_options: false,
             fault: None,
         };
         if self.is_read {
             let query = Q::read(self.operation.place, &mut words, door);
-            return words.finish(query).map(Request::Query);
+            words.find_options();
+            return match (query, words.fault) {
+                (Some(query), None) => Ok(Request::Query(query)),
+                (_, fault) => Err(self.fault(fault)),
+            };
         }
         let command = C::read(self.operation.place, &mut words, door);
         let key = words.optional(KEY, Key::parse);
-        let (command, key) = words.finish(command.zip(key))?;
-        Ok(Request::Command { command, key })
+        match (command, key, words.fault) {
+            (Some(command), Some(key), None) => Ok(Request::Command { command, key }),
+            (_, _, fault) => Err(self.fault(fault)),
+        }
+    }
+
+    /// What was noted, or that the door has no such operation.
+    #[cold]
+    fn fault(&'static self, noted: Option<Box<Invalid>>) -> Box<Invalid> {
+        noted.unwrap_or_else(|| self.invalid("operation", "there is none such"))
     }
 
     /// An argument that could be read alone and is wrong beside the others.
-    pub(crate) fn invalid(&'static self, argument: &'static str, reason: &str) -> Invalid {
-        Invalid {
+    #[cold]
+    pub(crate) fn invalid(&'static self, argument: &'static str, reason: &str) -> Box<Invalid> {
+        Box::new(Invalid {
             call: self,
             argument,
             reason: reason.to_owned(),
-        }
+        })
     }
 }
 
@@ -207,28 +221,24 @@ struct Words<'a, 'spans> {
     next: usize,
     /// Where the word of each option stands that has one; no argument has the place 0.
     found: [usize; OPTIONS_MAX],
-    /// Whether the options have been looked for.
+    /// Whether the options have been looked for, and whether there are any.
     is_found: bool,
-    fault: Option<Invalid>,
+    has_options: bool,
+    fault: Option<Box<Invalid>>,
 }
 
 impl<'a> Words<'a, '_> {
     /// Only the first fault is told.
-    fn note(&mut self, argument: &'static str, reason: impl fmt::Display) {
-        self.fault.get_or_insert_with(|| Invalid {
-            call: self.call,
-            argument,
-            reason: reason.to_string(),
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, argument: &'static str, reason: &dyn fmt::Display) {
+        self.fault.get_or_insert_with(|| {
+            Box::new(Invalid {
+                call: self.call,
+                argument,
+                reason: reason.to_string(),
+            })
         });
-    }
-
-    fn finish<T>(mut self, read: Option<T>) -> Result<T, Invalid> {
-        self.find_options();
-        match (self.fault, read) {
-            (None, Some(read)) => Ok(read),
-            (Some(fault), _) => Err(fault),
-            (None, None) => Err(self.call.invalid("operation", "there is none such")),
-        }
     }
 
     #[inline]
@@ -238,7 +248,7 @@ impl<'a> Words<'a, '_> {
         word: &'a [u8],
         read: impl FnOnce(&'a [u8]) -> Result<T, E>,
     ) -> Option<T> {
-        read(word).map_err(|invalid| self.note(name, invalid)).ok()
+        read(word).map_err(|invalid| self.note(name, &invalid)).ok()
     }
 
     /// The place of the option that a word begins, if it begins one.
@@ -261,6 +271,13 @@ impl<'a> Words<'a, '_> {
             return;
         }
         self.is_found = true;
+        self.has_options = self.next < self.arguments.len();
+        if self.has_options {
+            self.find_each();
+        }
+    }
+
+    fn find_each(&mut self) {
         while let Some(word) = self.arguments.get(self.next) {
             let at = self.next;
             self.next += 1;
@@ -272,17 +289,17 @@ impl<'a> Words<'a, '_> {
             let Some((choice, place)) = chosen else {
                 return self.note(
                     "option",
-                    format_args!("argument {at} is no option of this command"),
+                    &format_args!("argument {at} is no option of this command"),
                 );
             };
             if *place != 0 {
-                return self.note(choice.name, "given twice");
+                return self.note(choice.name, &"given twice");
             }
             *place = at;
             if matches!(choice.form, Form::Value) {
                 *place = self.next;
                 if self.arguments.get(self.next).is_none() {
-                    return self.note(choice.name, "the value is missing");
+                    return self.note(choice.name, &"the value is missing");
                 }
                 self.next += 1;
             }
@@ -293,6 +310,9 @@ impl<'a> Words<'a, '_> {
     #[inline]
     fn given(&mut self, name: &'static str) -> Option<&'a [u8]> {
         self.find_options();
+        if !self.has_options {
+            return None;
+        }
         let mut options = self.call.options.iter().zip(self.found);
         let (_, place) = options.find(|(choice, _)| choice.name == name)?;
         if place == 0 {
@@ -314,7 +334,7 @@ impl<'a> Source<'a> for Words<'a, '_> {
         match word {
             Some(word) => self.take(name, word, read),
             None => {
-                self.note(name, "the value is missing");
+                self.note(name, &"the value is missing");
                 None
             }
         }
@@ -372,6 +392,6 @@ impl<'a> Source<'a> for Words<'a, '_> {
     }
 
     fn invalid(&mut self, name: &'static str, reason: impl fmt::Display) {
-        self.note(name, reason);
+        self.note(name, &reason);
     }
 }

@@ -51,7 +51,7 @@ pub type Request<'a> = crate::Request<'a, Command, Query>;
 pub fn parse<'a>(
     call: &'static Call,
     arguments: Arguments<'a, '_>,
-) -> Result<Request<'a>, Invalid> {
+) -> Result<Request<'a>, Box<Invalid>> {
     let request = call.read(arguments, ())?;
     match &request {
         Request::Query(query) => match query.flaw() {

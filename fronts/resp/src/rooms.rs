@@ -34,7 +34,7 @@ pub fn parse<'a>(
     call: &'static Call,
     arguments: Arguments<'a, '_>,
     door: Door<'_>,
-) -> Result<Request<'a>, Invalid> {
+) -> Result<Request<'a>, Box<Invalid>> {
     let request = call.read(arguments, door)?;
     match &request {
         Request::Query(query) => match query.flaw() {

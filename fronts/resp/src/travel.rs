@@ -132,6 +132,6 @@ pub type Request<'a> = crate::Request<'a, Command, Query>;
 pub fn parse<'a>(
     call: &'static Call,
     arguments: Arguments<'a, '_>,
-) -> Result<Request<'a>, Invalid> {
+) -> Result<Request<'a>, Box<Invalid>> {
     call.read(arguments, ())
 }

@@ -591,7 +591,7 @@ fn arity_counts_the_words_that_must_stand() {
 fn read<T>(
     call: &'static Call,
     words: &[Vec<u8>],
-    check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
+    check: impl FnOnce(Result<Request<'_>, Box<Invalid>>) -> T,
 ) -> T {
     framed(call.name(), words, |arguments| {
         check(parse(call, arguments))

@@ -339,7 +339,7 @@ const KNOWN: &[&str] = &[
 fn read<T>(
     call: &'static Call,
     words: &[Vec<u8>],
-    check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
+    check: impl FnOnce(Result<Request<'_>, Box<Invalid>>) -> T,
 ) -> T {
     framed(call.name(), words, |arguments| {
         check(parse(call, arguments))
