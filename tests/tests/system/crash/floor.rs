@@ -238,7 +238,11 @@ impl Books for Floor {
                     .to_vec();
                 words.extend([order.quantity.clone(), order.limit.clone()]);
                 words.extend(at_once.then(|| "IOC".to_owned()));
-                words.extend(client.iter().flat_map(|id| ["ID".to_owned(), id.clone()]));
+                words.extend(
+                    client
+                        .iter()
+                        .flat_map(|id| ["CLIENT_ID".to_owned(), id.clone()]),
+                );
                 words
             }
         };
