@@ -12,7 +12,7 @@ use crate::{step, tool, tree};
 
 /// Crates whose every decision matters. What only costs speed is left out by name in
 /// `.cargo/mutants.toml`.
-pub(crate) const CRATES: [&str; 9] = [
+pub(crate) const CRATES: [&str; 10] = [
     "turnstile-record",
     "turnstile-journal",
     "turnstile-sequencer",
@@ -20,6 +20,7 @@ pub(crate) const CRATES: [&str; 9] = [
     "turnstile-book",
     "turnstile-exchange",
     "turnstile-rooms",
+    "turnstile-seats",
     "turnstile-travel",
     "turnstile-games",
 ];

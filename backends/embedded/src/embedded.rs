@@ -171,10 +171,7 @@ impl Embedded {
     where
         Services: Hosts<M>,
     {
-        if !self.start.is_over_for(M::SERVICE) {
-            return Err(ExecuteError::ReadOnly);
-        }
-        self.slowed.decide();
+        self.admit::<M>()?;
         let executed = self.sequencer.execute::<M>(now, principal, key, command);
         executed.inspect_err(|refused| self.relieve(*refused))
     }
@@ -193,13 +190,20 @@ impl Embedded {
     where
         Services: Hosts<M>,
     {
+        self.admit::<M>()?;
+        let sequencer = &mut self.sequencer;
+        let executed = sequencer.execute_encoded::<M>(now, asked, command, bytes);
+        executed.inspect_err(|refused| self.relieve(*refused))
+    }
+
+    /// What comes before every decision about a service.
+    #[inline]
+    fn admit<M: Machine>(&mut self) -> Result<(), ExecuteError> {
         if !self.start.is_over_for(M::SERVICE) {
             return Err(ExecuteError::ReadOnly);
         }
         self.slowed.decide();
-        let sequencer = &mut self.sequencer;
-        let executed = sequencer.execute_encoded::<M>(now, asked, command, bytes);
-        executed.inspect_err(|refused| self.relieve(*refused))
+        Ok(())
     }
 
     /// Makes sure that the next `bytes` of records become durable together or not at all.
