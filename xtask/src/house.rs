@@ -30,11 +30,12 @@ older checkout, there as well.
 ";
 
 /// Services whose enums are counted, as folders.
-const SERVICES: [&str; 4] = [
+const SERVICES: [&str; 5] = [
     "domain/rooms",
     "domain/exchange",
     "domain/games",
     "domain/travel",
+    "domain/seats",
 ];
 
 /// Counts the checkout at `root` and, if there is one, an older checkout; writes the table.
