@@ -1,10 +1,11 @@
 //! One blocking connection to the RESP door.
 
-use std::{fmt, io, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use crate::{
-    resp::{self, Limits, Malformed, Value},
-    wire::{Lost, Wire},
+    Error,
+    resp::{self, Limits, Value},
+    wire::Wire,
 };
 
 /// A blocking connection. Requests may be pipelined: each [`send`](Self::send) is answered by one
@@ -16,17 +17,6 @@ use crate::{
 /// requests.
 #[derive(Debug)]
 pub struct Connection(Wire);
-
-/// Why a connection gave no answer.
-#[derive(Debug)]
-pub enum Error {
-    /// The socket failed, or a timeout passed.
-    Io(io::Error),
-    /// The peer closed the connection while an answer was owed.
-    Closed,
-    /// The peer sent something that is no reply.
-    Malformed(Malformed),
-}
 
 impl Connection {
     /// Connects with `TCP_NODELAY`; `timeout` bounds the connect, and each later read and write.
@@ -56,7 +46,7 @@ impl Connection {
     /// # Errors
     /// The connection failed.
     pub fn flush(&mut self) -> Result<(), Error> {
-        Ok(self.0.flush()?)
+        self.0.flush()
     }
 
     /// Waits for the next reply.
@@ -72,47 +62,6 @@ impl Connection {
             }
             self.0.read()?;
         }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "the connection failed: {error}"),
-            Self::Closed => f.write_str("the server closed the connection"),
-            Self::Malformed(malformed) => write!(f, "the server sent no RESP: {malformed}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::Malformed(malformed) => Some(malformed),
-            Self::Closed => None,
-        }
-    }
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<Lost> for Error {
-    fn from(lost: Lost) -> Self {
-        match lost {
-            Lost::Io(error) => Self::Io(error),
-            Lost::Closed => Self::Closed,
-        }
-    }
-}
-
-impl From<Malformed> for Error {
-    fn from(malformed: Malformed) -> Self {
-        Self::Malformed(malformed)
     }
 }
 

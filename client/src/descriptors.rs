@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The hard limit, which only the system's administrator raises, is below what is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooFew {
+pub struct OpenFilesLimited {
     pub needed: u64,
     pub allowed: u64,
 }
@@ -16,7 +16,7 @@ pub struct TooFew {
 ///
 /// # Errors
 /// The hard limit is lower. Then the soft limit is as high as it.
-pub fn allow(needed: u64) -> Result<(), TooFew> {
+pub fn allow(needed: u64) -> Result<(), OpenFilesLimited> {
     let limits = getrlimit(Resource::Nofile);
     let hard = limits.maximum.unwrap_or(u64::MAX);
     let wanted = needed.min(hard);
@@ -31,12 +31,12 @@ pub fn allow(needed: u64) -> Result<(), TooFew> {
         }
     }
     if allowed < needed {
-        return Err(TooFew { needed, allowed });
+        return Err(OpenFilesLimited { needed, allowed });
     }
     Ok(())
 }
 
-impl fmt::Display for TooFew {
+impl fmt::Display for OpenFilesLimited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { needed, allowed } = self;
         write!(
@@ -47,7 +47,7 @@ impl fmt::Display for TooFew {
     }
 }
 
-impl error::Error for TooFew {}
+impl error::Error for OpenFilesLimited {}
 
 #[cfg(test)]
 mod tests {
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!((allow(65), soft()), (Ok(()), Some(65)));
         if let Some(allowed) = hard {
             let needed = allowed + 1;
-            let expected = Err(TooFew { needed, allowed });
+            let expected = Err(OpenFilesLimited { needed, allowed });
             assert_eq!((allow(needed), soft()), (expected, hard));
         }
     }

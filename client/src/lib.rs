@@ -8,6 +8,8 @@ pub mod resp;
 pub mod xml;
 
 mod connection;
+mod error;
 mod wire;
 
-pub use connection::{Connection, Error};
+pub use connection::Connection;
+pub use error::Error;

@@ -1,19 +1,13 @@
 //! One blocking connection to the door of travel.
 
-use std::{
-    collections::VecDeque,
-    fmt,
-    io::{self, Write as _},
-    net::SocketAddr,
-    time::Duration,
-};
+use std::{collections::VecDeque, fmt, io::Write as _, net::SocketAddr, time::Duration};
 
 pub use turnstile_lines::{
     Verb,
     client::{Reply, number, started},
 };
 
-use crate::wire::{Lost, Wire};
+use crate::{Error, wire::Wire};
 
 /// A blocking connection. Lines may be pipelined: each [`send`](Self::send) is answered by one
 /// [`receive`](Self::receive), in order. What is sent waits in memory until then, so that a batch
@@ -26,15 +20,6 @@ pub struct Connection {
     wire: Wire,
     /// The commands whose answers are owed, in order: they say where an answer ends.
     asked: VecDeque<Verb>,
-}
-
-/// Why a connection gave no answer.
-#[derive(Debug)]
-pub enum Error {
-    /// The socket failed, or a timeout passed.
-    Io(io::Error),
-    /// The peer closed the connection while an answer was owed.
-    Closed,
 }
 
 impl Connection {
@@ -89,39 +74,6 @@ impl Connection {
         };
         let (reply, _) = reply(verb, self.wire.take(length)).expect("it is there whole");
         Ok(reply)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "the connection failed: {error}"),
-            Self::Closed => f.write_str("the server closed the connection"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::Closed => None,
-        }
-    }
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<Lost> for Error {
-    fn from(lost: Lost) -> Self {
-        match lost {
-            Lost::Io(error) => Self::Io(error),
-            Lost::Closed => Self::Closed,
-        }
     }
 }
 

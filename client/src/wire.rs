@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use crate::Error;
+
 /// How much is read at a time; grows with what has already come of a long answer.
 const READ_BYTES: usize = 16 * 1024;
 
@@ -19,13 +21,6 @@ pub(crate) struct Wire {
     used: usize,
     /// How many bytes of `inbox` have been read.
     filled: usize,
-}
-
-/// Why no more bytes come or go.
-#[derive(Debug)]
-pub(crate) enum Lost {
-    Io(io::Error),
-    Closed,
 }
 
 impl Wire {
@@ -44,7 +39,7 @@ impl Wire {
     }
 
     /// Writes what waits.
-    pub(crate) fn flush(&mut self) -> Result<(), Lost> {
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
         if !self.outbox.is_empty() {
             self.stream.write_all(&self.outbox)?;
             self.outbox.clear();
@@ -66,7 +61,7 @@ impl Wire {
 
     /// Reads at least one byte more. Room doubles with what waits, so that an answer of n bytes is
     /// looked at log n times and not n times.
-    pub(crate) fn read(&mut self) -> Result<(), Lost> {
+    pub(crate) fn read(&mut self) -> Result<(), Error> {
         self.inbox.copy_within(self.used..self.filled, 0);
         self.filled -= self.used;
         self.used = 0;
@@ -76,15 +71,9 @@ impl Wire {
         }
         let read = self.stream.read(&mut self.inbox[self.filled..])?;
         if read == 0 {
-            return Err(Lost::Closed);
+            return Err(Error::Closed);
         }
         self.filled += read;
         Ok(())
-    }
-}
-
-impl From<io::Error> for Lost {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }

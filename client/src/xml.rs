@@ -1,10 +1,10 @@
 //! One blocking connection to the XML door.
 
-use std::{fmt, io, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use turnstile_xml::{Framed, client::frame};
 
-use crate::wire::{Lost, Wire};
+use crate::{Error, wire::Wire};
 
 /// A blocking connection. Requests may be pipelined: each is answered by one
 /// [`receive`](Self::receive), in order. What is put into the [`outbox`](Self::outbox) waits in
@@ -13,17 +13,6 @@ use crate::wire::{Lost, Wire};
 /// After an error the connection is of no further use.
 #[derive(Debug)]
 pub struct Connection(Wire);
-
-/// Why a connection gave no answer.
-#[derive(Debug)]
-pub enum Error {
-    /// The socket failed, or a timeout passed.
-    Io(io::Error),
-    /// The peer closed the connection while an answer was owed.
-    Closed,
-    /// The peer sent something that begins no answer.
-    Broken,
-}
 
 impl Connection {
     /// Connects with `TCP_NODELAY`; `timeout` bounds the connect, and each later read and write.
@@ -52,42 +41,8 @@ impl Connection {
                     return Ok(&answer[xml]);
                 }
                 Framed::Incomplete { .. } => self.0.read()?,
-                Framed::Broken(_) => return Err(Error::Broken),
+                Framed::Broken(_) => return Err(Error::NotXml),
             }
-        }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "the connection failed: {error}"),
-            Self::Closed => f.write_str("the server closed the connection"),
-            Self::Broken => f.write_str("the server sent what begins no answer in XML"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::Closed | Self::Broken => None,
-        }
-    }
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<Lost> for Error {
-    fn from(lost: Lost) -> Self {
-        match lost {
-            Lost::Io(error) => Self::Io(error),
-            Lost::Closed => Self::Closed,
         }
     }
 }
@@ -130,7 +85,7 @@ mod tests {
     #[test]
     fn what_begins_no_answer_ends_the_connection() {
         let (mut connection, peer) = peer(vec![b"HTTP/1.1 400".to_vec()]);
-        assert!(matches!(connection.receive(), Err(Error::Broken)));
+        assert!(matches!(connection.receive(), Err(Error::NotXml)));
         peer.join().unwrap();
     }
 }

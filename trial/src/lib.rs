@@ -2,6 +2,7 @@
 
 mod allocations;
 mod bytes;
+mod chromium;
 mod disk;
 mod notice;
 mod servers;
@@ -10,6 +11,7 @@ mod stories;
 
 pub use allocations::{Counting, Tally};
 pub use bytes::{check_canonical, check_command, check_only_whole, check_outcome, hex, unhex};
+pub use chromium::Chromium;
 pub use disk::{Filler, SmallDisk};
 pub use notice::no_mount;
 pub use servers::{MariaServer, PostgresServer, RedisServer};

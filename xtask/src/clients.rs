@@ -11,13 +11,14 @@ use anyhow::{Context, Result, ensure};
 use crate::{step, tree};
 
 /// Packages of PyPI, by name and version.
-const PYTHON: [(&str, &str); 6] = [
+const PYTHON: [(&str, &str); 7] = [
     ("redis", "8.1.0"),
     ("valkey", "6.2.0"),
     ("coredis", "6.9.0"),
     ("valkey-glide", "2.6.0"),
     ("websockets", "17.4"),
     ("prometheus-client", "0.26.0"),
+    ("schemathesis", "4.32.5"),
 ];
 
 /// Packages of npm.

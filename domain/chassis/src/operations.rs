@@ -41,6 +41,8 @@ pub struct Parameter {
     pub meaning: &'static str,
     pub kind: Kind,
     pub need: Need,
+    /// What it is when it is not given, as text; nothing where that depends on more.
+    pub default: Option<String>,
 }
 
 /// Whether a parameter must be given, and how often.
@@ -258,6 +260,7 @@ impl<'a> Parameters<'a> for Stay {
             meaning,
             kind: Kind::Night,
             need: Need::Required,
+            default: None,
         };
         vec![
             night("arrival", "The first night"),
@@ -283,6 +286,7 @@ impl<'a, T: Readable<'a>> Parameters<'a> for [T; 2] {
             meaning: "",
             kind: T::kind(),
             need: Need::Required,
+            default: None,
         };
         vec![one("first"), one("second")]
     }

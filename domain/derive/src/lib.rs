@@ -101,7 +101,7 @@ pub fn words(input: TokenStream) -> TokenStream {
 ///         property: Name,
 ///         #[parameter(flatten)]
 ///         stay: Stay,
-///         #[parameter(name = "ttl_seconds", read_as = Seconds, default = 600_000)]
+///         #[parameter(name = "ttl_seconds", read_as = Seconds, default = 600_000, shown = 600)]
 ///         ttl_ms: u32,
 ///     },
 ///     #[operation(internal)]
@@ -109,9 +109,10 @@ pub fn words(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A parameter must be given unless its type is an `Option` or a `bool`, or it has a default. What a door
-/// knows is the type `door`; its methods read a field with `#[parameter(door = method)]`. An operation is
-/// answered by the variant of `answers` that has its name, unless it names another.
+/// A parameter must be given unless its type is an `Option` or a `bool`, or it has a default. Doors show
+/// the default of a number with a `max`, or what `shown` says. What a door knows is the type `door`; its methods read a field with `#[parameter(door = method)]`. An operation is
+/// answered by the variant of `answers` that has its name, unless it names another. If the operations are
+/// `checked`, their method `flaw` names a parameter that is wrong beside the others, and says why.
 #[proc_macro_derive(Operations, attributes(operations, operation, parameter))]
 pub fn operations(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -16,10 +16,12 @@ use crate::{
     words::{Named, names},
 };
 
-/// What an enum says of all its operations: `#[operations(door = Door<'d>, answers = Done)]`.
+/// What an enum says of all its operations: `#[operations(door = Door<'d>, answers = Done, checked)]`.
 struct Declared {
     door: Type,
     answers: Option<Type>,
+    /// Whether its method `flaw` finds what is wrong between several parameters.
+    is_checked: bool,
 }
 
 impl Declared {
@@ -36,6 +38,7 @@ impl Default for Declared {
         Self {
             door: parse_quote!(()),
             answers: None,
+            is_checked: false,
         }
     }
 }
@@ -45,15 +48,15 @@ impl Parse for Declared {
         let mut declared = Self::default();
         while !input.is_empty() {
             let name: Ident = input.parse()?;
-            input.parse::<Token![=]>()?;
-            let value: Type = input.parse()?;
-            match () {
-                () if name == "door" => declared.door = value,
-                () if name == "answers" => declared.answers = Some(value),
-                () => {
-                    let known = "operations have `door = Type` and `answers = Type`";
-                    return Err(Error::new_spanned(name, known));
-                }
+            if name == "checked" {
+                declared.is_checked = true;
+            } else if name == "door" {
+                declared.door = value(input)?;
+            } else if name == "answers" {
+                declared.answers = Some(value(input)?);
+            } else {
+                let known = "operations have `door = Type` and `answers = Type`, or are `checked`";
+                return Err(Error::new_spanned(name, known));
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -63,6 +66,11 @@ impl Parse for Declared {
     }
 }
 
+fn value(input: ParseStream<'_>) -> Result<Type> {
+    input.parse::<Token![=]>()?;
+    input.parse()
+}
+
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Enum(data) = &input.data else {
         return Err(Error::new_spanned(
@@ -70,8 +78,23 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             "only an enum has operations",
         ));
     };
-    let Declared { door, answers } = Declared::read(input)?;
-    let (list, read) = operations(data, answers.as_ref())?;
+    let Declared {
+        door,
+        answers,
+        is_checked,
+    } = Declared::read(input)?;
+    let (list, mut read) = operations(data, answers.as_ref())?;
+    if is_checked {
+        read = quote! {
+            let mut read = || -> ::core::option::Option<Self> { #read };
+            let operation = read()?;
+            if let ::core::option::Option::Some((name, reason)) = operation.flaw() {
+                source.invalid(name, reason);
+                return ::core::option::Option::None;
+            }
+            ::core::option::Option::Some(operation)
+        };
+    }
     let (name, (_, arguments, _)) = (&input.ident, input.generics.split_for_impl());
     let lifetime: Lifetime = input
         .generics
@@ -165,11 +188,11 @@ fn answered(answers: Option<&Type>, names: &[Ident]) -> TokenStream {
     };
     let words = names.iter().map(|name| name.unraw().to_string());
     quote! {{
-        type Answers = #answers;
-        let _exist = |answers: &Answers| {
-            #(let _ = ::core::matches!(answers, Answers::#names { .. });)*
+        type DeclaredAnswers = #answers;
+        let _exist = |answers: &DeclaredAnswers| {
+            #(let _ = ::core::matches!(answers, DeclaredAnswers::#names { .. });)*
         };
-        ::turnstile_chassis::variants_named::<Answers>(&[#(#words),*])
+        ::turnstile_chassis::variants_named::<DeclaredAnswers>(&[#(#words),*])
     }}
 }
 

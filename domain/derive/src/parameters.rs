@@ -26,6 +26,8 @@ struct Options {
     max: Option<Expr>,
     /// What it is when it is not given.
     default: Option<Expr>,
+    /// How doors show the default, where it is not a bounded number.
+    shown: Option<Expr>,
     /// The word for nothing, where it must be given.
     none: Option<LitStr>,
     /// The type of the values of which it has several.
@@ -54,6 +56,7 @@ impl Options {
                         () if key.is_ident("name") => options.name = Some(text(value)?),
                         () if key.is_ident("none") => options.none = Some(text(value)?),
                         () if key.is_ident("default") => options.default = Some(value.clone()),
+                        () if key.is_ident("shown") => options.shown = Some(value.clone()),
                         () if key.is_ident("read_as") => options.read_as = Some(value_type()?),
                         () if key.is_ident("repeated") => options.repeated = Some(value_type()?),
                         () if key.is_ident("door") => {
@@ -75,7 +78,7 @@ impl Options {
 
 fn unknown(part: &Meta) -> Error {
     let known = "a parameter is `name = \"...\"`, `flatten`, `last`, `read_as = Type`, \
-                 `door = method`, `kind = value`, `min = 1`, `max = 9`, `default = value`, `none = \"...\"`, \
+                 `door = method`, `kind = value`, `min = 1`, `max = 9`, `default = value`, `shown = text`, `none = \"...\"`, \
                  `repeated = Type` or `most = 9`";
     Error::new_spanned(part, known)
 }
@@ -128,6 +131,14 @@ impl Part {
             None if is_flag => quote!(::turnstile_chassis::Kind::Flag),
             None => kind,
         };
+        let default = match (&options.shown, &options.max, &options.default) {
+            (Some(shown), ..) => quote!(::core::option::Option::Some((#shown).to_string())),
+            (None, Some(_), Some(default)) => quote!({
+                let default: #value = #default;
+                ::core::option::Option::Some(default.to_string())
+            }),
+            _ => quote!(::core::option::Option::None),
+        };
         let meaning = documentation(&field.attrs);
         let describe = quote! {
             parameters.push(::turnstile_chassis::Parameter {
@@ -135,6 +146,7 @@ impl Part {
                 meaning: #meaning,
                 kind: #kind,
                 need: ::turnstile_chassis::Need::#need,
+                default: #default,
             });
         };
         Ok(Self {

@@ -84,6 +84,7 @@ impl<'a> Parameters<'a> for Waiting {
             meaning,
             kind,
             need,
+            default: None,
         };
         vec![
             parameter(
@@ -156,8 +157,8 @@ struct OrderParameters {
     limit: Option<Decimal>,
     #[parameter(flatten)]
     waiting: Waiting,
-    /// What happens when it meets an order of its own account; `expire_taker` when nothing is said.
-    #[parameter(default = SelfTrade::ExpireTaker)]
+    /// What happens when it meets an order of its own account.
+    #[parameter(default = SelfTrade::ExpireTaker, shown = SelfTrade::ExpireTaker.code())]
     self_trade: SelfTrade,
     /// Unique for the account: the same order under the same id opens nothing again.
     client_id: Option<ClientId>,

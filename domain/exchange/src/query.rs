@@ -42,7 +42,7 @@ const LEVELS: u16 = 10;
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer)]
+#[operations(answers = Answer, checked)]
 pub enum Query {
     /// Shows an account's cash and a page of its positions, free and reserved, in the order of the
     /// symbols' creation.
@@ -116,8 +116,7 @@ pub enum Query {
 
 impl Query {
     /// What is wrong with parameters that could be read one by one: the name of one, and why.
-    #[must_use]
-    pub const fn flaw(&self) -> Option<(&'static str, &'static str)> {
+    const fn flaw(&self) -> Option<(&'static str, &'static str)> {
         let Self::Order {
             account: None,
             order: OrderRef::Client(_),

@@ -64,7 +64,7 @@ pub enum Query {
     /// Lists the best, or those after a place in the order.
     #[word("list_leaders")]
     Leaders {
-        #[parameter(default = MEASURE)]
+        #[parameter(default = MEASURE, shown = MEASURE.code())]
         measure: Measure,
         cursor: Option<Rung>,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
@@ -73,7 +73,7 @@ pub enum Query {
     /// Lists those who stand next to a player.
     #[word("list_around")]
     Around {
-        #[parameter(default = MEASURE)]
+        #[parameter(default = MEASURE, shown = MEASURE.code())]
         measure: Measure,
         player: PlayerId,
         /// How many before the player, and as many behind.
@@ -183,8 +183,10 @@ pub struct Opponent(pub u32);
 impl Readable<'_> for Opponent {
     type Invalid = NotWhole;
 
+    /// A cursor that no page gave out may be larger than every number of a player: nothing follows it.
     fn read(text: &[u8]) -> Result<Self, NotWhole> {
-        u32::read(text).map(Self)
+        let number = u64::read(text)?;
+        Ok(Self(u32::try_from(number).unwrap_or(u32::MAX)))
     }
 
     fn kind() -> Kind {

@@ -6,7 +6,7 @@ use turnstile_types::{InvalidName, Name, Stay};
 use crate::{Done, GuestId, GuestName, IdKey, IdNumber, InvalidIdNumber, Reference};
 
 /// How long a hold lasts when nothing is said.
-const HOLD_MS: u32 = 600_000;
+const HOLD_SECONDS: u32 = 600;
 
 /// The longest time that fits a command, in seconds; the machine allows less.
 const SECONDS_MAX: u64 = u32::MAX as u64 / 1_000;
@@ -154,7 +154,7 @@ pub enum Command<'a> {
         wish: Wish,
         #[parameter(flatten)]
         stay: Stay,
-        #[parameter(name = "ttl_seconds", read_as = Seconds, default = HOLD_MS)]
+        #[parameter(name = "ttl_seconds", read_as = Seconds, default = HOLD_SECONDS * 1_000, shown = HOLD_SECONDS)]
         ttl_ms: u32,
     },
     /// Sets the end of a hold to `ttl_seconds` from now, up to the ceiling on its total time.

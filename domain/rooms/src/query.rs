@@ -7,7 +7,7 @@ use crate::{Door, GuestId, IdNumber, Nights, Reference, Refusal, Wish};
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(door = Door<'d>, answers = Answer)]
+#[operations(door = Door<'d>, answers = Answer, checked)]
 pub enum Query {
     /// Shows one booking or hold.
     #[operation(answer = Entry)]
@@ -75,8 +75,7 @@ pub enum Query {
 
 impl Query {
     /// What is wrong with parameters that could be read one by one: the name of one, and why.
-    #[must_use]
-    pub fn flaw(&self) -> Option<(&'static str, &'static str)> {
+    fn flaw(&self) -> Option<(&'static str, &'static str)> {
         let Self::List { from, to, .. } = self else {
             return None;
         };

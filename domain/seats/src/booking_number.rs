@@ -32,7 +32,14 @@ impl BookingNumber {
     }
 }
 
-turnstile_chassis::readable!(BookingNumber, InvalidBookingNumber, Kind::Text("S1042"));
+impl BookingNumber {
+    const KIND: Kind = Kind::Pattern {
+        example: "S1042",
+        pattern: "^[Ss][1-9][0-9]{0,18}$",
+    };
+}
+
+turnstile_chassis::readable!(BookingNumber, InvalidBookingNumber, BookingNumber::KIND);
 
 impl Value for BookingNumber {
     fn show<S: Show>(&self, show: S) -> S::Out {
@@ -40,7 +47,7 @@ impl Value for BookingNumber {
     }
 
     fn kind() -> Kind {
-        Kind::Text("S1042")
+        Self::KIND
     }
 }
 

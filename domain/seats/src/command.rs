@@ -53,7 +53,7 @@ pub enum Command {
         show: Name,
         section: Name,
         seats: Choice,
-        #[parameter(default = HOLD_SECONDS)]
+        #[parameter(default = HOLD_SECONDS, shown = HOLD_SECONDS.get())]
         ttl_seconds: HoldSeconds,
     },
     /// Turns a hold into a booking.

@@ -219,7 +219,19 @@ impl Choice {
     }
 }
 
-turnstile_chassis::readable!(Choice, InvalidSeats, Kind::Text("3-12,3-13"));
+impl Choice {
+    /// Rows and seats have numbers up to 200, and a booking has up to 20 seats.
+    const KIND: Kind = Kind::Pattern {
+        example: "3-12,3-13",
+        pattern: concat!(
+            "^([Bb][Ee][Ss][Tt]:([1-9]|1[0-9]|20)",
+            "|([1-9][0-9]?|1[0-9]{2}|200)-([1-9][0-9]?|1[0-9]{2}|200)",
+            "(,([1-9][0-9]?|1[0-9]{2}|200)-([1-9][0-9]?|1[0-9]{2}|200)){0,19})$",
+        ),
+    };
+}
+
+turnstile_chassis::readable!(Choice, InvalidSeats, Choice::KIND);
 
 impl fmt::Display for InvalidSeats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

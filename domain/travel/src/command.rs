@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Bytes, Operations, Words};
+use turnstile_chassis::{Bytes, Kind, Operations, Words};
 
 use crate::{CustomerId, Desk, Done, Item, Locator, Parcel, Settings, Xid, limits};
 
@@ -143,6 +143,7 @@ pub enum Command {
         customer: CustomerId,
         #[parameter(name = "items", repeated = Item, most = limits::ITEMS_PER_TRIP_MAX)]
         trip: Trip,
+        #[parameter(kind = Kind::Number { min: 0, max: limits::HOLD_MS_MAX })]
         hold_ms: Option<u64>,
     },
     /// Makes a held itinerary a booked one.

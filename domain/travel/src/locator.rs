@@ -89,7 +89,8 @@ const INVERSE: u32 = {
 impl Locator {
     const KIND: Kind = Kind::Pattern {
         example: "7K2M9Q",
-        pattern: "^[0-9A-TV-Za-tv-z]{6}$",
+        // The number 0 is no transaction's.
+        pattern: "^(?![0Oo]{6}$)[0-9A-TV-Za-tv-z]{6}$",
     };
 }
 

@@ -41,7 +41,7 @@ impl fmt::Display for Refusal {
             }
             Self::LeadingZero => f.write_str("a number has no leading zero"),
             Self::TooLarge => f.write_str("the number is too large"),
-            Self::OwnOpponent => f.write_str("nobody plays against himself"),
+            Self::OwnOpponent => f.write_str("a player cannot play against themselves"),
             Self::OutOfTurn { byte } => write!(f, "{byte:#04x} came out of turn"),
             Self::NoClaim { byte } => write!(f, "a move begins with 4, 8 or 16, not {byte}"),
             Self::NoCell { byte } => write!(f, "a cell is 1 to 9, not {byte}"),

@@ -8,10 +8,7 @@ use turnstile_json::{Object, put_fields, text_field};
 use turnstile_types::{Outcome, Position};
 use utoipa::ToSchema;
 
-use crate::{
-    conditional::ETag,
-    problem::{Code, Problem},
-};
+use crate::{code::Code, conditional::ETag, problem::Problem};
 
 /// An answer, ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +26,9 @@ pub struct Told {
 
 /// Any of the domain's words, as a JSON text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Text<T>(pub(crate) T);
+pub(crate) struct AsText<T>(pub(crate) T);
 
-impl<T: Display> Serialize for Text<T> {
+impl<T: Display> Serialize for AsText<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
@@ -66,12 +63,12 @@ pub(crate) fn when_true(mark: &bool) -> Option<bool> {
 }
 
 /// A page, and where the next begins.
-struct Page<'a, A> {
+struct PageBody<'a, A> {
     answer: &'a A,
     next: Option<&'a str>,
 }
 
-impl<A: Fields> Serialize for Page<'_, A> {
+impl<A: Fields> Serialize for PageBody<'_, A> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         put_fields(self.answer, &mut map)?;
@@ -118,7 +115,7 @@ impl Told {
 
     /// One page, where the answer does not say itself where the next begins.
     pub(crate) fn page(answer: &impl Fields, next: Option<String>) -> Self {
-        let page = Page {
+        let page = PageBody {
             answer,
             next: next.as_deref(),
         };

@@ -7,7 +7,7 @@ pub type ETag = String;
 
 /// What a list of entity tags says about a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Matches {
+pub enum TagMatch {
     Yes,
     No,
     /// The header is not a list of entity tags.
@@ -29,19 +29,19 @@ pub(crate) fn etag_of_bytes(bytes: &[u8]) -> ETag {
 /// Whether `etag` is in the value of an `If-Match` or `If-None-Match` header. A weak tag (`W/`)
 /// counts only where `weak` is allowed: in `If-None-Match`.
 #[must_use]
-pub fn matches_any(value: &str, etag: &str, weak: bool) -> Matches {
+pub fn matches_any(value: &str, etag: &str, weak: bool) -> TagMatch {
     if value.trim() == "*" {
-        return Matches::Yes;
+        return TagMatch::Yes;
     }
-    let mut found = Matches::No;
+    let mut found = TagMatch::No;
     // Our own tags hold no comma, so a tag that does is another server's and cannot match.
     for tag in value.split(',').map(str::trim) {
         let opaque = tag.strip_prefix("W/").unwrap_or(tag);
         if opaque.len() < 2 || !opaque.starts_with('"') || !opaque.ends_with('"') {
-            return Matches::Malformed;
+            return TagMatch::Malformed;
         }
         if opaque == etag && (weak || opaque.len() == tag.len()) {
-            found = Matches::Yes;
+            found = TagMatch::Yes;
         }
     }
     found
@@ -55,15 +55,15 @@ mod tests {
     fn tags_match_in_lists_and_weak_ones_only_where_allowed() {
         let etag = "\"7\"".to_owned();
         let rows = [
-            ("\"7\"", false, Matches::Yes),
-            ("\"6\", \"7\"", false, Matches::Yes),
-            ("*", false, Matches::Yes),
-            ("W/\"7\"", true, Matches::Yes),
-            ("W/\"7\"", false, Matches::No),
-            ("\"77\"", false, Matches::No),
-            ("7", false, Matches::Malformed),
-            ("\"6\", 7", false, Matches::Malformed),
-            ("", false, Matches::Malformed),
+            ("\"7\"", false, TagMatch::Yes),
+            ("\"6\", \"7\"", false, TagMatch::Yes),
+            ("*", false, TagMatch::Yes),
+            ("W/\"7\"", true, TagMatch::Yes),
+            ("W/\"7\"", false, TagMatch::No),
+            ("\"77\"", false, TagMatch::No),
+            ("7", false, TagMatch::Malformed),
+            ("\"6\", 7", false, TagMatch::Malformed),
+            ("", false, TagMatch::Malformed),
         ];
         for (value, weak, expected) in rows {
             assert_eq!(matches_any(value, &etag, weak), expected, "{value}");

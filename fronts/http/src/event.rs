@@ -2,10 +2,8 @@
 
 use std::{fmt, io::Write};
 
-use serde::Serialize;
-use turnstile_chassis::Source as _;
+use turnstile_chassis::{Fields, Source as _};
 use turnstile_json::Object;
-use turnstile_rooms::Event;
 use turnstile_types::Position;
 
 use crate::{
@@ -94,21 +92,43 @@ pub fn read_since<'a>(given: &'a Given<'a>) -> Result<Option<EventId>, Problem> 
     given.read_with(since)
 }
 
-/// Appends one event.
-pub fn put_event(event: &Event, out: &mut Vec<u8>) {
-    let id = EventId::of((event.position, event.ordinal));
-    put_block(id, event.kind.code(), &Object(event), out);
+/// An event of a service: where it stands in the feed, and the word of its kind.
+pub trait FeedEvent: Fields {
+    fn id(&self) -> EventId;
+
+    fn kind(&self) -> &'static str;
 }
 
-/// Appends one event of any service.
-pub(crate) fn put_block<T: Serialize>(
+macro_rules! feed_events {
+    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {$(
+        impl FeedEvent for $types::Event {
+            fn id(&self) -> EventId {
+                EventId::of((self.position, self.ordinal))
+            }
+
+            fn kind(&self) -> &'static str {
+                self.kind.code()
+            }
+        }
+    )+};
+}
+
+crate::services!(feed_events);
+
+/// Appends one event.
+pub fn put_event(event: &impl FeedEvent, out: &mut Vec<u8>) {
+    put_block(event.id(), event.kind(), event, out);
+}
+
+/// Appends fields as the event of this id and kind.
+pub(crate) fn put_block(
     id: impl fmt::Display,
     kind: &str,
-    view: &T,
+    fields: &impl Fields,
     out: &mut Vec<u8>,
 ) {
     put_line(out, format_args!("id: {id}\nevent: {kind}\ndata: "));
-    serde_json::to_writer(&mut *out, view).expect("a view is a map of texts and numbers");
+    serde_json::to_writer(&mut *out, &Object(fields)).expect("fields are texts and numbers");
     out.extend_from_slice(b"\n\n");
 }
 
@@ -136,8 +156,8 @@ fn put_line(out: &mut Vec<u8>, line: fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_rooms::EventKind;
-    use turnstile_types::{Name, Timestamp};
+    use turnstile_rooms::{Event, EventKind};
+    use turnstile_types::{Name, Principal, Timestamp};
 
     use super::*;
 
@@ -184,5 +204,62 @@ mod tests {
              \"at\":\"1970-01-01T00:00:00.000Z\",\"kind\":\"property_added\",\
              \"property\":\"grand\"}\n\nevent: lagged\ndata: {\"missed\":3,\"first\":\"7.0\"}\n\n"
         );
+    }
+
+    #[test]
+    fn an_event_tells_what_belongs_to_its_kind() {
+        use turnstile_travel::{AbortReason, Desk, EventKind, Locator, Xid};
+
+        let (xid, holder, desk) = (Xid(7), Xid(6), Desk::Cars);
+        let locator = Locator::parse(b"7K2M9Q").unwrap();
+        let until = Timestamp(0);
+        let aborted = |reason| EventKind::Aborted { xid, reason };
+        let rows = [
+            (EventKind::Committed { xid }, r#","xid":7"#),
+            (
+                aborted(AbortReason::LockTimeout { holder }),
+                r#","xid":7,"cause":"lock_timeout","holder":6"#,
+            ),
+            (
+                aborted(AbortReason::DeskAway(desk)),
+                r#","xid":7,"cause":"desk_away","desk":"cars""#,
+            ),
+            (aborted(AbortReason::Asked), r#","xid":7,"cause":"asked""#),
+            (EventKind::Expired { locator }, r#","locator":"7K2M9Q""#),
+            (
+                EventKind::Held { locator, until },
+                r#","locator":"7K2M9Q","until":"1970-01-01T00:00:00.000Z""#,
+            ),
+            (
+                EventKind::Resolved {
+                    desk,
+                    xid,
+                    commit: true,
+                    by: Principal::local(),
+                },
+                r#","desk":"cars","xid":7,"decision":"commit","by":"local""#,
+            ),
+            (
+                EventKind::Disagreed { desk, xid },
+                r#","desk":"cars","xid":7"#,
+            ),
+            (EventKind::Met { desk }, r#","desk":"cars""#),
+        ];
+        for (kind, data) in rows {
+            let code = kind.code();
+            let event = turnstile_travel::Event {
+                position: Position(9),
+                ordinal: 1,
+                at: Timestamp(0),
+                kind,
+            };
+            let mut out = Vec::new();
+            put_event(&event, &mut out);
+            let expected = format!(
+                "id: 9.1\nevent: {code}\ndata: {{\"position\":9,\"ordinal\":1,\
+                 \"at\":\"1970-01-01T00:00:00.000Z\",\"kind\":\"{code}\"{data}}}\n\n"
+            );
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
     }
 }

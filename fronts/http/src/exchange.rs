@@ -3,23 +3,18 @@
 mod event;
 pub mod feed;
 
-use turnstile_exchange::{Answer, Command, Done, Exchange, Outcome, Query, Refusal};
-use turnstile_rooms::Door;
-use turnstile_types::Position;
+use turnstile_exchange::{Answer, Done};
 
 use crate::{
-    answer::{Told, decided},
-    given::Given,
-    operation::{Operation, Route, Service, delete, get, of_service, post, put},
-    problem::{Code, Problem},
-    schema::Schemas,
-    served::Served,
+    code::Code,
+    operation::{OperationRoute, delete, get, post, put},
+    served::serve,
 };
 
-pub use event::{Interest, concerns, put_event};
+pub use event::{Interest, concerns};
 
 /// What its declaration cannot say.
-const ROUTES: &[Route] = &[
+pub(crate) const ROUTES: &[OperationRoute] = &[
     post("place_order", "/orders").makes(&["/orders/{order}"]),
     get("get_order", "/orders/{order}").versioned(),
     post("cancel_order", "/orders/{order}/cancel"),
@@ -45,56 +40,9 @@ const ROUTES: &[Route] = &[
     get("get_totals", "/totals"),
 ];
 
-pub(crate) fn operations() -> Vec<Operation> {
-    of_service::<Command, Query, Refusal>(Service::Exchange, ROUTES)
-}
-
-pub(crate) fn schemas(schemas: Schemas) -> Schemas {
-    schemas
-        .done::<Done>()
-        .answers::<Answer>()
-        .event::<turnstile_exchange::Event>()
-}
-
-impl Served for Exchange {
-    type About = ();
-    type Done = Done;
-
-    fn read_command<'a>(
-        place: usize,
-        given: &'a Given<'a>,
-        _door: Door<'_>,
-    ) -> Result<Command, Problem> {
-        given.read(place, ())
-    }
-
-    fn read_query<'a>(
-        place: usize,
-        given: &'a Given<'a>,
-        _door: Door<'_>,
-    ) -> Result<Query, Problem> {
-        let query: Query = given.read(place, ())?;
-        given.without_flaw(query, query.flaw())
-    }
-
-    fn about(_command: &Command) {}
-
-    fn tell_outcome(
-        (): (),
-        position: Position,
-        replayed: bool,
-        outcome: &Outcome,
-    ) -> Result<Told, Problem> {
-        let (done, receipt) = decided(position, replayed, outcome)?;
-        Ok(Told::done(done, receipt))
-    }
-
-    fn tell_answer(_query: &Query, answer: &Answer) -> Result<Told, Problem> {
-        match answer {
-            Answer::Refused(refusal) => Err(Problem::from(Code::from(*refusal))),
-            answer => Ok(Told::answer(answer)),
-        }
-    }
+serve! {
+    turnstile_exchange::Exchange, |_door| (),
+    { Answer::Refused(refusal) => Code::from(*refusal) }
 
     fn version(answer: &Answer) -> Option<u64> {
         match answer {
@@ -102,10 +50,6 @@ impl Served for Exchange {
             Answer::Queue { seq, .. } => Some(*seq),
             _ => None,
         }
-    }
-
-    fn done(outcome: &Outcome) -> Option<&Done> {
-        outcome.done()
     }
 
     /// The same order under the same client id makes no other.
@@ -116,7 +60,9 @@ impl Served for Exchange {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_exchange::{Cash, Decimal, EndReason, OrderId, Ticket, TicketState};
+    use turnstile_exchange::{
+        Cash, Decimal, EndReason, Exchange, OrderId, Outcome, Ticket, TicketState,
+    };
 
     use super::*;
     use crate::served::answer_of;

@@ -44,14 +44,19 @@ pub struct Scanner {
 enum Part {
     /// Before the first byte of a request.
     Between,
-    RequestLine,
-    Fields,
-    /// So many bytes of the body are still to come.
+    Line(LineKind),
+    /// The rest of the body, in bytes.
     Body(u64),
+    /// The rest of a chunk, in bytes.
+    Chunk(u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineKind {
+    Request,
+    Field,
     /// The line with the length of a chunk.
     ChunkLength,
-    /// So many bytes of a chunk are still to come.
-    Chunk(u64),
     /// The CRLF behind a chunk.
     ChunkEnd,
     /// The CRLF behind the last chunk, which has no bytes.
@@ -121,12 +126,8 @@ impl Scanner {
     pub const fn framing(&self) -> Framing {
         match self.part {
             Part::Between => Framing::Between,
-            Part::RequestLine | Part::Fields => Framing::Head,
-            Part::Body(_)
-            | Part::ChunkLength
-            | Part::Chunk(_)
-            | Part::ChunkEnd
-            | Part::LastChunk => Framing::Body,
+            Part::Line(LineKind::Request | LineKind::Field) => Framing::Head,
+            Part::Body(_) | Part::Chunk(_) | Part::Line(_) => Framing::Body,
         }
     }
 
@@ -144,18 +145,21 @@ impl Scanner {
         let mut at = 0;
         let mut start = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            if self.part == Part::Between {
-                start = at;
-            }
             at += match self.part {
                 Part::Body(left) => self.skip(rest, left, Part::Body, Part::Between),
-                Part::Chunk(left) => self.skip(rest, left, Part::Chunk, Part::ChunkEnd),
-                Part::Between
-                | Part::RequestLine
-                | Part::Fields
-                | Part::ChunkLength
-                | Part::ChunkEnd
-                | Part::LastChunk => self.follow_line(rest).map_err(|wrong| (start, wrong))?,
+                Part::Chunk(left) => {
+                    self.skip(rest, left, Part::Chunk, Part::Line(LineKind::ChunkEnd))
+                }
+                Part::Between => {
+                    start = at;
+                    self.begin();
+                    let followed = self.follow_line(rest, LineKind::Request);
+                    followed.map_err(|wrong| (start, wrong))?
+                }
+                Part::Line(kind) => {
+                    let followed = self.follow_line(rest, kind);
+                    followed.map_err(|wrong| (start, wrong))?
+                }
             };
         }
         Ok(())
@@ -174,10 +178,7 @@ impl Scanner {
     }
 
     /// Reads up to the end of the line, or all that is there of it.
-    fn follow_line(&mut self, rest: &[u8]) -> Result<usize, Violation> {
-        if self.part == Part::Between {
-            self.begin();
-        }
+    fn follow_line(&mut self, rest: &[u8], kind: LineKind) -> Result<usize, Violation> {
         let end = memchr(b'\n', rest);
         let piece = rest.get(..end.map_or(rest.len(), |end| end + 1));
         let piece = piece.expect("the end was found inside");
@@ -196,11 +197,11 @@ impl Scanner {
             return Ok(piece.len());
         }
         if self.line.is_empty() {
-            self.end_line(piece)?;
+            self.end_line(piece, kind)?;
         } else {
             self.keep(piece);
             let line = std::mem::take(&mut self.line);
-            self.end_line(&line)?;
+            self.end_line(&line, kind)?;
             self.line = line;
             self.line.clear();
         }
@@ -208,7 +209,7 @@ impl Scanner {
     }
 
     fn begin(&mut self) {
-        self.part = Part::RequestLine;
+        self.part = Part::Line(LineKind::Request);
         self.head_bytes = 0;
         self.fields = 0;
         self.length = None;
@@ -223,34 +224,31 @@ impl Scanner {
     }
 
     /// Judges one whole line, its LF included.
-    fn end_line(&mut self, line: &[u8]) -> Result<(), Violation> {
+    fn end_line(&mut self, line: &[u8], kind: LineKind) -> Result<(), Violation> {
         let Some(text) = line.strip_suffix(b"\r\n") else {
             return Err(Violation::LineEnd);
         };
         if memchr::memchr2(b'\r', 0, text).is_some() {
             return Err(Violation::LineEnd);
         }
-        match self.part {
-            Part::RequestLine => {
+        match kind {
+            LineKind::Request => {
                 judge_request_line(text)?;
                 self.is_old = text.ends_with(b"1.0");
-                self.part = Part::Fields;
+                self.part = Part::Line(LineKind::Field);
                 Ok(())
             }
-            Part::Fields if text.is_empty() => self.end_head(),
-            Part::Fields => self.field(text),
-            Part::ChunkLength => self.begin_chunk(text),
-            Part::ChunkEnd | Part::LastChunk if !text.is_empty() => Err(Violation::Chunk),
-            Part::ChunkEnd => {
-                self.part = Part::ChunkLength;
+            LineKind::Field if text.is_empty() => self.end_head(),
+            LineKind::Field => self.field(text),
+            LineKind::ChunkLength => self.begin_chunk(text),
+            LineKind::ChunkEnd | LineKind::LastChunk if !text.is_empty() => Err(Violation::Chunk),
+            LineKind::ChunkEnd => {
+                self.part = Part::Line(LineKind::ChunkLength);
                 Ok(())
             }
-            Part::LastChunk => {
+            LineKind::LastChunk => {
                 self.part = Part::Between;
                 Ok(())
-            }
-            Part::Between | Part::Body(_) | Part::Chunk(_) => {
-                unreachable!("lines are read in heads and between chunks")
             }
         }
     }
@@ -294,7 +292,7 @@ impl Scanner {
             return Err(Violation::BodyTooLarge);
         }
         self.part = match length {
-            0 => Part::LastChunk,
+            0 => Part::Line(LineKind::LastChunk),
             length => Part::Chunk(length),
         };
         Ok(())
@@ -319,7 +317,7 @@ impl Scanner {
         self.part = match (self.length, self.chunked) {
             (Some(_), true) => return Err(Violation::TwoFramings),
             (None, true) if self.is_old => return Err(Violation::TransferCoding),
-            (None, true) => Part::ChunkLength,
+            (None, true) => Part::Line(LineKind::ChunkLength),
             (Some(length), false) if length > BODY_BYTES_MAX => {
                 return Err(Violation::BodyTooLarge);
             }

@@ -6,28 +6,24 @@
 mod event;
 pub mod play;
 
-use turnstile_games::{Absent, Answer, Command, Done, Games, Outcome, Query, Refusal};
-use turnstile_rooms::Door;
-use turnstile_types::Position;
+use turnstile_games::{Absent, Answer, Refusal};
 
 use crate::{
-    answer::{Told, decided},
-    given::Given,
-    operation::{Operation, Route, Service, get, of_service, post},
-    problem::{Code, Problem},
-    schema::Schemas,
-    served::Served,
+    code::Code,
+    operation::{OperationRoute, get, post},
+    served::serve,
 };
 
 pub use event::{
-    Form, concerned, concerns, is_about, put_event, put_lagged, put_reset, put_state, watching,
+    StreamForm, concerned, concerns, is_about, put_event, put_lagged, put_reset, put_state,
+    watching,
 };
 
 const MATCH: &str = "/matches/{match}";
 const PLAYER: &str = "/players/{player}";
 
 /// What its declaration cannot say.
-const ROUTES: &[Route] = &[
+pub(crate) const ROUTES: &[OperationRoute] = &[
     post("challenge", "/challenges").makes(&[MATCH]),
     post("seek", "/seeks").makes(&[MATCH, PLAYER]),
     get("list_tickets", "/tickets"),
@@ -54,72 +50,24 @@ const ROUTES: &[Route] = &[
     get("get_totals", "/totals"),
 ];
 
-pub(crate) fn operations() -> Vec<Operation> {
-    of_service::<Command, Query, Refusal>(Service::Games, ROUTES)
-}
-
-pub(crate) fn schemas(schemas: Schemas) -> Schemas {
-    schemas
-        .done::<Done>()
-        .answers::<Answer>()
-        .event::<turnstile_games::Event>()
-}
-
-impl Served for Games {
-    type About = ();
-    type Done = Done;
-
-    fn read_command<'a>(
-        place: usize,
-        given: &'a Given<'a>,
-        _door: Door<'_>,
-    ) -> Result<Command, Problem> {
-        given.read(place, ())
-    }
-
-    fn read_query<'a>(
-        place: usize,
-        given: &'a Given<'a>,
-        _door: Door<'_>,
-    ) -> Result<Query, Problem> {
-        given.read(place, ())
-    }
-
-    fn about(_command: &Command) {}
-
-    fn tell_outcome(
-        (): (),
-        position: Position,
-        replayed: bool,
-        outcome: &Outcome,
-    ) -> Result<Told, Problem> {
-        let (done, receipt) = decided(position, replayed, outcome)?;
-        Ok(Told::done(done, receipt))
-    }
-
-    fn tell_answer(_query: &Query, answer: &Answer) -> Result<Told, Problem> {
-        match answer {
-            Answer::Absent(Absent::NoSuchMatch) => Err(Code::from(Refusal::NoSuchMatch).into()),
-            Answer::Absent(Absent::NoSuchPlayer) => Err(Code::NoSuchPlayer.into()),
-            answer => Ok(Told::answer(answer)),
-        }
-    }
-
-    fn done(outcome: &Outcome) -> Option<&Done> {
-        outcome.done()
+serve! {
+    turnstile_games::Games, |_door| (),
+    {
+        Answer::Absent(Absent::NoSuchMatch) => Code::from(Refusal::NoSuchMatch),
+        Answer::Absent(Absent::NoSuchPlayer) => Code::NoSuchPlayer,
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use turnstile_games::{
-        Ending, Game, Illegal, MatchId, MatchView, PlayerId, Rung, Seat, TicketView, WaitReason,
-        play,
+        Done, Ending, Game, Games, Illegal, MatchId, MatchView, Outcome, PlayerId, Query, Rung,
+        Seat, TicketView, WaitReason, play,
     };
-    use turnstile_types::Timestamp;
+    use turnstile_types::{Position, Timestamp};
 
     use super::*;
-    use crate::served::answer_of;
+    use crate::{Served as _, served::answer_of};
 
     pub(crate) fn player(name: &str) -> PlayerId {
         PlayerId::parse(name.as_bytes()).unwrap()

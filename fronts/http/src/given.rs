@@ -12,9 +12,10 @@ use serde::{
 use turnstile_chassis::{Kind, Operations, Source};
 
 use crate::{
+    code::Code,
     cursor::parse_cursor,
-    operation::Parameter,
-    problem::{Code, FieldError, Place, Problem},
+    operation::PlacedParameter,
+    problem::{FieldError, Place, Problem},
 };
 
 /// The form of a text that may be a JSON number too.
@@ -22,7 +23,7 @@ pub(crate) const NUMBER: &str = "NUMBER";
 
 /// One value of a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Json<'a> {
+pub(crate) enum JsonValue<'a> {
     Text(Cow<'a, str>),
     /// A number as it was written, but for the notation of fractions and exponents.
     Number(String),
@@ -34,7 +35,7 @@ pub(crate) enum Json<'a> {
 
 /// The members of a JSON object, in the order in which they were sent.
 #[derive(Debug)]
-pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
+pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, JsonValue<'a>)>);
 
 impl<'a> Members<'a> {
     /// Reads one object.
@@ -53,7 +54,7 @@ impl<'a> Members<'a> {
     }
 
     /// Takes the first member of this name out.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Json<'a>> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<JsonValue<'a>> {
         let at = self.0.iter().position(|(other, _)| other == name)?;
         Some(self.0.remove(at).1)
     }
@@ -62,8 +63,8 @@ impl<'a> Members<'a> {
 /// The values of one request to one operation.
 #[derive(Debug)]
 pub struct Given<'a> {
-    parameters: &'a [Parameter],
-    values: Vec<(&'a Parameter, Json<'a>)>,
+    parameters: &'a [PlacedParameter],
+    values: Vec<(&'a PlacedParameter, JsonValue<'a>)>,
     /// What is wrong whatever the values are.
     faults: Vec<FieldError>,
 }
@@ -71,7 +72,7 @@ pub struct Given<'a> {
 impl<'a> Given<'a> {
     /// Nothing yet, for an operation with these parameters.
     #[must_use]
-    pub fn new(parameters: &'a [Parameter]) -> Self {
+    pub fn new(parameters: &'a [PlacedParameter]) -> Self {
         Self {
             parameters,
             values: Vec::with_capacity(parameters.len()),
@@ -81,13 +82,13 @@ impl<'a> Given<'a> {
 
     /// Adds a value that stands in the path.
     pub fn add_path(&mut self, name: &str, value: &'a str) {
-        self.add(Place::Path, name, Json::Text(Cow::Borrowed(value)));
+        self.add(Place::Path, name, JsonValue::Text(Cow::Borrowed(value)));
     }
 
     /// Adds the values of a query string, `name=value&...`.
     pub fn add_query(&mut self, text: &'a str) {
         for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-            self.add(Place::Query, &name, Json::Text(value));
+            self.add(Place::Query, &name, JsonValue::Text(value));
         }
     }
 
@@ -107,23 +108,23 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn add(&mut self, place: Place, name: &str, value: Json<'a>) {
-        let is_known = |known: &&Parameter| known.place == place && known.name == name;
+    fn add(&mut self, place: Place, name: &str, value: JsonValue<'a>) {
+        let is_known = |known: &&PlacedParameter| known.place == place && known.name == name;
         let Some(parameter) = self.parameters.iter().find(is_known) else {
             return self.add_unknown(place, name);
         };
         if self.values.iter().any(|(known, _)| known.name == name) {
             return self.add_fault(place, name, "given twice");
         }
-        if value == Json::Null {
+        if value == JsonValue::Null {
             return;
         }
         match (&parameter.kind, &value) {
             // Cursors are numbers inside.
-            (Kind::Cursor, Json::Text(text)) => match parse_cursor(text) {
+            (Kind::Cursor, JsonValue::Text(text)) => match parse_cursor(text) {
                 Ok(number) => self
                     .values
-                    .push((parameter, Json::Text(number.to_string().into()))),
+                    .push((parameter, JsonValue::Text(number.to_string().into()))),
                 Err(invalid) => self.add_fault(place, name, invalid),
             },
             _ => self.values.push((parameter, value)),
@@ -158,25 +159,6 @@ impl<'a> Given<'a> {
         door: T::Door<'_>,
     ) -> Result<T, Problem> {
         self.read_with(|reader| T::read(place, reader, door))
-    }
-
-    /// A query, unless something is wrong that its parameters do not show one by one.
-    pub(crate) fn without_flaw<Q>(
-        &self,
-        query: Q,
-        flaw: Option<(&'static str, &'static str)>,
-    ) -> Result<Q, Problem> {
-        match flaw {
-            None => Ok(query),
-            Some((field, message)) => {
-                let mut reader = Reader {
-                    given: self,
-                    faults: Vec::new(),
-                };
-                reader.note(field, message);
-                Err(Problem::invalid(reader.faults))
-            }
-        }
     }
 
     /// Makes something of the values.
@@ -217,7 +199,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    fn find(&self, name: &str) -> Option<(&'a Parameter, &'a Json<'a>)> {
+    fn find(&self, name: &str) -> Option<(&'a PlacedParameter, &'a JsonValue<'a>)> {
         let found = self.given.values.iter().find(|(one, _)| one.name == name);
         found.map(|(parameter, value)| (*parameter, value))
     }
@@ -225,7 +207,7 @@ impl<'a> Reader<'a> {
     fn take<T, E: fmt::Display>(
         &mut self,
         field: &str,
-        (parameter, value): (&Parameter, &'a Json<'a>),
+        (parameter, value): (&PlacedParameter, &'a JsonValue<'a>),
         read: impl FnOnce(&'a [u8]) -> Result<T, E>,
     ) -> Option<T> {
         match text_of(parameter, value) {
@@ -243,16 +225,16 @@ impl<'a> Reader<'a> {
 }
 
 /// The text of a value, or what it should have been.
-fn text_of<'a>(parameter: &Parameter, value: &'a Json<'a>) -> Result<&'a [u8], String> {
+fn text_of<'a>(parameter: &PlacedParameter, value: &'a JsonValue<'a>) -> Result<&'a [u8], String> {
     let (is_number, may_be_number) = match &parameter.kind {
         Kind::Number { .. } | Kind::Signed { .. } => (true, true),
         Kind::Forms { forms, .. } => (false, forms.contains(&NUMBER)),
         _ => (false, false),
     };
     let text = match value {
-        Json::Number(number) if may_be_number => number,
+        JsonValue::Number(number) if may_be_number => number,
         // Outside of a body everything is text.
-        Json::Text(text) if !is_number || parameter.place != Place::Body => &**text,
+        JsonValue::Text(text) if !is_number || parameter.place != Place::Body => &**text,
         other => {
             let expected = if is_number { "a number" } else { "a text" };
             return Err(format!("expected {expected}, found {}", other.name()));
@@ -264,7 +246,7 @@ fn text_of<'a>(parameter: &Parameter, value: &'a Json<'a>) -> Result<&'a [u8], S
     }
 }
 
-impl Json<'_> {
+impl JsonValue<'_> {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
@@ -318,8 +300,8 @@ impl<'a> Source<'a> for Reader<'a> {
     fn flag(&mut self, name: &'static str) -> Option<bool> {
         match self.find(name) {
             None => Some(false),
-            Some((_, Json::Flag(flag))) => Some(*flag),
-            Some((parameter, Json::Text(text)))
+            Some((_, JsonValue::Flag(flag))) => Some(*flag),
+            Some((parameter, JsonValue::Text(text)))
                 if parameter.place != Place::Body && (text == "true" || text == "false") =>
             {
                 Some(text == "true")
@@ -341,7 +323,7 @@ impl<'a> Source<'a> for Reader<'a> {
             self.note(name, "missing");
             return None;
         };
-        let Json::List(items) = value else {
+        let JsonValue::List(items) = value else {
             let found = value.name();
             self.note(name, format_args!("expected a list, found {found}"));
             return None;
@@ -371,7 +353,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::with_capacity(8);
-                while let Some(Name(name)) = map.next_key()? {
+                while let Some(MemberName(name)) = map.next_key()? {
                     members.push((name, map.next_value()?));
                 }
                 Ok(Members(members))
@@ -384,48 +366,48 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
 /// A name, borrowed where it has no escapes.
 #[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Json<'de> {
+impl<'de> Deserialize<'de> for JsonValue<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Any;
 
         impl<'de> Visitor<'de> for Any {
-            type Value = Json<'de>;
+            type Value = JsonValue<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON value")
             }
 
             fn visit_bool<E>(self, flag: bool) -> Result<Self::Value, E> {
-                Ok(Json::Flag(flag))
+                Ok(JsonValue::Flag(flag))
             }
 
             fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(Json::Number(number.to_string()))
+                Ok(JsonValue::Number(number.to_string()))
             }
 
             fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-                Ok(Json::Number(number.to_string()))
+                Ok(JsonValue::Number(number.to_string()))
             }
 
             fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
                 // `14.0` is the whole number 14, as JSON Schema has it.
                 let text = format!("{number:?}");
                 let whole = text.strip_suffix(".0").unwrap_or(&text);
-                Ok(Json::Number(whole.to_owned()))
+                Ok(JsonValue::Number(whole.to_owned()))
             }
 
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Json::Text(Cow::Borrowed(text)))
+                Ok(JsonValue::Text(Cow::Borrowed(text)))
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Json::Text(Cow::Owned(text.to_owned())))
+                Ok(JsonValue::Text(Cow::Owned(text.to_owned())))
             }
 
             fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Json::Null)
+                Ok(JsonValue::Null)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
@@ -433,12 +415,12 @@ impl<'de> Deserialize<'de> for Json<'de> {
                 while let Some(item) = list.next_element()? {
                     items.push(item);
                 }
-                Ok(Json::List(items))
+                Ok(JsonValue::List(items))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Json::Object)
+                Ok(JsonValue::Object)
             }
         }
 

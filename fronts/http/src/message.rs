@@ -8,10 +8,11 @@ use turnstile_chassis::Operations;
 
 use crate::{
     answer::Told,
-    given::{Given, Json, Members},
+    code::Code,
+    given::{Given, JsonValue, Members},
     key::parse_key,
-    operation::Parameter,
-    problem::{Code, FieldError, Place, Problem},
+    operation::PlacedParameter,
+    problem::{FieldError, Place, Problem},
 };
 
 /// The longest id of a message, in bytes.
@@ -40,8 +41,8 @@ impl<'a> Rest<'a> {
     /// Takes the idempotency key out.
     pub(crate) fn key(&mut self) -> Result<Option<Box<str>>, Problem> {
         match self.0.take("key") {
-            None | Some(Json::Null) => Ok(None),
-            Some(Json::Text(text)) => parse_key(text.as_bytes())
+            None | Some(JsonValue::Null) => Ok(None),
+            Some(JsonValue::Text(text)) => parse_key(text.as_bytes())
                 .map(Some)
                 .map_err(|invalid| wrong("key", invalid)),
             Some(other) => Err(wrong(
@@ -52,7 +53,7 @@ impl<'a> Rest<'a> {
     }
 
     /// What is left, as values of these parameters.
-    pub(crate) fn given(self, parameters: &'a [Parameter]) -> Given<'a> {
+    pub(crate) fn given(self, parameters: &'a [PlacedParameter]) -> Given<'a> {
         let mut given = Given::new(parameters);
         given.add_members(self.0);
         given
@@ -69,7 +70,7 @@ pub(crate) struct Op {
     pub(crate) word: &'static str,
     /// Its place in the declaration.
     pub(crate) place: usize,
-    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<PlacedParameter>,
 }
 
 /// The commands of these words. What the socket itself knows of each stands in no message.
@@ -81,16 +82,14 @@ pub(crate) fn ops<'a, C: Operations<'a>>(words: &[&str], known: &[&str]) -> Vec<
     let op = |word: &&str| {
         let found = declared.iter().find(|one| one.word == *word);
         let operation = found.unwrap_or_else(|| panic!("{word} is declared"));
-        let parameters = operation.parameters.iter().cloned().map(|one| Parameter {
-            place: if known.contains(&one.name) {
+        let parameters = operation.parameters.iter().cloned();
+        let parameters = parameters.map(|declared| PlacedParameter {
+            place: if known.contains(&declared.name) {
                 Place::Path
             } else {
                 Place::Body
             },
-            name: one.name,
-            meaning: one.meaning,
-            kind: one.kind,
-            need: one.need,
+            declared,
         });
         Op {
             word: operation.word,
@@ -115,7 +114,7 @@ pub(crate) fn read<W>(
         Err(problem) => return untagged(problem),
     };
     let tag = match members.take("id") {
-        None | Some(Json::Null) => None,
+        None | Some(JsonValue::Null) => None,
         Some(id) => match tag_of(id) {
             Some(tag) => Some(tag),
             None => {
@@ -125,7 +124,7 @@ pub(crate) fn read<W>(
         },
     };
     let wish = match members.take("op") {
-        Some(Json::Text(op)) => wish(&op, Rest(members)),
+        Some(JsonValue::Text(op)) => wish(&op, Rest(members)),
         Some(other) => Err(wrong(
             "op",
             format_args!("expected a text, found {}", other.name()),
@@ -135,10 +134,10 @@ pub(crate) fn read<W>(
     Asked { tag, wish }
 }
 
-fn tag_of(id: Json<'_>) -> Option<Tag> {
+fn tag_of(id: JsonValue<'_>) -> Option<Tag> {
     match id {
-        Json::Number(number) => number.parse().ok().map(Tag::Number),
-        Json::Text(text) if text.len() <= TAG_BYTES_MAX => Some(Tag::Text(text.into_owned())),
+        JsonValue::Number(number) => number.parse().ok().map(Tag::Number),
+        JsonValue::Text(text) if text.len() <= TAG_BYTES_MAX => Some(Tag::Text(text.into_owned())),
         _ => None,
     }
 }

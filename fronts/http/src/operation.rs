@@ -1,18 +1,18 @@
 //! An operation of this door.
 //!
-//! A service declares what can be asked of it; a [`Route`] adds what only HTTP needs to know.
+//! A service declares what can be asked of it; a [`OperationRoute`] adds what only HTTP needs to know.
 
 mod documents;
 mod route;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Deref};
 
-use turnstile_chassis::{Class, Kind, Need, Operations, Refuse};
+use turnstile_chassis::{Class, Need, Operations, Parameter, Refuse};
 
 use crate::{problem::Place, refusal::status};
 
 pub(crate) use documents::operations as documents;
-pub(crate) use route::{RECEIPT, Route, delete, get, post, put};
+pub(crate) use route::{OperationRoute, RECEIPT, delete, get, post, put};
 
 /// The methods in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,15 +106,19 @@ pub enum Answerer {
     DocsScript,
 }
 
-/// One value that an operation takes.
+/// One value that an operation takes, and where it stands in a request.
 #[derive(Clone, Debug)]
-pub struct Parameter {
+pub struct PlacedParameter {
     pub place: Place,
-    pub name: &'static str,
-    /// What its declaration says of it; empty when its name says it all.
-    pub meaning: &'static str,
-    pub kind: Kind,
-    pub need: Need,
+    pub declared: Parameter,
+}
+
+impl Deref for PlacedParameter {
+    type Target = Parameter;
+
+    fn deref(&self) -> &Parameter {
+        &self.declared
+    }
 }
 
 /// Whether a request without it is wrong.
@@ -135,7 +139,7 @@ pub struct Operation {
     /// Unique; the name of the operation in generated clients.
     pub id: String,
     pub summary: &'static str,
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<PlacedParameter>,
     pub success: Success,
     /// Whether an answer has an entity tag, by which a client can ask whether it has changed.
     pub is_versioned: bool,
@@ -249,7 +253,7 @@ impl Operation {
 /// A service that HTTP serves: what it declares, and its routes.
 pub(crate) fn of_service<'a, C: Operations<'a>, Q: Operations<'a>, R: Refuse>(
     service: Service,
-    routes: &[Route],
+    routes: &[OperationRoute],
 ) -> Vec<Operation> {
     let commands = C::operations().into_iter();
     let commands = commands.map(|declared| (Answerer::Command(service, declared.place), declared));
@@ -257,7 +261,7 @@ pub(crate) fn of_service<'a, C: Operations<'a>, Q: Operations<'a>, R: Refuse>(
     let queries = queries.map(|declared| (Answerer::Query(service, declared.place), declared));
     let mut declared: Vec<_> = commands.chain(queries).collect();
     let classes: Vec<Class> = R::meanings().iter().map(|meaning| meaning.class).collect();
-    let of_route = |route: &Route| {
+    let of_route = |route: &OperationRoute| {
         let at = declared.iter().position(|(_, one)| one.word == route.word);
         let at = at.unwrap_or_else(|| panic!("{} has {}", service.name(), route.word));
         let (answerer, declared) = declared.swap_remove(at);

@@ -6,12 +6,12 @@ use std::{
 };
 
 use serde_json::Value;
-use turnstile_chassis::{Kind, Need};
+use turnstile_chassis::{Kind, Need, Parameter};
 
 use crate::{
     glossary,
     openapi::tag,
-    operation::{Answerer, Method, Operation, Parameter, Service, Success, is_needed},
+    operation::{Answerer, Method, Operation, PlacedParameter, Service, Success, is_needed},
     problem::Place,
     table::{chapters, operations},
 };
@@ -177,14 +177,11 @@ fn put_form(page: &mut String, operation: &Operation) {
     page.push_str("</table><button>Send</button><output></output></form>");
 }
 
-fn put_field(page: &mut String, parameter: &Parameter) {
+fn put_field(page: &mut String, parameter: &PlacedParameter) {
+    let PlacedParameter { place, declared } = parameter;
     let Parameter {
-        name,
-        kind,
-        place,
-        need,
-        ..
-    } = parameter;
+        name, kind, need, ..
+    } = declared;
     let is_required = is_needed(*need) || *place == Place::Path;
     let required = if is_required { " required" } else { "" };
     let place = match place {
@@ -210,7 +207,13 @@ fn put_field(page: &mut String, parameter: &Parameter) {
         Kind::Flag => &["true", "false"],
         _ => &[],
     };
-    if words.is_empty() {
+    if json == "list" {
+        let example = Escaped(example_of(kind));
+        put(
+            page,
+            format_args!("<textarea {attributes} placeholder=\"{example}\"></textarea>"),
+        );
+    } else if words.is_empty() {
         let example = Escaped(example_of(kind));
         put(
             page,
@@ -230,7 +233,7 @@ fn put_field(page: &mut String, parameter: &Parameter) {
 }
 
 /// What a field is, in words.
-fn meaning_of(parameter: &Parameter) -> String {
+fn meaning_of(parameter: &PlacedParameter) -> String {
     let kind = match &parameter.kind {
         Kind::Number { min, max } => format!("{min} to {max}"),
         Kind::Signed { min, max } => format!("{min} to {max}"),
@@ -241,7 +244,17 @@ fn meaning_of(parameter: &Parameter) -> String {
         Kind::Cursor => "next of the page before".to_owned(),
         _ => String::new(),
     };
-    let parts = [parameter.meaning.trim_end_matches('.'), &kind];
+    let kind = match parameter.need {
+        Need::Repeated { most } => format!("{kind}; up to {most} lines"),
+        _ => kind,
+    };
+    let default = parameter.default.as_deref();
+    let default = default.map(|value| format!("{value} by default"));
+    let parts = [
+        parameter.meaning.trim_end_matches('.'),
+        &kind,
+        default.as_deref().unwrap_or_default(),
+    ];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("; ")
 }
@@ -336,7 +349,7 @@ fn example(operation: &Operation) -> String {
     let mut members = Vec::new();
     let mut mark = '?';
     for parameter in &operation.parameters {
-        let Parameter { name, kind, .. } = parameter;
+        let Parameter { name, kind, .. } = &parameter.declared;
         let example = match *name {
             "departure" | "to" => "2027-05-03",
             _ => example_of(kind),

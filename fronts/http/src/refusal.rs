@@ -4,8 +4,6 @@ use serde::ser::SerializeMap;
 use turnstile_chassis::{Class, Meaning, Refuse as _};
 use turnstile_json::put_fields;
 
-use crate::problem::Code;
-
 /// The only mapping of refusals to statuses.
 pub(crate) const fn status(class: Class) -> u16 {
     match class {
@@ -25,14 +23,6 @@ macro_rules! refusals {
         pub enum Refusal {
             $($machine($types::Refusal),)+
         }
-
-        $(
-            impl From<$types::Refusal> for Code {
-                fn from(refusal: $types::Refusal) -> Self {
-                    Self::Refused(Box::new(Refusal::$machine(refusal)))
-                }
-            }
-        )+
 
         impl Refusal {
             fn meaning(&self) -> Meaning {

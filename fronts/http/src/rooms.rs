@@ -1,19 +1,15 @@
 //! Rooms in HTTP: its routes, and what its operations answer.
 
-use turnstile_rooms::{Answer, Command, Done, Door, Outcome, Query, Refusal, Rooms};
-use turnstile_types::Position;
+use turnstile_rooms::Answer;
 
 use crate::{
-    answer::{Told, decided},
-    given::Given,
-    operation::{Operation, Route, Service, delete, get, of_service, post, put},
-    problem::{Code, Problem},
-    schema::Schemas,
-    served::Served,
+    code::Code,
+    operation::{OperationRoute, delete, get, post, put},
+    served::serve,
 };
 
 /// What its declaration cannot say.
-const ROUTES: &[Route] = &[
+pub(crate) const ROUTES: &[OperationRoute] = &[
     post("book", "/bookings").makes(&["/bookings/{reference}"]),
     get("look_up", "/bookings/{reference}").versioned(),
     post("cancel", "/bookings/{reference}/cancel").with_precondition(),
@@ -39,56 +35,9 @@ const ROUTES: &[Route] = &[
     get("get_totals", "/totals"),
 ];
 
-pub(crate) fn operations() -> Vec<Operation> {
-    of_service::<Command<'_>, Query, Refusal>(Service::Rooms, ROUTES)
-}
-
-pub(crate) fn schemas(schemas: Schemas) -> Schemas {
-    schemas
-        .done::<Done>()
-        .answers::<Answer>()
-        .event::<turnstile_rooms::Event>()
-}
-
-impl Served for Rooms {
-    type About = ();
-    type Done = Done;
-
-    fn read_command<'a>(
-        place: usize,
-        given: &'a Given<'a>,
-        door: Door<'_>,
-    ) -> Result<Command<'a>, Problem> {
-        given.read(place, door)
-    }
-
-    fn read_query<'a>(
-        place: usize,
-        given: &'a Given<'a>,
-        door: Door<'_>,
-    ) -> Result<Query, Problem> {
-        let query: Query = given.read(place, door)?;
-        given.without_flaw(query, query.flaw())
-    }
-
-    fn about(_command: &Command<'_>) {}
-
-    fn tell_outcome(
-        (): (),
-        position: Position,
-        replayed: bool,
-        outcome: &Outcome,
-    ) -> Result<Told, Problem> {
-        let (done, receipt) = decided(position, replayed, outcome)?;
-        Ok(Told::done(done, receipt))
-    }
-
-    fn tell_answer(_query: &Query, answer: &Answer) -> Result<Told, Problem> {
-        match answer {
-            Answer::Refused(refusal) => Err(Problem::from(Code::from(*refusal))),
-            answer => Ok(Told::answer(answer)),
-        }
-    }
+serve! {
+    turnstile_rooms::Rooms, |door| door,
+    { Answer::Refused(refusal) => Code::from(*refusal) }
 
     fn version(answer: &Answer) -> Option<u64> {
         match answer {
@@ -96,18 +45,17 @@ impl Served for Rooms {
             _ => None,
         }
     }
-
-    fn done(outcome: &Outcome) -> Option<&Done> {
-        outcome.done()
-    }
 }
+
 #[cfg(test)]
 mod tests {
-    use turnstile_rooms::{Cursor, Entry, EntryState, GuestId, Page, Reference};
-    use turnstile_types::{Name, Night, Principal, Stay, Timestamp};
+    use turnstile_rooms::{
+        Cursor, Done, Entry, EntryState, GuestId, Outcome, Page, Query, Reference, Rooms,
+    };
+    use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
     use super::*;
-    use crate::served::answer_of;
+    use crate::{Served as _, served::answer_of};
 
     fn name(text: &str) -> Name {
         Name::parse(text.as_bytes()).unwrap()

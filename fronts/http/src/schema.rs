@@ -4,21 +4,22 @@ use std::collections::BTreeMap;
 
 use turnstile_chassis::{Field, Fields, Kind, Need, Value, Variants};
 use utoipa::openapi::{
-    ArrayBuilder, ComponentsBuilder, KnownFormat, ObjectBuilder, Ref, RefOr, SchemaFormat, Type,
+    ArrayBuilder, ComponentsBuilder, KnownFormat, Object, ObjectBuilder, Ref, RefOr, SchemaFormat,
+    Type,
     schema::{AdditionalProperties, Schema, SchemaType},
 };
 
 use crate::{
     answer::Receipt,
     given::NUMBER,
-    operation::{Operation, Parameter, is_needed},
+    operation::{Operation, PlacedParameter, is_needed},
     problem::Place,
 };
 
 /// The schemas of one service, each under the service's name and its own.
 pub(crate) struct Schemas {
     name: &'static str,
-    schemas: BTreeMap<String, Schema>,
+    schemas: BTreeMap<String, Object>,
 }
 
 impl Schemas {
@@ -73,9 +74,7 @@ impl Schemas {
     pub(crate) fn paged(mut self, names: &[&str]) -> Self {
         for name in names {
             let page = self.schemas.get_mut(&format!("{}{name}", self.name));
-            let Some(Schema::Object(page)) = page else {
-                unreachable!("{name} is an object");
-            };
+            let page = page.expect("the page has a schema");
             let next = ObjectBuilder::new()
                 .schema_type(Type::String)
                 .description(Some("Where the next page begins; not set on the last."));
@@ -101,7 +100,7 @@ impl Schemas {
     pub(crate) fn into_components(self, components: ComponentsBuilder) -> ComponentsBuilder {
         let schemas = self.schemas.into_iter();
         schemas.fold(components, |components, (name, schema)| {
-            components.schema(name, schema)
+            components.schema(name, Schema::Object(schema))
         })
     }
 
@@ -117,7 +116,7 @@ impl Schemas {
     pub(crate) fn of_fields<F: Fields>(meaning: &str) -> Schema {
         let mut schemas = Self::new("");
         schemas.add("", meaning, F::describe());
-        schemas.schemas.remove("").expect("it was added")
+        Schema::Object(schemas.schemas.remove("").expect("it was added"))
     }
 
     /// Adds the body of an operation.
@@ -136,7 +135,7 @@ impl Schemas {
                         object
                     }
                 });
-        self.schemas.insert(body_name(operation), object.into());
+        self.schemas.insert(body_name(operation), object.build());
         self
     }
 
@@ -152,12 +151,12 @@ impl Schemas {
             }
         });
         let name = format!("{}{name}", self.name);
-        let schema = Schema::from(object);
+        let schema = object.build();
         // A variant of the answers and the type that it holds have one name, and then one shape; the
         // variant says what it is.
         if let Some(first) = self.schemas.get(&name) {
             assert!(
-                properties(first) == properties(&schema),
+                first.properties == schema.properties,
                 "{name} has two shapes"
             );
             if meaning.is_empty() {
@@ -196,8 +195,9 @@ const DECIMAL_LENGTH: usize = 18;
 const YEARS: &str = "^(19[7-9][0-9]|20[0-9]{2}|21[0-4][0-9])-";
 
 /// What an operation takes as a parameter.
-pub(crate) fn parameter_schema(parameter: &Parameter) -> RefOr<Schema> {
+pub(crate) fn parameter_schema(parameter: &PlacedParameter) -> RefOr<Schema> {
     let schema = plain_schema(&parameter.kind, parameter.meaning);
+    let schema = schema.default(default_of(parameter));
     let schema = match &parameter.kind {
         Kind::Decimal => schema.max_length(Some(DECIMAL_LENGTH)),
         Kind::Night | Kind::Instant => schema.pattern(Some(YEARS)),
@@ -213,6 +213,15 @@ pub(crate) fn parameter_schema(parameter: &Parameter) -> RefOr<Schema> {
         need if is_needed(need) || parameter.place != Place::Body => schema.into(),
         // In a body, null is as good as nothing.
         _ => nullable(schema).into(),
+    }
+}
+
+/// What a parameter is when it is not given.
+fn default_of(parameter: &PlacedParameter) -> Option<serde_json::Value> {
+    let text = parameter.default.as_deref()?;
+    match parameter.kind {
+        Kind::Number { .. } | Kind::Signed { .. } => text.parse().ok(),
+        _ => Some(text.into()),
     }
 }
 
@@ -258,7 +267,8 @@ fn plain_schema(kind: &Kind, meaning: &str) -> ObjectBuilder {
             let text = types.map_or_else(text, |types| {
                 object()
                     .schema_type(SchemaType::Array(types.into()))
-                    .minimum(Some(0))
+                    .minimum(Some(0_u64))
+                    .maximum(Some(u64::MAX))
             });
             text.pattern(Some(*pattern)).examples([*example])
         }
@@ -273,13 +283,8 @@ fn plain_schema(kind: &Kind, meaning: &str) -> ObjectBuilder {
         Kind::Cursor => text().pattern(Some("^c[0-9a-f]{16}$")),
         Kind::OneOf(words) => text().enum_values(Some(words.iter().copied())),
         Kind::Optional(kind) => plain_schema(kind, meaning),
-        Kind::List(_) | Kind::Object { .. } => unreachable!("it is one value"),
+        Kind::List(_) | Kind::Object { .. } => object(),
     }
-}
-
-fn properties(schema: &Schema) -> Option<serde_json::Value> {
-    let schema = serde_json::to_value(schema).ok()?;
-    schema.get("properties").cloned()
 }
 
 fn described(object: ObjectBuilder, meaning: &str) -> ObjectBuilder {

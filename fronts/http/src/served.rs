@@ -110,6 +110,81 @@ pub fn tell_answer<M: Served>(
     Ok(told)
 }
 
+/// Serves a machine by what it declares. What its door needs of ours stands behind its name, then which
+/// answers to queries are problems, then what is special to it.
+macro_rules! serve {
+    (
+        $types:ident::$machine:ident, |$door:pat_param| $needed:expr,
+        { $($absent:pat => $code:expr),+ $(,)? }
+        $($own:tt)*
+    ) => {
+        pub(crate) fn schemas(schemas: $crate::schema::Schemas) -> $crate::schema::Schemas {
+            schemas
+                .done::<$types::Done>()
+                .answers::<$types::Answer>()
+                .event::<$types::Event>()
+        }
+
+        impl $crate::Served for $types::$machine {
+            type About = ();
+            type Done = $types::Done;
+
+            $crate::served::reads!($types, |$door| $needed);
+
+            fn about(_command: &Self::Command<'_>) {}
+
+            fn tell_outcome(
+                (): (),
+                position: turnstile_types::Position,
+                replayed: bool,
+                outcome: &Self::Outcome,
+            ) -> Result<$crate::Told, $crate::Problem> {
+                let (done, receipt) = $crate::answer::decided(position, replayed, outcome)?;
+                Ok($crate::Told::done(done, receipt))
+            }
+
+            fn tell_answer(
+                _query: &Self::Query,
+                answer: &Self::Answer,
+            ) -> Result<$crate::Told, $crate::Problem> {
+                match answer {
+                    $($absent => Err($crate::Problem::from($code)),)+
+                    answer => Ok($crate::Told::answer(answer)),
+                }
+            }
+
+            fn done(outcome: &Self::Outcome) -> Option<&Self::Done> {
+                outcome.done()
+            }
+
+            $($own)*
+        }
+    };
+}
+
+/// How the requests to a machine are read.
+macro_rules! reads {
+    ($types:ident, |$door:pat_param| $needed:expr) => {
+        fn read_command<'a>(
+            place: usize,
+            given: &'a $crate::Given<'a>,
+            $door: turnstile_rooms::Door<'_>,
+        ) -> Result<Self::Command<'a>, $crate::Problem> {
+            given.read(place, $needed)
+        }
+
+        fn read_query<'a>(
+            place: usize,
+            given: &'a $crate::Given<'a>,
+            $door: turnstile_rooms::Door<'_>,
+        ) -> Result<Self::Query, $crate::Problem> {
+            given.read(place, $needed)
+        }
+    };
+}
+
+pub(crate) use {reads, serve};
+
 /// The answer to a command that was sent to this path: status, location and JSON, or a problem.
 #[cfg(test)]
 pub(crate) fn answer_of<M: Served>(

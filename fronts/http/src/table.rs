@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use crate::operation::{Operation, Service, documents};
+use turnstile_types::Machine;
+
+use crate::operation::{Operation, Service, documents, of_service};
 
 /// The names of the parts of the documentation, in order, and what they are about.
 pub(crate) fn chapters() -> impl Iterator<Item = (Option<Service>, &'static str)> {
@@ -23,7 +25,13 @@ pub fn operation_at(method: &str, path: &str) -> Option<&'static Operation> {
 macro_rules! operations {
     ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
         fn operations_of_services() -> Vec<Vec<Operation>> {
-            vec![$(crate::$name::operations()),+]
+            vec![$(
+                of_service::<
+                    <$types::$machine as Machine>::Command<'_>,
+                    $types::Query,
+                    $types::Refusal,
+                >(Service::$machine, crate::$name::ROUTES)
+            ),+]
         }
     };
 }

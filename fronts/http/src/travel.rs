@@ -3,30 +3,26 @@
 //! An item is one word everywhere: `flight-12`, `car-montreal`, `room-new york`.
 
 mod answer;
-mod event;
 mod outcome;
 
-use turnstile_rooms::Door;
-use turnstile_travel::{Answer, Command, Done, Outcome, Query, Refusal, Travel};
+use turnstile_travel::{Answer, Command, Done, Outcome, Query, Travel};
 use turnstile_types::Position;
 
 use crate::{
     answer::Told,
-    given::Given,
-    operation::{Operation, Route, Service, delete, get, of_service, post},
+    operation::{OperationRoute, delete, get, post},
     problem::Problem,
     schema::Schemas,
-    served::Served,
+    served::{Served, reads},
 };
 
-pub use event::put_event;
 pub use outcome::About;
 
 const TRANSACTION: &str = "/transactions/{xid}";
 const ITINERARY: &str = "/itineraries/{locator}";
 
 /// What its declaration cannot say.
-const ROUTES: &[Route] = &[
+pub(crate) const ROUTES: &[OperationRoute] = &[
     post("start", "/transactions").makes(&[TRANSACTION]),
     get("list_transactions", "/transactions"),
     get("get_transaction", TRANSACTION).shows("TransactionView"),
@@ -57,10 +53,6 @@ const ROUTES: &[Route] = &[
     get("get_totals", "/totals"),
 ];
 
-pub(crate) fn operations() -> Vec<Operation> {
-    of_service::<Command, Query, Refusal>(Service::Travel, ROUTES)
-}
-
 /// Its reads inside a transaction are commands, and answer no receipt.
 pub(crate) fn schemas(schemas: Schemas) -> Schemas {
     schemas
@@ -77,21 +69,7 @@ impl Served for Travel {
     type About = About;
     type Done = Done;
 
-    fn read_command<'a>(
-        place: usize,
-        given: &'a Given<'a>,
-        _door: Door<'_>,
-    ) -> Result<Command, Problem> {
-        given.read(place, ())
-    }
-
-    fn read_query<'a>(
-        place: usize,
-        given: &'a Given<'a>,
-        _door: Door<'_>,
-    ) -> Result<Query, Problem> {
-        given.read(place, ())
-    }
+    reads!(turnstile_travel, |_door| ());
 
     fn about(command: &Command) -> About {
         About::of(command)

@@ -167,7 +167,7 @@ impl<S: Serializer> Show for Json<S> {
     }
 
     fn decimal(self, units: u128, scale: u8) -> Self::Out {
-        self.0.collect_str(&Decimal { units, scale })
+        self.0.collect_str(&DecimalText { units, scale })
     }
 
     fn cursor(self, cursor: u64) -> Self::Out {
@@ -192,12 +192,12 @@ impl<S: Serializer> Show for Json<S> {
 }
 
 /// `units / 10^scale` in the shortest form.
-struct Decimal {
+struct DecimalText {
     units: u128,
     scale: u8,
 }
 
-impl fmt::Display for Decimal {
+impl fmt::Display for DecimalText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mut units, mut digits) = (self.units, usize::from(self.scale));
         while digits > 0 && units % 10 == 0 {

@@ -1,26 +1,28 @@
 //! Answers as bytes: a line, or lines and then an empty one.
 
-use std::{fmt, io::Write as _};
+use std::fmt;
 
-use turnstile_travel::{AbortReason, Bill, Done, Outcome, Refusal, Stock, Xid};
+use turnstile_travel::{Bill, Done, Outcome, Refusal, Stock, Xid};
 
-use crate::{Options, Verb, Wording, itineraries};
+use crate::{
+    Verb, Wording, itineraries,
+    sentence::{AbortSentence, put, put_exception},
+};
 
-/// Appends the answer to a command.
-///
-/// # Panics
-/// When the command still waits: its answer comes later.
+/// Where a deployment may differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether a bill ends with a line that says what the customer owes.
+    pub bill_total: bool,
+}
+
+/// Appends the answer to a command. One that waits is answered later, by its late outcome.
 pub fn put_outcome(out: &mut Vec<u8>, options: Options, wording: Wording, outcome: &Outcome) {
     match outcome {
         Outcome::Done(done) => put_done(out, options, wording, done),
         Outcome::Refused(refusal) => put_refusal(out, wording, refusal),
-        Outcome::Waiting { ticket } => unreachable!("{ticket} is not answered yet"),
+        Outcome::Waiting { .. } => put_exception(out, "the command waits for a lock"),
     }
-}
-
-/// Appends the answer to a line that asks for nothing that there is, or nothing that is allowed.
-pub fn put_exception(out: &mut Vec<u8>, why: impl fmt::Display) {
-    put(out, format_args!("Command exception: {why}"));
 }
 
 /// Appends the answer to what is no business of a transaction.
@@ -37,10 +39,6 @@ pub fn put_help(out: &mut Vec<u8>, verb: Option<Verb>) {
         put(out, format_args!("{verb}: {}", verb.usage()));
     }
     out.push(b'\n');
-}
-
-pub(crate) fn put(out: &mut Vec<u8>, line: impl fmt::Display) {
-    writeln!(out, "{line}").expect("writing to memory does not fail");
 }
 
 fn put_done(out: &mut Vec<u8>, options: Options, Wording { verb, xid }: Wording, done: &Done) {
@@ -65,15 +63,18 @@ fn put_done(out: &mut Vec<u8>, options: Options, Wording { verb, xid }: Wording,
             }
             out.push(b'\n');
         }
-        Done::Added | Done::Deleted | Done::CustomerDeleted | Done::Reserved => {
-            put(out, verb.done());
-        }
         Done::Booked { .. } | Done::Confirmed | Done::Cancelled => {
             itineraries::put_done(out, verb, done);
         }
-        Done::Configured | Done::Recovered | Done::Resolved | Done::Delivered => {
-            unreachable!("no line asks for {done:?}")
-        }
+        // No line asks for the last four.
+        Done::Added
+        | Done::Deleted
+        | Done::CustomerDeleted
+        | Done::Reserved
+        | Done::Configured
+        | Done::Recovered
+        | Done::Resolved
+        | Done::Delivered => put(out, verb.done()),
     }
 }
 
@@ -100,7 +101,7 @@ fn put_bill(out: &mut Vec<u8>, bill: &Bill, with_total: bool) {
 
 fn put_refusal(out: &mut Vec<u8>, Wording { verb, xid }: Wording, refusal: &Refusal) {
     match refusal {
-        _ if itineraries::is_about_them(verb) => itineraries::put_refusal(out, verb, refusal),
+        _ if verb.is_about_itineraries() => itineraries::put_refusal(out, verb, refusal),
         Refusal::UnknownTransaction => put_invalid(out, xid, "is not known"),
         Refusal::AlreadyCommitted => put_invalid(out, xid, "is committed"),
         Refusal::Busy => put_invalid(out, xid, "has not answered its last command yet"),
@@ -113,7 +114,7 @@ fn put_refusal(out: &mut Vec<u8>, Wording { verb, xid }: Wording, refusal: &Refu
             out,
             format_args!(
                 "TransactionAborted: transaction {xid}: {}",
-                Sentence(reason)
+                AbortSentence(reason)
             ),
         ),
         Refusal::NotHere => put_exception(out, "this server is not the middleware"),
@@ -129,27 +130,4 @@ fn put_invalid(out: &mut Vec<u8>, xid: Xid, why: impl fmt::Display) {
         out,
         format_args!("InvalidTransaction: transaction {xid} {why}"),
     );
-}
-
-/// Why a transaction was aborted, to a person.
-pub(crate) struct Sentence<'a>(pub(crate) &'a AbortReason);
-
-impl fmt::Display for Sentence<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            AbortReason::Asked => f.write_str("its client aborted it"),
-            AbortReason::Refused => f.write_str("what it was to do was refused"),
-            AbortReason::Expired => f.write_str("nothing was asked of it for its time to live"),
-            AbortReason::Deadlock { holder } => {
-                write!(f, "it was in a deadlock with transaction {holder}")
-            }
-            AbortReason::LockTimeout { holder } => {
-                write!(f, "it waited too long for a lock of transaction {holder}")
-            }
-            AbortReason::DeskAway(desk) => write!(f, "{desk} did not answer in time"),
-            AbortReason::DeskLost(desk) => write!(f, "{desk} has lost it"),
-            AbortReason::Restarted => f.write_str("the middleware started anew"),
-            AbortReason::Evicted => f.write_str("its connection was closed and room was needed"),
-        }
-    }
 }

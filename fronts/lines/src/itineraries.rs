@@ -1,60 +1,13 @@
-//! Itineraries in command lines. The ancestor has none; they are asked for as its bundles are, and
-//! answered as its bills are.
+//! Answers about itineraries. The ancestor has none; they are written as its bills are.
 
 use std::fmt;
 
-use turnstile_travel::{
-    Command, Done, ItineraryState, ItineraryView, Locator, Refusal, limits::HOLD_MS_MAX,
-};
+use turnstile_travel::{Done, ItineraryState, ItineraryView, Refusal, limits::HOLD_MS_MAX};
 
 use crate::{
-    Ask, Excerpt, Invalid, Verb, Wording,
-    answers::{Sentence, put, put_exception},
-    request::{bundle, customer, number},
+    Verb,
+    sentence::{AbortSentence, put, put_exception},
 };
-
-/// What a line about an itinerary asks for.
-pub(crate) fn ask<'a>(verb: Verb, arguments: &[&'a str]) -> Result<Ask, Invalid<'a>> {
-    let command = match (verb, arguments) {
-        (Verb::Book, [id, flights @ .., place, car, room]) => Command::Book {
-            customer: customer(id)?,
-            trip: bundle(flights, place, [car, room])?,
-            hold_ms: None,
-        },
-        (Verb::Hold, [ms, id, flights @ .., place, car, room]) => Command::Book {
-            customer: customer(id)?,
-            trip: bundle(flights, place, [car, room])?,
-            hold_ms: Some(number("milliseconds", ms, 0, u64::MAX)?),
-        },
-        (Verb::Confirm, [name]) => Command::Confirm {
-            locator: locator(name)?,
-        },
-        (Verb::Cancel, [name]) => Command::Cancel {
-            locator: locator(name)?,
-        },
-        (Verb::Itinerary, [name]) => return Ok(Ask::Itinerary(locator(name)?)),
-        _ => {
-            let given = arguments.len();
-            return Err(Invalid::Count { verb, given });
-        }
-    };
-    let wording = Wording::of(verb);
-    Ok(Ask::Command { command, wording })
-}
-
-fn locator(given: &str) -> Result<Locator, Invalid<'_>> {
-    Locator::parse(given.as_bytes()).map_err(|why| Invalid::Locator {
-        given: Excerpt(given),
-        why,
-    })
-}
-
-pub(crate) const fn is_about_them(verb: Verb) -> bool {
-    matches!(
-        verb,
-        Verb::Book | Verb::Hold | Verb::Confirm | Verb::Cancel | Verb::Itinerary
-    )
-}
 
 /// Appends what was done for such a line.
 pub(crate) fn put_done(out: &mut Vec<u8>, verb: Verb, done: &Done) {
@@ -104,7 +57,7 @@ impl fmt::Display for Why<'_> {
             Refusal::HoldTooLong { .. } => {
                 write!(f, "a hold lasts at most {HOLD_MS_MAX} milliseconds")
             }
-            Refusal::Aborted(reason) => Sentence(reason).fmt(f),
+            Refusal::Aborted(reason) => AbortSentence(reason).fmt(f),
             other => f.write_str(other.code()),
         }
     }
@@ -113,7 +66,7 @@ impl fmt::Display for Why<'_> {
 /// Appends an itinerary; nothing but the end of the block when there never was one.
 pub fn put_itinerary(out: &mut Vec<u8>, view: Option<&ItineraryView>) {
     if let Some(view) = view {
-        put(out, Head(view));
+        put(out, ItineraryHead(view));
         for (item, price) in &view.items {
             put(out, format_args!("1 {item} ${price}"));
         }
@@ -126,9 +79,9 @@ pub fn put_itinerary(out: &mut Vec<u8>, view: Option<&ItineraryView>) {
 }
 
 /// Whose it is, and where it stands.
-struct Head<'a>(&'a ItineraryView);
+struct ItineraryHead<'a>(&'a ItineraryView);
 
-impl fmt::Display for Head<'_> {
+impl fmt::Display for ItineraryHead<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Itinerary {}", self.0.locator)?;
         if let Some(customer) = self.0.customer {

@@ -14,18 +14,13 @@ mod invalid;
 mod itineraries;
 pub mod limits;
 mod request;
+mod sentence;
 mod verb;
 
-pub use answers::{put_exception, put_help, put_ok, put_outcome};
+pub use answers::{Options, put_help, put_ok, put_outcome};
 pub use frame::{Framed, Lines};
 pub use invalid::{Excerpt, Invalid};
 pub use itineraries::put_itinerary;
 pub use request::{Ask, Crash, Wording, read};
+pub use sentence::put_exception;
 pub use verb::Verb;
-
-/// Where a deployment may differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Whether a bill ends with a line that says what the customer owes.
-    pub bill_total: bool,
-}

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use turnstile_travel::{Command, CustomerId, Desk, Item, Location, Locator, Step, Trip, Xid};
 
 use crate::{
-    Excerpt, Invalid, Verb, itineraries,
+    Excerpt, Invalid, Verb,
     limits::{MANAGER_MODE_MAX, MIDDLEWARE_MODE_MAX},
 };
 
@@ -94,7 +94,7 @@ pub fn read(line: &[u8]) -> Result<Ask, Invalid<'_>> {
             command: Command::Start,
             wording: Wording::of(verb),
         },
-        (verb, arguments) if itineraries::is_about_them(verb) => itineraries::ask(verb, arguments)?,
+        (verb, arguments) if verb.is_about_itineraries() => itinerary(verb, arguments)?,
         (
             Verb::Help
             | Verb::Quit
@@ -120,6 +120,42 @@ pub fn read(line: &[u8]) -> Result<Ask, Invalid<'_>> {
         }
     };
     Ok(ask)
+}
+
+/// What a line about an itinerary asks for.
+fn itinerary<'a>(verb: Verb, arguments: &[&'a str]) -> Result<Ask, Invalid<'a>> {
+    let command = match (verb, arguments) {
+        (Verb::Book, [id, flights @ .., place, car, room]) => Command::Book {
+            customer: customer(id)?,
+            trip: bundle(flights, place, [car, room])?,
+            hold_ms: None,
+        },
+        (Verb::Hold, [ms, id, flights @ .., place, car, room]) => Command::Book {
+            customer: customer(id)?,
+            trip: bundle(flights, place, [car, room])?,
+            hold_ms: Some(number("milliseconds", ms, 0, u64::MAX)?),
+        },
+        (Verb::Confirm, [name]) => Command::Confirm {
+            locator: locator(name)?,
+        },
+        (Verb::Cancel, [name]) => Command::Cancel {
+            locator: locator(name)?,
+        },
+        (Verb::Itinerary, [name]) => return Ok(Ask::Itinerary(locator(name)?)),
+        _ => {
+            let given = arguments.len();
+            return Err(Invalid::Count { verb, given });
+        }
+    };
+    let wording = Wording::of(verb);
+    Ok(Ask::Command { command, wording })
+}
+
+fn locator(given: &str) -> Result<Locator, Invalid<'_>> {
+    Locator::parse(given.as_bytes()).map_err(|why| Invalid::Locator {
+        given: Excerpt(given),
+        why,
+    })
 }
 
 /// What is asked of a transaction; none: its end.
@@ -185,7 +221,7 @@ fn reserve(id: &str, trip: Trip) -> Result<Step, Invalid<'_>> {
     Ok(Step::Reserve { customer, trip })
 }
 
-pub(crate) fn bundle<'a>(
+fn bundle<'a>(
     flights: &[&'a str],
     place: &'a str,
     [car, room]: [&'a str; 2],
@@ -210,7 +246,7 @@ fn trim(text: &str) -> &str {
     text.trim_matches(|character: char| character <= ' ')
 }
 
-pub(crate) fn number<'a, N: FromStr>(
+fn number<'a, N: FromStr>(
     of: &'static str,
     given: &'a str,
     least: i64,
@@ -228,7 +264,7 @@ fn signed<'a>(of: &'static str, given: &'a str) -> Result<i32, Invalid<'a>> {
     number(of, given, i32::MIN.into(), i32::MAX.unsigned_abs().into())
 }
 
-pub(crate) fn customer(given: &str) -> Result<CustomerId, Invalid<'_>> {
+fn customer(given: &str) -> Result<CustomerId, Invalid<'_>> {
     signed("customer", given).map(CustomerId)
 }
 

@@ -43,7 +43,7 @@ pub enum Verb {
 }
 
 /// One command.
-struct Row {
+struct VerbRow {
     verb: Verb,
     name: &'static str,
     /// The arguments, as `Help` tells them.
@@ -59,8 +59,8 @@ const fn row(
     name: &'static str,
     arguments: &'static str,
     [done, refused]: [&'static str; 2],
-) -> Row {
-    Row {
+) -> VerbRow {
+    VerbRow {
         verb,
         name,
         arguments,
@@ -70,7 +70,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-const TABLE: [Row; 35] = [
+const TABLE: [VerbRow; 35] = [
     row(Verb::Help, "Help", "[command]", ["", ""]),
     row(Verb::Start, "Start", "", ["", "Transaction could not be started"]),
     row(Verb::Commit, "Commit", "xid", ["", ""]),
@@ -121,7 +121,7 @@ impl Verb {
         TABLE.iter().map(|row| row.verb)
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static VerbRow {
         let mut rows = TABLE.iter();
         rows.find(|row| row.verb == self)
             .expect("each command has its row")
@@ -131,6 +131,13 @@ impl Verb {
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
+    }
+
+    pub(crate) const fn is_about_itineraries(self) -> bool {
+        matches!(
+            self,
+            Self::Book | Self::Hold | Self::Confirm | Self::Cancel | Self::Itinerary
+        )
     }
 
     /// Its arguments, as they are told to people.

@@ -5,8 +5,8 @@ use std::fmt;
 use turnstile_types::Malformed;
 
 use crate::{
-    frames::{NAME, VERSION},
     limits::FRAME_BYTES_MAX,
+    opening::{NAME, VERSION},
 };
 
 /// Why a peer cannot be understood. The connection ends.

@@ -1,24 +1,11 @@
 //! Frames: the opening, then messages behind their lengths.
 
-use crate::{Broken, Message, limits::FRAME_BYTES_MAX, message};
-
-/// What each end says first, before the version.
-pub(crate) const NAME: &str = "tsdesk";
-
-/// The version of the whole line, with the parcels on it.
-pub(crate) const VERSION: u16 = 4;
-
-/// The name and the version.
-const OPENING_BYTES: usize = NAME.len() + 2;
-
-/// The length before a frame.
-const LENGTH_BYTES: usize = 4;
-
-/// Appends what each end says before everything else.
-pub fn put_opening(out: &mut Vec<u8>) {
-    out.extend_from_slice(NAME.as_bytes());
-    out.extend_from_slice(&VERSION.to_le_bytes());
-}
+use crate::{
+    Broken, Message,
+    frame::whole_frame,
+    message,
+    opening::{NAME, OPENING_BYTES, VERSION},
+};
 
 /// Finds the messages of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,8 +26,8 @@ pub enum Framed<'a> {
 }
 
 impl Frames {
-    /// Looks at the start of `bytes`. Whoever drops what is consumed or skipped and calls again
-    /// finds the same messages, wherever the stream was cut.
+    /// Looks at the start of `bytes`. A caller that drops what is consumed or skipped and calls
+    /// again finds the same messages, wherever the stream was cut.
     ///
     /// # Errors
     /// The peer does not speak this protocol.
@@ -53,21 +40,12 @@ impl Frames {
             self.opened = true;
             start = OPENING_BYTES;
         }
-        let rest = bytes.get(start..).unwrap_or_default();
-        let Some((length, rest)) = rest.split_first_chunk::<LENGTH_BYTES>() else {
-            return Ok(Framed::Incomplete { skipped: start });
-        };
-        let announced = u32::from_le_bytes(*length);
-        let length = usize::try_from(announced).unwrap_or(usize::MAX);
-        if !(1..=FRAME_BYTES_MAX).contains(&length) {
-            return Err(Broken::Length(announced));
-        }
-        let Some(frame) = rest.get(..length) else {
-            return Ok(Framed::Incomplete { skipped: start });
-        };
-        Ok(Framed::Message {
-            message: message::read(frame)?,
-            consumed: start + LENGTH_BYTES + length,
+        Ok(match whole_frame(bytes, start)? {
+            None => Framed::Incomplete { skipped: start },
+            Some((frame, consumed)) => Framed::Message {
+                message: message::read(frame)?,
+                consumed,
+            },
         })
     }
 }
@@ -85,21 +63,4 @@ fn is_opened(bytes: &[u8]) -> Result<bool, Broken> {
         Ok(VERSION) => Ok(true),
         Ok(theirs) => Err(Broken::Version(theirs)),
     }
-}
-
-/// Appends a frame whose kind and content are appended by `put`.
-///
-/// # Panics
-/// When it is too long: parcels and refusals fit.
-pub(crate) fn put_frame(out: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>)) {
-    let start = out.len();
-    out.extend_from_slice(&[0; LENGTH_BYTES]);
-    put(out);
-    let length = out.len() - start - LENGTH_BYTES;
-    assert!(length <= FRAME_BYTES_MAX, "a frame of {length} bytes");
-    let length = u32::try_from(length).expect("it was just compared");
-    let place = out.get_mut(start..start + LENGTH_BYTES);
-    place
-        .expect("it was just appended")
-        .copy_from_slice(&length.to_le_bytes());
 }

@@ -8,12 +8,15 @@
 #![forbid(unsafe_code)]
 
 mod broken;
+mod frame;
 mod frames;
 pub mod limits;
 mod message;
+mod opening;
 mod results;
 
 pub use broken::Broken;
-pub use frames::{Framed, Frames, put_opening};
+pub use frames::{Framed, Frames};
 pub use message::{Hello, Message, put_message, put_parcel, put_refusal};
+pub use opening::put_opening;
 pub use results::{Commands, put_command};

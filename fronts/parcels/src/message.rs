@@ -5,7 +5,7 @@ use std::fmt;
 use turnstile_travel::{Command, Desk, Parcel, Travel};
 use turnstile_types::{Machine, Malformed, Reader, put_flag, put_u8, put_u64};
 
-use crate::{Broken, frames::put_frame, limits::REFUSAL_BYTES_MAX};
+use crate::{Broken, frame::put_frame, limits::REFUSAL_BYTES_MAX};
 
 const HELLO: u8 = 1;
 const REFUSAL: u8 = 2;
@@ -46,7 +46,7 @@ pub struct Hello {
     pub fault_points: bool,
 }
 
-/// Appends a message, but for parcels, which [`put_parcel`] takes as they are.
+/// Appends a message.
 ///
 /// # Panics
 /// As [`put_parcel`].

@@ -7,13 +7,13 @@
 use turnstile_games::{Command, Games};
 use turnstile_types::Machine as _;
 
-use crate::{Broken, frames::put_frame, limits::FRAME_BYTES_MAX};
+use crate::{
+    Broken,
+    frame::{put_frame, whole_frame},
+};
 
 /// What the arena says first: a name and the version of the line.
 pub(crate) const OPENING: &[u8; 8] = b"tsgame\x01\0";
-
-/// The length before a frame.
-const LENGTH_BYTES: usize = 4;
 
 /// Finds the commands of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// The end that is dialed: it is told the opening.
+    /// The end that is dialed: the other end says the opening.
     #[must_use]
     pub const fn answering() -> Self {
         Self { opened: false }
@@ -55,21 +55,12 @@ impl Commands {
             }
             start = OPENING.len();
         }
-        let rest = bytes.get(start..).unwrap_or_default();
-        let Some((length, rest)) = rest.split_first_chunk::<LENGTH_BYTES>() else {
-            return Ok(None);
-        };
-        let announced = u32::from_le_bytes(*length);
-        let length = usize::try_from(announced).unwrap_or(usize::MAX);
-        if !(1..=FRAME_BYTES_MAX).contains(&length) {
-            return Err(Broken::Length(announced));
-        }
-        let Some(frame) = rest.get(..length) else {
+        let Some((frame, consumed)) = whole_frame(bytes, start)? else {
             return Ok(None);
         };
         let command = Games::decode_command(frame)?;
         self.opened = true;
-        Ok(Some((command, start + LENGTH_BYTES + length)))
+        Ok(Some((command, consumed)))
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Call {
     name: String,
     is_read: bool,
     operation: Operation,
-    options: Vec<Choice>,
+    options: Vec<OptionSyntax>,
     /// The fields of what it is answered with, in their order.
     answer: Vec<Field>,
 }
@@ -56,13 +56,13 @@ impl Eq for Call {}
 
 /// What may stand behind the parameters that must be given.
 #[derive(Debug)]
-struct Choice {
+struct OptionSyntax {
     name: &'static str,
-    form: Form,
+    form: OptionForm,
 }
 
 #[derive(Debug)]
-enum Form {
+enum OptionForm {
     /// The name, then a value.
     Value,
     /// The name alone.
@@ -78,23 +78,23 @@ impl Call {
         is_read: bool,
         answer: Vec<Field>,
     ) -> Self {
-        let key = (!is_read).then_some(Choice {
+        let key = (!is_read).then_some(OptionSyntax {
             name: KEY,
-            form: Form::Value,
+            form: OptionForm::Value,
         });
         let options = operation.parameters.iter().filter_map(|parameter| {
             let form = match (parameter.need, &parameter.kind) {
                 (Need::Required | Need::RequiredOr(_) | Need::Repeated { .. }, _) => return None,
-                (Need::Optional, Kind::Flag) => Form::Flag,
-                (Need::OptionalWord, Kind::OneOf(words)) => Form::Words(words),
-                (Need::Optional | Need::OptionalWord, _) => Form::Value,
+                (Need::Optional, Kind::Flag) => OptionForm::Flag,
+                (Need::OptionalWord, Kind::OneOf(words)) => OptionForm::Words(words),
+                (Need::Optional | Need::OptionalWord, _) => OptionForm::Value,
             };
-            Some(Choice {
+            Some(OptionSyntax {
                 name: parameter.name,
                 form,
             })
         });
-        let options: Vec<Choice> = options.chain(key).collect();
+        let options: Vec<OptionSyntax> = options.chain(key).collect();
         assert!(options.len() <= OPTIONS_MAX, "{service} {options:?}");
         Self {
             name: format!("{service}.{}", operation.word.replace('_', "-")),
@@ -154,7 +154,7 @@ impl Call {
         C: Operations<'a>,
         Q: for<'d> Operations<'a, Door<'d> = C::Door<'d>>,
     {
-        let mut words = Words {
+        let mut words = RequestWords {
             call: self,
             arguments,
             next: 1,
@@ -215,7 +215,7 @@ impl fmt::Display for Invalid {
 impl std::error::Error for Invalid {}
 
 /// The words of one request, read from left to right up to the options.
-struct Words<'a, 'spans> {
+struct RequestWords<'a, 'spans> {
     call: &'static Call,
     arguments: Arguments<'a, 'spans>,
     next: usize,
@@ -227,7 +227,7 @@ struct Words<'a, 'spans> {
     fault: Option<Box<Invalid>>,
 }
 
-impl<'a> Words<'a, '_> {
+impl<'a> RequestWords<'a, '_> {
     /// Only the first fault is told.
     #[cold]
     #[inline(never)]
@@ -259,8 +259,8 @@ impl<'a> Words<'a, '_> {
             .options
             .iter()
             .position(|choice| match choice.form {
-                Form::Value | Form::Flag => is_word(choice.name),
-                Form::Words(words) => words.iter().any(|other| is_word(other)),
+                OptionForm::Value | OptionForm::Flag => is_word(choice.name),
+                OptionForm::Words(words) => words.iter().any(|other| is_word(other)),
             })
     }
 
@@ -296,7 +296,7 @@ impl<'a> Words<'a, '_> {
                 return self.note(choice.name, &"given twice");
             }
             *place = at;
-            if matches!(choice.form, Form::Value) {
+            if matches!(choice.form, OptionForm::Value) {
                 *place = self.next;
                 if self.arguments.get(self.next).is_none() {
                     return self.note(choice.name, &"the value is missing");
@@ -322,7 +322,7 @@ impl<'a> Words<'a, '_> {
     }
 }
 
-impl<'a> Source<'a> for Words<'a, '_> {
+impl<'a> Source<'a> for RequestWords<'a, '_> {
     #[inline]
     fn required<T, E: fmt::Display>(
         &mut self,

@@ -3,8 +3,6 @@
 mod description;
 mod likeness;
 mod named;
-#[cfg(test)]
-mod reference;
 mod table;
 
 use std::fmt;
@@ -355,7 +353,7 @@ fn home(name: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::typed::typed;
+    use crate::tests::typed;
 
     fn resolve(line: &str) -> Result<Action, String> {
         typed(line, |found, _arguments| {

@@ -3,10 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use turnstile_chassis::Show as _;
 use turnstile_exchange::{Answer, Command, Query, Symbol, Totals};
 
-use crate::{Arguments, Call, Encoder, Invalid, fields::put_refused};
+use crate::macros::{answers, requests};
 
 pub use crate::fields::put_outcome;
 
@@ -20,13 +19,7 @@ pub fn channel(symbol: Symbol) -> String {
     format!("{prefix}{symbol}")
 }
 
-/// Appends what was answered to a query: an object, or a refusal.
-pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
-    match answer {
-        Answer::Refused(refusal) => put_refused(reply, refusal, None, false),
-        answer => reply.object(answer),
-    }
-}
+answers!(Answer::Refused);
 
 /// The figures of `INFO`, in its words.
 #[must_use]
@@ -40,24 +33,4 @@ pub fn facts(totals: &Totals) -> [(&'static str, u64); 5] {
     ]
 }
 
-/// One request to the service.
-pub type Request<'a> = crate::Request<'a, Command, Query>;
-
-/// Reads the arguments of a request whose words the catalogue has counted.
-///
-/// # Errors
-/// The first argument that is not what it should be.
-#[inline]
-pub fn parse<'a>(
-    call: &'static Call,
-    arguments: Arguments<'a, '_>,
-) -> Result<Request<'a>, Box<Invalid>> {
-    let request = call.read(arguments, ())?;
-    match &request {
-        Request::Query(query) => match query.flaw() {
-            Some((argument, reason)) => Err(call.invalid(argument, reason)),
-            None => Ok(request),
-        },
-        Request::Command { .. } => Ok(request),
-    }
-}
+requests!(Command, Query);

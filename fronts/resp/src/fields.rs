@@ -37,14 +37,14 @@ pub(crate) fn put_done(
         Protocol::Resp2 => {
             reply.array(length);
             reply.integer(1);
-            done.visit(&mut Values(reply));
+            done.visit(&mut ValuesInOrder(reply));
             reply.integer(position.0);
         }
         Protocol::Resp3 => {
             reply.map(length);
             reply.text("outcome");
             reply.text("done");
-            done.visit(&mut Pairs(reply));
+            done.visit(&mut NamedValues(reply));
             put_position(reply, position);
         }
     }
@@ -75,7 +75,7 @@ pub(crate) fn put_no(
             reply.array(length);
             reply.integer(0);
             reply.text(code);
-            data.visit(&mut Values(reply));
+            data.visit(&mut ValuesInOrder(reply));
         }
         Protocol::Resp3 => {
             reply.map(length + usize::from(position.is_some()));
@@ -83,7 +83,7 @@ pub(crate) fn put_no(
             reply.text("refused");
             reply.text("reason");
             reply.text(code);
-            data.visit(&mut Pairs(reply));
+            data.visit(&mut NamedValues(reply));
             if let Some(position) = position {
                 put_position(reply, position);
             }
@@ -108,9 +108,9 @@ fn put_replayed(reply: &mut Encoder<'_>, replayed: bool) {
 }
 
 /// The values alone.
-struct Values<'a, 'reply>(&'a mut Encoder<'reply>);
+struct ValuesInOrder<'a, 'reply>(&'a mut Encoder<'reply>);
 
-impl Visitor for Values<'_, '_> {
+impl Visitor for ValuesInOrder<'_, '_> {
     #[inline]
     fn field(&mut self, _name: &'static str, value: &impl Value) {
         value.show(&mut *self.0);
@@ -118,9 +118,9 @@ impl Visitor for Values<'_, '_> {
 }
 
 /// The values, each behind its name.
-struct Pairs<'a, 'reply>(&'a mut Encoder<'reply>);
+struct NamedValues<'a, 'reply>(&'a mut Encoder<'reply>);
 
-impl Visitor for Pairs<'_, '_> {
+impl Visitor for NamedValues<'_, '_> {
     #[inline]
     fn field(&mut self, name: &'static str, value: &impl Value) {
         self.0.text(name);
@@ -195,6 +195,6 @@ impl Show for &mut Encoder<'_> {
 
     fn object(self, fields: &impl Fields) {
         self.map(count_fields(fields));
-        fields.visit(&mut Pairs(self));
+        fields.visit(&mut NamedValues(self));
     }
 }

@@ -3,15 +3,16 @@
 #[cfg(test)]
 mod tests;
 
-use turnstile_chassis::{Field, Fields, Show as _};
+use turnstile_chassis::{Field, Fields};
 use turnstile_games::{
     Answer, Command, Done, Ending, MatchId, MatchView, Outcome, PlayerId, Query,
 };
 use turnstile_types::Position;
 
 use crate::{
-    Arguments, Call, Encoder, Invalid,
-    fields::{self, put_done, put_refused},
+    Encoder,
+    fields::{self, put_done},
+    macros::{answers, requests},
 };
 
 /// The channel on which every event of the service is told.
@@ -62,25 +63,6 @@ pub fn put_outcome(reply: &mut Encoder<'_>, outcome: &Outcome, position: Positio
     }
 }
 
-/// Appends what was answered to a query: an object, or a refusal.
-pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
-    match answer {
-        Answer::Absent(absent) => put_refused(reply, absent, None, false),
-        answer => reply.object(answer),
-    }
-}
+answers!(Answer::Absent);
 
-/// One request to the service.
-pub type Request<'a> = crate::Request<'a, Command, Query>;
-
-/// Reads the arguments of a request whose words the catalogue has counted.
-///
-/// # Errors
-/// The first argument that is not what it should be.
-#[inline]
-pub fn parse<'a>(
-    call: &'static Call,
-    arguments: Arguments<'a, '_>,
-) -> Result<Request<'a>, Box<Invalid>> {
-    call.read(arguments, ())
-}
+requests!(Command, Query);

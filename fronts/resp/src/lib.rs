@@ -26,13 +26,14 @@ pub mod catalogue;
 pub mod exchange;
 mod fields;
 pub mod games;
+mod macros;
 mod reply;
 mod request;
 pub mod rooms;
 pub mod seats;
-pub mod travel;
 #[cfg(test)]
-mod typed;
+mod tests;
+pub mod travel;
 
 pub use call::{Call, Invalid, Request};
 pub use fields::put_outcome;

@@ -148,7 +148,7 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum RequestForm {
     /// No byte of the request has been seen.
     Fresh,
     /// An array, of which `missing` arguments are still to come.
@@ -165,7 +165,7 @@ enum Form {
 /// allocates for bytes that have not come.
 #[derive(Debug)]
 pub struct Decoder {
-    form: Form,
+    form: RequestForm,
     /// How far the current request has been understood, counted from its start.
     at: usize,
     spans: Vec<Span>,
@@ -193,7 +193,7 @@ impl Decoder {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            form: Form::Fresh,
+            form: RequestForm::Fresh,
             at: 0,
             spans: Vec::new(),
         }
@@ -207,14 +207,14 @@ impl Decoder {
     #[inline]
     pub fn decode<'bytes>(&mut self, bytes: &'bytes [u8]) -> Result<Decoded<'bytes, '_>, Fault> {
         let scanned = match self.form {
-            Form::Fresh => self.begin(bytes),
-            Form::Array { .. } => self.array(bytes),
-            Form::Inline => self.inline(bytes),
+            RequestForm::Fresh => self.begin(bytes),
+            RequestForm::Array { missing } => self.array(bytes, missing),
+            RequestForm::Inline => self.inline(bytes),
         };
         match scanned {
             Ok(()) => {
                 let length = self.at;
-                self.form = Form::Fresh;
+                self.form = RequestForm::Fresh;
                 self.at = 0;
                 Ok(Decoded::Request {
                     arguments: Arguments {
@@ -239,25 +239,28 @@ impl Decoder {
                     return Err(Fault::Arguments.into());
                 }
                 self.at = next;
-                self.form = Form::Array { missing };
-                self.array(bytes)
+                self.array(bytes, missing)
             }
             Some(_) => {
-                self.form = Form::Inline;
+                self.form = RequestForm::Inline;
                 self.inline(bytes)
             }
         }
     }
 
-    fn array(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        let Form::Array { missing } = &mut self.form else {
-            unreachable!("only called for an array");
-        };
-        while *missing > 0 {
-            let (start, end) = bulk_string(bytes, self.at)?;
-            self.spans.push(Span::new(start, end));
-            self.at = end + 2;
-            *missing -= 1;
+    fn array(&mut self, bytes: &[u8], mut missing: usize) -> Result<(), Stop> {
+        while missing > 0 {
+            match bulk_string(bytes, self.at) {
+                Ok((start, end)) => {
+                    self.spans.push(Span::new(start, end));
+                    self.at = end + 2;
+                    missing -= 1;
+                }
+                Err(stop) => {
+                    self.form = RequestForm::Array { missing };
+                    return Err(stop);
+                }
+            }
         }
         Ok(())
     }

@@ -3,10 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use turnstile_chassis::Show as _;
 use turnstile_rooms::{Answer, Command, Query};
 
-use crate::{Arguments, Call, Encoder, Invalid, fields::put_refused};
+use crate::{Arguments, Call, Invalid, macros::answers};
 
 pub use crate::fields::put_outcome;
 pub use turnstile_rooms::Door;
@@ -14,13 +13,7 @@ pub use turnstile_rooms::Door;
 /// The channel on which every event of the service is told.
 pub const CHANNEL: &str = "rooms.events";
 
-/// Appends what was answered to a query: an object, or a refusal.
-pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
-    match answer {
-        Answer::Refused(refusal) => put_refused(reply, refusal, None, false),
-        answer => reply.object(answer),
-    }
-}
+answers!(Answer::Refused);
 
 /// One request to the service.
 pub type Request<'a> = crate::Request<'a, Command<'a>, Query>;
@@ -35,12 +28,5 @@ pub fn parse<'a>(
     arguments: Arguments<'a, '_>,
     door: Door<'_>,
 ) -> Result<Request<'a>, Box<Invalid>> {
-    let request = call.read(arguments, door)?;
-    match &request {
-        Request::Query(query) => match query.flaw() {
-            Some((argument, reason)) => Err(call.invalid(argument, reason)),
-            None => Ok(request),
-        },
-        Request::Command { .. } => Ok(request),
-    }
+    call.read(arguments, door)
 }

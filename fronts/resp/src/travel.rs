@@ -8,8 +8,9 @@ use turnstile_travel::{Answer, Command, CustomerId, Outcome, Query, Refusal, Tot
 use turnstile_types::Position;
 
 use crate::{
-    Arguments, Call, Encoder, Invalid, Protocol,
+    Encoder, Protocol,
     fields::{put_done, put_no},
+    macros::requests,
 };
 
 /// The channel on which every event of the service is told.
@@ -46,18 +47,12 @@ impl<F: Fields> Fields for Placed<'_, F> {
 ///
 /// The position of an answer that promises nothing may be given again after a crash, which aborts the
 /// transaction that it is about.
-///
-/// # Panics
-/// When the command still waits: its answer comes later.
 pub fn put_outcome(reply: &mut Encoder<'_>, outcome: &Outcome, position: Position, replayed: bool) {
     put(reply, outcome, (position, None), replayed);
 }
 
 /// The same for an answer that came when its command had waited, with the place where it was decided:
 /// in RESP3 only, where it has a name.
-///
-/// # Panics
-/// When the command still waits.
 pub fn put_late(
     reply: &mut Encoder<'_>,
     outcome: &Outcome,
@@ -89,20 +84,19 @@ fn put(
             };
             put_no(reply, refusal.code(), &placed, Some(position), replayed);
         }
-        Outcome::Waiting { ticket } => unreachable!("{ticket} is not answered yet"),
+        Outcome::Waiting { ticket } => reply.error(format_args!(
+            "UNKNOWN the command at {ticket} waits for a lock"
+        )),
     }
 }
 
-/// Appends what was answered to a query: an object, or that there is none.
-///
-/// # Panics
-/// When it is a late answer: that is told as the outcome that it is.
+/// Appends what was answered to a query: an object, or that there is none. A late answer is told as the
+/// outcome that it is, by [`put_late`].
 pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
     let absent = match answer {
         Answer::Transaction(None) => Refusal::UnknownTransaction.code(),
         Answer::Itinerary(None) => Refusal::NoSuchItinerary.code(),
         Answer::Customer(None) => Refusal::NoSuchCustomer(CustomerId(0)).code(),
-        Answer::Answered(late) => unreachable!("no command asks for {late:?}"),
         answer => return reply.object(answer),
     };
     put_no(reply, absent, &(), None, false);
@@ -121,17 +115,4 @@ pub const fn facts(totals: &Totals) -> [(&'static str, u64); 6] {
     ]
 }
 
-/// One request to the service.
-pub type Request<'a> = crate::Request<'a, Command, Query>;
-
-/// Reads the arguments of a request whose words the catalogue has counted.
-///
-/// # Errors
-/// The first argument that is not what it should be.
-#[inline]
-pub fn parse<'a>(
-    call: &'static Call,
-    arguments: Arguments<'a, '_>,
-) -> Result<Request<'a>, Box<Invalid>> {
-    call.read(arguments, ())
-}
+requests!(Command, Query);

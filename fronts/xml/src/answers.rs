@@ -135,7 +135,10 @@ impl Answers {
                 self.refused(out, echo, refusal);
                 None
             }
-            other => unreachable!("an order was asked for, not {other:?}"),
+            _ => {
+                self.error(out, echo, "the answer is not about an order");
+                None
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use quick_xml::escape::resolve_xml_entity;
 use crate::{
     Flaw, Malformed,
     limits::{ATTRIBUTE_BYTES_MAX, ATTRIBUTES_MAX},
-    span::Span,
+    span::ByteSpan,
 };
 
 /// What may stand in a name; everything beyond ASCII may.
@@ -63,9 +63,9 @@ pub(crate) fn attributes<'x>(
     xml: &'x str,
     from: usize,
     to: usize,
-    mut take: impl FnMut(&'x [u8], Span),
+    mut take: impl FnMut(&'x [u8], ByteSpan),
 ) -> Result<(), Malformed> {
-    let mut tag = Tag { xml, at: from, to };
+    let mut tag = TagReader { xml, at: from, to };
     let mut names: [&[u8]; ATTRIBUTES_MAX] = [&[]; ATTRIBUTES_MAX];
     for count in 0.. {
         let blanks = tag.skip_blanks();
@@ -89,13 +89,13 @@ pub(crate) fn attributes<'x>(
     Ok(())
 }
 
-struct Tag<'x> {
+struct TagReader<'x> {
     xml: &'x str,
     at: usize,
     to: usize,
 }
 
-impl<'x> Tag<'x> {
+impl<'x> TagReader<'x> {
     const fn flaw(&self, flaw: Flaw) -> Malformed {
         Malformed { flaw, at: self.at }
     }
@@ -136,7 +136,7 @@ impl<'x> Tag<'x> {
 
     /// A quoted value, without the quotes.
     #[inline]
-    fn value(&mut self) -> Result<Span, Malformed> {
+    fn value(&mut self) -> Result<ByteSpan, Malformed> {
         let Some((&quote @ (b'"' | b'\''), rest)) = self.rest().split_first() else {
             return Err(self.flaw(Flaw::Attribute));
         };
@@ -158,7 +158,7 @@ impl<'x> Tag<'x> {
         if length > ATTRIBUTE_BYTES_MAX {
             return Err(self.flaw(Flaw::AttributeTooLong));
         }
-        let value = Span::new(start, start + length);
+        let value = ByteSpan::new(start, start + length);
         if has_references && !value.of(self.xml).is_some_and(has_sound_references) {
             return Err(self.flaw(Flaw::Reference));
         }

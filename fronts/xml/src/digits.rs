@@ -6,13 +6,13 @@ use turnstile_exchange::Decimal;
 const DIGITS_MAX: usize = 20;
 
 /// A number in decimal.
-struct Digits {
+struct NumberText {
     /// Filled from the back.
     digits: [u8; DIGITS_MAX],
     from: usize,
 }
 
-impl Digits {
+impl NumberText {
     /// At least `width` digits, zeros before the number where it has fewer.
     #[inline]
     fn new(number: u64, width: usize) -> Self {
@@ -38,13 +38,13 @@ impl Digits {
 
 #[inline]
 pub(crate) fn put_integer(out: &mut Vec<u8>, number: u64) {
-    out.extend_from_slice(Digits::new(number, 1).shown());
+    out.extend_from_slice(NumberText::new(number, 1).shown());
 }
 
 /// The shortest form: a point only where a digit stands behind it, and a digit before it.
 pub(crate) fn put_decimal(out: &mut Vec<u8>, number: Decimal) {
     let scale = usize::from(number.scale());
-    let digits = Digits::new(number.units(), scale + 1);
+    let digits = NumberText::new(number.units(), scale + 1);
     let (whole, part) = digits.shown().split_at(digits.shown().len() - scale);
     out.extend_from_slice(whole);
     if !part.is_empty() {
@@ -56,7 +56,7 @@ pub(crate) fn put_decimal(out: &mut Vec<u8>, number: Decimal) {
 /// Puts the length of what begins at `start` into a line before it.
 pub(crate) fn put_length_line(out: &mut Vec<u8>, start: usize) {
     let length = u64::try_from(out.len() - start).expect("a length fits 64 bits");
-    let line = Digits::new(length, 1);
+    let line = NumberText::new(length, 1);
     let line = line.shown().iter().copied().chain([b'\n']);
     out.splice(start..start, line);
 }

@@ -6,7 +6,7 @@ use turnstile_exchange::{
 
 use crate::{
     Attribute, Batch, Echo, Invalid, Options, number,
-    scan::{Child, Kind},
+    scan::{Kind, RootChild},
 };
 
 /// One item, and what its answer repeats.
@@ -66,7 +66,7 @@ impl<'a> Item<'a> {
     /// Reads the values of one child of the root. `account` is that of `transactions`.
     #[inline]
     pub(crate) fn read(
-        child: &Child,
+        child: &RootChild,
         xml: &'a str,
         account: Result<AccountId, Invalid>,
         options: &Options,

@@ -4,7 +4,7 @@ use turnstile_exchange::AccountId;
 
 use crate::{
     Attribute, Flaw, Invalid, Item, Items, Malformed, Options, number,
-    scan::{Child, Top, scan},
+    scan::{RootChild, Top, scan},
 };
 
 /// What a request is about.
@@ -24,7 +24,7 @@ const CHILDREN_KEPT: usize = 256;
 pub struct Requests {
     options: Options,
     root: Root,
-    children: Vec<Child>,
+    children: Vec<RootChild>,
 }
 
 /// One well-formed request, of which nothing is copied.
@@ -70,7 +70,7 @@ impl Requests {
     /// The memory it takes, in bytes.
     #[must_use]
     pub const fn size(&self) -> usize {
-        self.children.capacity() * size_of::<Child>()
+        self.children.capacity() * size_of::<RootChild>()
     }
 
     /// Forgets what was read last, and keeps memory for a small frame only.

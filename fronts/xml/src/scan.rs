@@ -10,15 +10,15 @@ use crate::{
     Flaw, Invalid, Malformed,
     attributes::{attributes, is_blank, is_character, is_name, is_reference},
     limits::{DEPTH_MAX, ITEMS_MAX},
-    span::Span,
+    span::ByteSpan,
 };
 
 /// An item, as far as its place in the frame goes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Child {
+pub(crate) struct RootChild {
     pub(crate) kind: Kind,
     /// The values that the kind names, in that order.
-    pub(crate) values: [Span; 3],
+    pub(crate) values: [ByteSpan; 3],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Top {
     Create,
-    Transactions { id: Span },
+    Transactions { id: ByteSpan },
 }
 
 impl Kind {
@@ -73,7 +73,7 @@ impl Kind {
 }
 
 /// Finds the items of a frame and puts them into `children`.
-pub(crate) fn scan(xml: &str, children: &mut Vec<Child>) -> Result<Top, Malformed> {
+pub(crate) fn scan(xml: &str, children: &mut Vec<RootChild>) -> Result<Top, Malformed> {
     children.clear();
     if !has_only_characters(xml) {
         return Err(Malformed {
@@ -143,24 +143,24 @@ struct Scan<'x, 'c> {
     symbol: Option<Symbol>,
     /// Whether the last child is a grant whose element is open.
     in_grant: bool,
-    children: &'c mut Vec<Child>,
+    children: &'c mut Vec<RootChild>,
 }
 
 #[derive(Clone, Copy)]
 struct Symbol {
-    sym: Span,
+    sym: ByteSpan,
     /// How many children there were before it.
     before: usize,
 }
 
 /// A tag: its name, and where its attributes lie.
-struct Tag<'t> {
+struct StartTag<'t> {
     name: &'t [u8],
     from: usize,
     to: usize,
 }
 
-impl<'t> Tag<'t> {
+impl<'t> StartTag<'t> {
     #[inline]
     fn new(tag: &'t BytesStart<'_>, to: usize) -> Self {
         let name = tag.name().into_inner().as_bytes();
@@ -180,9 +180,9 @@ impl Scan<'_, '_> {
     #[inline]
     fn event(&mut self, event: &Event<'_>, began: usize) -> Result<(), Malformed> {
         match event {
-            Event::Start(tag) => self.open(&Tag::new(tag, self.at - 1)),
+            Event::Start(tag) => self.open(&StartTag::new(tag, self.at - 1)),
             Event::Empty(tag) => {
-                self.open(&Tag::new(tag, self.at - 2))?;
+                self.open(&StartTag::new(tag, self.at - 2))?;
                 self.close()
             }
             Event::End(_) => self.close(),
@@ -192,11 +192,11 @@ impl Scan<'_, '_> {
             }
             Event::CData(text) => {
                 let end = self.at - 3;
-                self.shares(Span::new(end - text.len(), end));
+                self.shares(ByteSpan::new(end - text.len(), end));
                 Ok(())
             }
             Event::GeneralRef(name) if is_reference(name) => {
-                self.shares(Span::new(began, self.at));
+                self.shares(ByteSpan::new(began, self.at));
                 Ok(())
             }
             Event::GeneralRef(_) => Err(self.flaw(Flaw::Reference)),
@@ -208,7 +208,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn open(&mut self, tag: &Tag<'_>) -> Result<(), Malformed> {
+    fn open(&mut self, tag: &StartTag<'_>) -> Result<(), Malformed> {
         match (self.depth, self.top, self.symbol) {
             (0, None, _) => self.root(tag)?,
             (0, Some(_), _) => return Err(self.flaw(Flaw::OutsideRoot)),
@@ -229,7 +229,7 @@ impl Scan<'_, '_> {
         match self.depth {
             1 => match self.symbol.take() {
                 Some(Symbol { sym, before }) if before == self.children.len() => {
-                    self.push(Kind::EmptySymbol, [sym, Span::ABSENT, Span::ABSENT])
+                    self.push(Kind::EmptySymbol, [sym, ByteSpan::ABSENT, ByteSpan::ABSENT])
                 }
                 _ => Ok(()),
             },
@@ -241,7 +241,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    fn root(&mut self, tag: &Tag<'_>) -> Result<(), Malformed> {
+    fn root(&mut self, tag: &StartTag<'_>) -> Result<(), Malformed> {
         let [id, ..] = self.values(tag, Kind::Query.names())?;
         self.top = Some(match tag.name {
             b"create" => Top::Create,
@@ -252,7 +252,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn child(&mut self, top: Top, tag: &Tag<'_>) -> Result<(), Malformed> {
+    fn child(&mut self, top: Top, tag: &StartTag<'_>) -> Result<(), Malformed> {
         let kind = match (top, tag.name) {
             (Top::Transactions { .. }, b"order") => Kind::Order,
             (Top::Transactions { .. }, b"query") => Kind::Query,
@@ -271,7 +271,7 @@ impl Scan<'_, '_> {
         self.push(kind, values)
     }
 
-    fn account(&mut self, symbol: Symbol, tag: &Tag<'_>) -> Result<(), Malformed> {
+    fn account(&mut self, symbol: Symbol, tag: &StartTag<'_>) -> Result<(), Malformed> {
         let [id, ..] = self.values(tag, Kind::Query.names())?;
         self.in_grant = tag.name == b"account";
         let kind = if self.in_grant {
@@ -279,16 +279,16 @@ impl Scan<'_, '_> {
         } else {
             Kind::InSymbol
         };
-        self.push(kind, [symbol.sym, id, Span::ABSENT])
+        self.push(kind, [symbol.sym, id, ByteSpan::ABSENT])
     }
 
     /// The places of the named attributes. All others are looked at and forgotten.
     #[inline]
-    fn values(&self, tag: &Tag<'_>, names: &[&[u8]]) -> Result<[Span; 3], Malformed> {
+    fn values(&self, tag: &StartTag<'_>, names: &[&[u8]]) -> Result<[ByteSpan; 3], Malformed> {
         if !is_name(tag.name) {
             return Err(self.flaw(Flaw::Name));
         }
-        let mut values = [Span::ABSENT; 3];
+        let mut values = [ByteSpan::ABSENT; 3];
         attributes(self.xml, tag.from, tag.to, |name, value| {
             let mut slots = names.iter().zip(&mut values);
             if let Some((_, slot)) = slots.find(|(known, _)| **known == name) {
@@ -299,11 +299,11 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn push(&mut self, kind: Kind, values: [Span; 3]) -> Result<(), Malformed> {
+    fn push(&mut self, kind: Kind, values: [ByteSpan; 3]) -> Result<(), Malformed> {
         if self.children.len() == ITEMS_MAX {
             return Err(self.flaw(Flaw::TooManyItems));
         }
-        self.children.push(Child { kind, values });
+        self.children.push(RootChild { kind, values });
         Ok(())
     }
 
@@ -321,16 +321,16 @@ impl Scan<'_, '_> {
         }
         let start = began + text.len() - after.len();
         let length = after.trim_end_matches(is_blank_character).len();
-        self.shares(Span::new(start, start + length));
+        self.shares(ByteSpan::new(start, start + length));
         Ok(())
     }
 
     /// A piece of text. Only the text of an `account` inside a `symbol` means anything; when it
     /// comes in several pieces, what stands between them is part of it.
-    fn shares(&mut self, piece: Span) {
+    fn shares(&mut self, piece: ByteSpan) {
         if self.depth == 3
             && self.in_grant
-            && let Some(Child { values, .. }) = self.children.last_mut()
+            && let Some(RootChild { values, .. }) = self.children.last_mut()
         {
             let [_, _, shares] = values;
             *shares = if shares.is_absent() {

@@ -32,7 +32,7 @@ impl fmt::Display for Sentence<'_> {
                 write!(f, "Insufficient shares: {needed} needed, {free} free")
             }
             Refusal::MarketMustNotWait => f.write_str("an order without a limit must not wait"),
-            Refusal::NoMarket => f.write_str("there is nobody on the other side"),
+            Refusal::NoMarket => f.write_str("there is no order on the other side"),
             Refusal::NotFillable => f.write_str("the order cannot be filled whole at once"),
             Refusal::WouldMatch => f.write_str("the order would match at once"),
             Refusal::DateOver => f.write_str("the date of the order is over"),

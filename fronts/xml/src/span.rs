@@ -3,12 +3,12 @@
 /// A piece of a frame, or nothing. It holds no reference, so that the places of one frame need no
 /// memory of their own for the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct ByteSpan {
     start: u32,
     length: u32,
 }
 
-impl Span {
+impl ByteSpan {
     pub(crate) const ABSENT: Self = Self {
         start: u32::MAX,
         length: 0,

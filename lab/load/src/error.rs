@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use turnstile_client::{self as client, descriptors::TooFew, lines, xml};
+use turnstile_client::{self as client, descriptors::OpenFilesLimited};
 
 use crate::priority;
 
@@ -13,7 +13,7 @@ pub enum Error {
     /// A trace that makes no sense, in words.
     Trace(&'static str),
     /// The system does not allow so many sockets.
-    Descriptors(TooFew),
+    Descriptors(OpenFilesLimited),
     /// A user could not connect before the start.
     Connect { user: usize, error: io::Error },
     /// Real-time priority was asked for, and the system refuses it.
@@ -24,10 +24,6 @@ pub enum Error {
     Spool(io::Error),
     /// The connection that prepares and proves failed.
     Door(client::Error),
-    /// The same, over XML.
-    Xml(xml::Error),
-    /// The same, by lines.
-    Lines(lines::Error),
     /// `INFO` does not have this field: the server cannot be reconciled with.
     Field(&'static str),
     /// The server did not do what the run needs first; its whole answer.
@@ -46,9 +42,7 @@ impl fmt::Display for Error {
             Self::RealTime(error) => error.fmt(f),
             Self::Poll(error) => write!(f, "waiting for sockets failed: {error}"),
             Self::Spool(error) => write!(f, "the file of what users told: {error}"),
-            Self::Door(error) => write!(f, "the RESP door: {error}"),
-            Self::Xml(error) => write!(f, "the XML door: {error}"),
-            Self::Lines(error) => write!(f, "the door of travel: {error}"),
+            Self::Door(error) => write!(f, "the connection to the server: {error}"),
             Self::Field(field) => write!(f, "INFO has no usable field `{field}`"),
             Self::Preparation { command, answer } => write!(f, "{command} was answered {answer}"),
         }
@@ -62,8 +56,6 @@ impl std::error::Error for Error {
             Self::Descriptors(error) => Some(error),
             Self::RealTime(error) => Some(error),
             Self::Door(error) => Some(error),
-            Self::Xml(error) => Some(error),
-            Self::Lines(error) => Some(error),
             Self::Setting(_) | Self::Trace(_) | Self::Field(_) | Self::Preparation { .. } => None,
         }
     }
@@ -72,17 +64,5 @@ impl std::error::Error for Error {
 impl From<client::Error> for Error {
     fn from(error: client::Error) -> Self {
         Self::Door(error)
-    }
-}
-
-impl From<xml::Error> for Error {
-    fn from(error: xml::Error) -> Self {
-        Self::Xml(error)
-    }
-}
-
-impl From<lines::Error> for Error {
-    fn from(error: lines::Error) -> Self {
-        Self::Lines(error)
     }
 }

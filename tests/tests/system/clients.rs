@@ -10,7 +10,7 @@ use crate::door::{door, redis_cli};
 use crate::program::output;
 
 /// What `cargo xtask test` installed and told us about.
-fn installed(variable: &str) -> PathBuf {
+pub(crate) fn installed(variable: &str) -> PathBuf {
     let path = env::var_os(variable);
     path.unwrap_or_else(|| panic!("{variable} is not set: run `cargo xtask test`"))
         .into()

@@ -34,7 +34,15 @@ const UNPRINTED_TURNS: [(&str, &str); 5] = [
 ];
 
 /// Where text is for people to read: errors, log lines, help.
-const PRINTED_IN: [&str; 5] = ["backends/", "cli/", "domain/", "engine/", "server/"];
+const PRINTED_IN: [&str; 7] = [
+    "backends/",
+    "cli/",
+    "client/",
+    "domain/",
+    "engine/",
+    "fronts/",
+    "server/",
+];
 
 /// What stands before the text of a broken invariant, which is for us alone.
 const INVARIANTS: [&str; 4] = ["expect(", "reason =", "unreachable!(", "panic!("];

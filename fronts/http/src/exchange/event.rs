@@ -1,23 +1,16 @@
 //! What happened at the exchange, as server-sent events and on the feed.
 
-use serde::Serialize;
-use turnstile_chassis::{Readable as _, Source as _};
-use turnstile_exchange::{AccountId, Decimal, Event, EventKind, Party, REPLACED, Side, Symbol};
-use turnstile_json::Object;
+use turnstile_chassis::{Fields, Readable as _, Source as _};
+use turnstile_exchange::{
+    AccountId, ClientId, Decimal, Event, EventKind, OrderId, Party, REPLACED, Side, Symbol,
+};
 use turnstile_types::Timestamp;
 
 use crate::{
-    answer::Text,
-    event::{EventId, put_block, since},
+    event::{EventId, since},
     given::Given,
     problem::Problem,
 };
-
-/// Appends one event.
-pub fn put_event(event: &Event, out: &mut Vec<u8>) {
-    let id = EventId::of((event.position, event.ordinal));
-    put_block(id, event.kind.code(), &Object(event), out);
-}
 
 /// Whether an event is about an account.
 #[must_use]
@@ -64,29 +57,21 @@ impl Interest {
 }
 
 /// One thing that happened to an order of one account.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Fields)]
 pub(super) struct OrderEventView {
     /// `opened`, `executed`, `reduced`, `cancelled` or `rejected`.
     kind: &'static str,
-    at: Text<Timestamp>,
-    symbol: Text<Symbol>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    order: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    client_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    side: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    price: Option<Text<Decimal>>,
+    at: Timestamp,
+    symbol: Symbol,
+    order: Option<OrderId>,
+    client_id: Option<ClientId>,
+    side: Option<Side>,
+    price: Option<Decimal>,
     /// What was executed or cancelled.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quantity: Option<Text<Decimal>>,
+    quantity: Option<Decimal>,
     /// What is left open of the order after it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    open: Option<Text<Decimal>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    open: Option<Decimal>,
     trade: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
 }
 
@@ -96,7 +81,7 @@ impl OrderEventView {
         match &event.kind {
             EventKind::Opened { party, side, price }
             | EventKind::Reduced { party, side, price } => out.push(Self {
-                price: Some(Text(*price)),
+                price: Some(*price),
                 ..Self::about(event, party, *side)
             }),
             EventKind::Traded {
@@ -111,8 +96,8 @@ impl OrderEventView {
                     if party.account == account {
                         out.push(Self {
                             kind: "executed",
-                            price: Some(Text(*price)),
-                            quantity: Some(Text(*quantity)),
+                            price: Some(*price),
+                            quantity: Some(*quantity),
                             trade: Some(*trade),
                             ..Self::about(event, party, side)
                         });
@@ -125,14 +110,14 @@ impl OrderEventView {
                 quantity,
                 reason,
             } => out.push(Self {
-                quantity: Some(Text(*quantity)),
+                quantity: Some(*quantity),
                 reason: Some(reason.map_or(REPLACED, |reason| reason.code())),
                 ..Self::about(event, party, *side)
             }),
             EventKind::Rejected {
                 client_id, code, ..
             } => out.push(Self {
-                client_id: client_id.map(|id| id.to_string()),
+                client_id: *client_id,
                 reason: Some(code),
                 ..Self::at(event)
             }),
@@ -143,8 +128,8 @@ impl OrderEventView {
     const fn at(event: &Event) -> Self {
         Self {
             kind: event.kind.code(),
-            at: Text(event.at),
-            symbol: Text(event.symbol),
+            at: event.at,
+            symbol: event.symbol,
             order: None,
             client_id: None,
             side: None,
@@ -158,10 +143,10 @@ impl OrderEventView {
 
     fn about(event: &Event, party: &Party, side: Side) -> Self {
         Self {
-            order: Some(party.order.0),
-            client_id: party.client_id.map(|id| id.to_string()),
-            side: Some(side.code()),
-            open: Some(Text(party.open)),
+            order: Some(party.order),
+            client_id: party.client_id,
+            side: Some(side),
+            open: Some(party.open),
             ..Self::at(event)
         }
     }

@@ -15,14 +15,14 @@ use crate::{
 
 /// How a stream is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum StreamForm {
     /// Server-sent events.
     Events,
     /// One JSON object a line.
     Lines,
 }
 
-impl Form {
+impl StreamForm {
     #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
@@ -49,13 +49,13 @@ impl Form {
 pub fn watching<'a>(
     given: &'a Given<'a>,
     accepted: Option<&str>,
-) -> Result<(MatchId, Option<EventId>, Form), Problem> {
+) -> Result<(MatchId, Option<EventId>, StreamForm), Problem> {
     given.read_with(|reader| {
         let match_id = reader.required("match", MatchId::read);
         let since = since(reader);
         let form = match reader.optional("format", str::from_utf8)? {
-            Some("ndjson") => Form::Lines,
-            Some(_) => Form::Events,
+            Some("ndjson") => StreamForm::Lines,
+            Some(_) => StreamForm::Events,
             None => accepted_form(accepted.unwrap_or_default()),
         };
         Some((match_id?, since?, form))
@@ -63,28 +63,28 @@ pub fn watching<'a>(
 }
 
 /// Events, unless the client accepts lines and no events.
-fn accepted_form(accepted: &str) -> Form {
-    let has = |form: Form| {
+fn accepted_form(accepted: &str) -> StreamForm {
+    let has = |form: StreamForm| {
         let mut types = accepted.split(',').filter_map(|one| one.split(';').next());
         types.any(|one| one.trim().eq_ignore_ascii_case(form.content_type()))
     };
-    if has(Form::Lines) && !has(Form::Events) {
-        Form::Lines
+    if has(StreamForm::Lines) && !has(StreamForm::Events) {
+        StreamForm::Lines
     } else {
-        Form::Events
+        StreamForm::Events
     }
 }
 
 /// A match as it was found at a position.
 #[derive(Fields)]
-struct Found<'a> {
+struct FoundMatch<'a> {
     position: Position,
     kind: &'a str,
     state: &'a MatchView,
 }
 
 #[derive(Fields)]
-struct Gap<'a> {
+struct FeedGap<'a> {
     kind: &'a str,
     missed: Option<u64>,
     first: &'a str,
@@ -124,33 +124,32 @@ pub fn is_about(event: &Event, match_id: MatchId) -> Option<&MatchView> {
 }
 
 /// Appends one event.
-pub fn put_event(form: Form, event: &Event, out: &mut Vec<u8>) {
-    let id = EventId::of((event.position, event.ordinal));
+pub fn put_event(form: StreamForm, event: &Event, out: &mut Vec<u8>) {
     match form {
-        Form::Events => put_block(id, event.kind.code(), &Object(event), out),
-        Form::Lines => put_line(event, out),
+        StreamForm::Events => event::put_event(event, out),
+        StreamForm::Lines => put_line(event, out),
     }
 }
 
 /// Appends a match as it was found at a position; what happens to it from then on follows.
-pub fn put_state(form: Form, at: Position, state: &MatchView, out: &mut Vec<u8>) {
-    let found = Found {
+pub fn put_state(form: StreamForm, at: Position, state: &MatchView, out: &mut Vec<u8>) {
+    let found = FoundMatch {
         position: at,
         kind: "state",
         state,
     };
     match form {
-        Form::Events => put_block(at, found.kind, &Object(&found), out),
-        Form::Lines => put_line(&found, out),
+        StreamForm::Events => put_block(at, found.kind, &found, out),
+        StreamForm::Lines => put_line(&found, out),
     }
 }
 
 /// Tells a follower that the place it asked for is no longer kept, and where the feed begins now.
-pub fn put_reset(form: Form, first: EventId, out: &mut Vec<u8>) {
+pub fn put_reset(form: StreamForm, first: EventId, out: &mut Vec<u8>) {
     match form {
-        Form::Events => event::put_reset(first, out),
-        Form::Lines => put_line(
-            &Gap {
+        StreamForm::Events => event::put_reset(first, out),
+        StreamForm::Lines => put_line(
+            &FeedGap {
                 kind: "reset",
                 missed: None,
                 first: &first.to_string(),
@@ -161,11 +160,11 @@ pub fn put_reset(form: Form, first: EventId, out: &mut Vec<u8>) {
 }
 
 /// Tells a follower that it was too slow: the events up to `first` are lost to it.
-pub fn put_lagged(form: Form, missed: u64, first: EventId, out: &mut Vec<u8>) {
+pub fn put_lagged(form: StreamForm, missed: u64, first: EventId, out: &mut Vec<u8>) {
     match form {
-        Form::Events => event::put_lagged(missed, first, out),
-        Form::Lines => put_line(
-            &Gap {
+        StreamForm::Events => event::put_lagged(missed, first, out),
+        StreamForm::Lines => put_line(
+            &FeedGap {
                 kind: "lagged",
                 missed: Some(missed),
                 first: &first.to_string(),
@@ -190,13 +189,17 @@ mod tests {
         let operation = operation_at("GET", "/v1/games/matches/7/events").unwrap();
         let lines = "application/x-ndjson";
         let rows = [
-            ("", "", Form::Events),
-            ("", "*/*", Form::Events),
-            ("", lines, Form::Lines),
-            ("", "application/X-NDJSON;q=0.9, */*", Form::Lines),
-            ("", "text/event-stream, application/x-ndjson", Form::Events),
-            ("format=sse", lines, Form::Events),
-            ("format=ndjson", "", Form::Lines),
+            ("", "", StreamForm::Events),
+            ("", "*/*", StreamForm::Events),
+            ("", lines, StreamForm::Lines),
+            ("", "application/X-NDJSON;q=0.9, */*", StreamForm::Lines),
+            (
+                "",
+                "text/event-stream, application/x-ndjson",
+                StreamForm::Events,
+            ),
+            ("format=sse", lines, StreamForm::Events),
+            ("format=ndjson", "", StreamForm::Lines),
         ];
         for (query, accepted, expected) in rows {
             let mut given = Given::new(&operation.parameters);

@@ -1,10 +1,10 @@
 //! What is no command and no query of a service: streams, sockets, and the door's own documents.
 
-use turnstile_chassis::{Kind, Need, Readable};
+use turnstile_chassis::{Kind, Need, Parameter, Readable};
 use turnstile_exchange::{AccountId, Symbol};
 use turnstile_games::{MatchId, PlayerId};
 
-use super::{Answerer, EVENTS, JSON, Method, Operation, Parameter, Place, Service, Success};
+use super::{Answerer, EVENTS, JSON, Method, Operation, Place, PlacedParameter, Service, Success};
 
 /// A place in a feed: `<position>` or `<position>.<ordinal>`.
 const EVENT_ID: Kind = Kind::Pattern {
@@ -38,17 +38,32 @@ fn document(
     }
 }
 
-const fn query(name: &'static str, meaning: &'static str, kind: Kind) -> Parameter {
-    Parameter {
+const fn query(name: &'static str, meaning: &'static str, kind: Kind) -> PlacedParameter {
+    PlacedParameter {
         place: Place::Query,
-        name,
-        meaning,
-        kind,
-        need: Need::Optional,
+        declared: Parameter {
+            name,
+            meaning,
+            kind,
+            need: Need::Optional,
+            default: None,
+        },
     }
 }
 
-const fn since() -> Parameter {
+/// The same where a request without it is wrong.
+fn required(parameter: PlacedParameter) -> PlacedParameter {
+    let declared = Parameter {
+        need: Need::Required,
+        ..parameter.declared
+    };
+    PlacedParameter {
+        declared,
+        ..parameter
+    }
+}
+
+const fn since() -> PlacedParameter {
     query(
         "since",
         "The event that was seen last; the header Last-Event-ID comes before it",
@@ -83,10 +98,9 @@ fn stream(service: Service) -> Operation {
 }
 
 fn watch() -> Operation {
-    let number = Parameter {
+    let number = PlacedParameter {
         place: Place::Path,
-        need: Need::Required,
-        ..query("match", "", MatchId::kind())
+        ..required(query("match", "", MatchId::kind()))
     };
     let format = query(
         "format",
@@ -107,10 +121,7 @@ fn watch() -> Operation {
 }
 
 fn sockets() -> [Operation; 2] {
-    let player = Parameter {
-        need: Need::Required,
-        ..query("player", "", PlayerId::kind())
-    };
+    let player = required(query("player", "", PlayerId::kind()));
     let feed = Operation {
         success: Success::Protocol("The connection speaks WebSocket: see docs/feed.md"),
         problems: vec![400, 426, 503],

@@ -2,14 +2,14 @@
 
 use turnstile_chassis::{self as chassis, Class};
 
-use super::{Answerer, Method, Operation, Parameter, Place, Service, Success, problems};
+use super::{Answerer, Method, Operation, Place, PlacedParameter, Service, Success, problems};
 
 /// The answer of a command that has no more to tell than where it is recorded.
 pub(crate) const RECEIPT: &str = "Receipt";
 
 /// One line of the table of a service.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Route {
+pub(crate) struct OperationRoute {
     /// The word of the operation in its declaration.
     pub(crate) word: &'static str,
     method: Method,
@@ -23,8 +23,8 @@ pub(crate) struct Route {
     has_precondition: bool,
 }
 
-const fn route(method: Method, word: &'static str, path: &'static str) -> Route {
-    Route {
+const fn route(method: Method, word: &'static str, path: &'static str) -> OperationRoute {
+    OperationRoute {
         word,
         method,
         path,
@@ -35,23 +35,23 @@ const fn route(method: Method, word: &'static str, path: &'static str) -> Route 
     }
 }
 
-pub(crate) const fn get(word: &'static str, path: &'static str) -> Route {
+pub(crate) const fn get(word: &'static str, path: &'static str) -> OperationRoute {
     route(Method::Get, word, path)
 }
 
-pub(crate) const fn post(word: &'static str, path: &'static str) -> Route {
+pub(crate) const fn post(word: &'static str, path: &'static str) -> OperationRoute {
     route(Method::Post, word, path)
 }
 
-pub(crate) const fn put(word: &'static str, path: &'static str) -> Route {
+pub(crate) const fn put(word: &'static str, path: &'static str) -> OperationRoute {
     route(Method::Put, word, path)
 }
 
-pub(crate) const fn delete(word: &'static str, path: &'static str) -> Route {
+pub(crate) const fn delete(word: &'static str, path: &'static str) -> OperationRoute {
     route(Method::Delete, word, path)
 }
 
-impl Route {
+impl OperationRoute {
     /// It makes something, found at the first of these paths whose names the answer has.
     pub(crate) const fn makes(self, at: &'static [&'static str]) -> Self {
         Self {
@@ -101,13 +101,10 @@ impl Route {
             }
         };
         let parameters = declared.parameters.into_iter();
-        let parameters: Vec<Parameter> = parameters
-            .map(|one| Parameter {
-                place: place_of(one.name),
-                name: one.name,
-                meaning: one.meaning,
-                kind: one.kind,
-                need: one.need,
+        let parameters: Vec<PlacedParameter> = parameters
+            .map(|declared| PlacedParameter {
+                place: place_of(declared.name),
+                declared,
             })
             .collect();
         let is_command = matches!(answerer, Answerer::Command(..));

@@ -3,10 +3,7 @@
 use turnstile_travel::{Answer, Query, Refusal};
 
 use super::outcome::tell_bill;
-use crate::{
-    answer::Told,
-    problem::{Code, Problem},
-};
+use crate::{answer::Told, code::Code, problem::Problem};
 
 /// Tells the answer to a query, which the answer does not repeat.
 ///

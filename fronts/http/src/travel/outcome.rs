@@ -9,7 +9,8 @@ use turnstile_types::Position;
 
 use crate::{
     answer::{Receipt, Told},
-    problem::{Code, Problem},
+    code::Code,
+    problem::Problem,
 };
 
 /// What a command asked to see: its outcome does not say so again.
@@ -37,13 +38,10 @@ impl About {
     }
 }
 
-/// Tells a command's outcome; one that waits MUST be waited for first.
+/// Tells a command's outcome; one that waits is not known yet.
 ///
 /// # Errors
 /// The problem of a refusal, or that what was asked for is not there.
-///
-/// # Panics
-/// The outcome waits, or belongs to a command that no operation sends.
 pub(super) fn tell(
     about: About,
     position: Position,
@@ -57,7 +55,7 @@ pub(super) fn tell(
     let told = match outcome {
         Outcome::Done(done) => tell_done(about, done, receipt),
         Outcome::Refused(refusal) => Err(problem_of(refusal)),
-        Outcome::Waiting { .. } => unreachable!("it has been waited for"),
+        Outcome::Waiting { .. } => Err(Problem::from(Code::OutcomeUnknown)),
     };
     told.map_err(|problem| Problem {
         position: Some(position),
@@ -98,7 +96,7 @@ fn problem_of(refusal: &Refusal) -> Problem {
 fn sentence(reason: AbortReason) -> String {
     let mut text = String::new();
     let put = match reason {
-        AbortReason::Asked => write!(text, "somebody asked for it"),
+        AbortReason::Asked => write!(text, "its client aborted it"),
         AbortReason::Refused => write!(text, "the trip could not be booked"),
         AbortReason::Expired => write!(text, "nothing was asked of it for too long"),
         AbortReason::Deadlock { holder } => {

@@ -114,7 +114,7 @@ fn put_docs(reply: &mut Encoder<'_>, commands: &[&Syntax]) {
         let has_subcommands = !syntax.subcommands.is_empty();
         reply.map(3 + usize::from(has_arguments) + usize::from(has_subcommands));
         reply.text("summary");
-        reply.shown(Summary(syntax));
+        reply.shown(CommandSummary(syntax));
         for (name, fact) in [
             ("since", env!("CARGO_PKG_VERSION")),
             ("group", syntax.group),
@@ -134,9 +134,9 @@ fn put_docs(reply: &mut Encoder<'_>, commands: &[&Syntax]) {
 }
 
 /// What a command is for, and what stands where in its answer: redis-cli shows nothing else of it.
-struct Summary<'a>(&'a Syntax);
+struct CommandSummary<'a>(&'a Syntax);
 
-impl fmt::Display for Summary<'_> {
+impl fmt::Display for CommandSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.summary)?;
         let Some(fields) = self.0.action.and_then(Action::call).and_then(Call::answer) else {
@@ -211,7 +211,7 @@ mod tests {
     fn the_summary_says_what_stands_where() {
         let summary = |name: &str| {
             let found = COMMANDS.iter().find(|syntax| syntax.name == name);
-            Summary(found.expect(name)).to_string()
+            CommandSummary(found.expect(name)).to_string()
         };
         let rows = [
             (

@@ -118,12 +118,11 @@ impl Argument {
             Kind::Text => "text".to_owned(),
             Kind::Integer => "a whole number".to_owned(),
             Kind::Token => "true or false".to_owned(),
-            Kind::OneOf(choices) => choices
+            Kind::OneOf(choices) | Kind::Block(choices) => choices
                 .iter()
                 .map(|choice| choice.name)
                 .collect::<Vec<_>>()
                 .join(" | "),
-            Kind::Block(_) => unreachable!("no operation of a service takes a block"),
         }
     }
 
@@ -145,7 +144,8 @@ impl Argument {
                 words.extend(token);
                 words.push(chosen(choices, value)?);
             }
-            Kind::Block(_) => unreachable!("no operation of a service takes a block"),
+            // No operation of a service takes a block.
+            Kind::Block(_) => return None,
         }
         Some(())
     }
@@ -162,7 +162,7 @@ fn chosen(choices: &[Argument], value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{catalogue::Catalogue, typed::typed};
+    use crate::{catalogue::Catalogue, tests::typed};
 
     fn request(line: &str) -> Result<String, String> {
         let (name, fields) = line.split_once(' ').unwrap_or((line, ""));

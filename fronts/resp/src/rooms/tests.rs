@@ -11,7 +11,7 @@ use super::{Door, Request, parse, put_answer, put_outcome};
 use crate::{
     Protocol,
     catalogue::Action,
-    typed::{shown, typed},
+    tests::{shown, typed},
 };
 
 const SECRET: [u8; 16] = [3; 16];

@@ -6,7 +6,7 @@ use memchr::memmem;
 use quick_xml::{Reader, events::Event};
 use turnstile_exchange::{Decimal, OrderId};
 
-use crate::{Framed, attributes::attributes, span::Span};
+use crate::{Framed, attributes::attributes, span::ByteSpan};
 
 const END: &[u8] = b"</results>";
 
@@ -241,7 +241,7 @@ impl<'a> Replies<'a> {
         to: usize,
         names: [&[u8]; N],
     ) -> Result<[Option<&'a str>; N], Garbled> {
-        let mut values = [Span::ABSENT; N];
+        let mut values = [ByteSpan::ABSENT; N];
         let read = attributes(self.xml, from, to, |name, value| {
             if let Some(place) = names.iter().position(|&known| known == name) {
                 values[place] = value;

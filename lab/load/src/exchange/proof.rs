@@ -85,7 +85,7 @@ pub(super) fn prove(
     let mut proof = Proof::of_run(config, market, totals);
     match proof.reconcile(config, market, before, totals) {
         Ok(()) => Ok(proof),
-        Err(error @ (Error::Door(_) | Error::Xml(_))) => {
+        Err(error @ Error::Door(_)) => {
             let unproven = Some(error.to_string());
             Ok(Proof {
                 unproven,

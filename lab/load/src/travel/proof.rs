@@ -74,7 +74,7 @@ pub(super) fn prove(
     let mut proof = of_run.clone();
     match proof.reconcile(address, stock, ledger, lost, &doubts) {
         Ok(()) => Ok(proof),
-        Err(error @ (Error::Lines(_) | Error::Preparation { .. })) => Ok(Proof {
+        Err(error @ (Error::Door(_) | Error::Preparation { .. })) => Ok(Proof {
             unproven: Some(error.to_string()),
             ..of_run
         }),

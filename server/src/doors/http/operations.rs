@@ -12,7 +12,7 @@ use turnstile_embedded::Reply;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_http::{
-    Matches, Method, Problem, Served, Service, Told, matches_any, tell_answer, tell_outcome,
+    Method, Problem, Served, Service, TagMatch, Told, matches_any, tell_answer, tell_outcome,
 };
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
@@ -158,7 +158,7 @@ fn show(call: &Call, position: Position, told: Result<Told, Problem>) -> Answere
     let next = told.next.take();
     let is_known = told.etag.as_deref().is_some_and(|etag| {
         let known = call.header(header::IF_NONE_MATCH);
-        known.is_some_and(|known| matches_any(known, etag, true) == Matches::Yes)
+        known.is_some_and(|known| matches_any(known, etag, true) == TagMatch::Yes)
     });
     let mut response = told_response(told, position);
     // A cursor in a body is in no link.

@@ -24,10 +24,8 @@ use tokio::{
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_http::{
-    Code, EventId, FieldError, Place as FieldPlace, Problem, Service,
-    exchange::{self, Interest},
-    games::{self, Form},
-    put_event, put_lagged, put_reset, read_since, travel,
+    Code, EventId, FeedEvent, FieldError, Place as FieldPlace, Problem, Service,
+    exchange::Interest, put_event, put_lagged, put_reset, read_since,
 };
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
@@ -145,7 +143,7 @@ impl Drop for Seat {
 }
 
 /// A machine with a feed here.
-trait Sourced: Machine {
+trait Sourced: Machine<Event: FeedEvent> {
     fn source(door: &Door) -> &Source<Self>;
 }
 
@@ -155,8 +153,6 @@ trait Streamed: Sourced {
     type Filter: fmt::Debug + Send + Unpin + 'static;
 
     fn is_wanted(filter: &Self::Filter, event: &Self::Event) -> bool;
-
-    fn put_event(event: &Self::Event, out: &mut Vec<u8>);
 }
 
 impl Streamed for Rooms {
@@ -164,10 +160,6 @@ impl Streamed for Rooms {
 
     fn is_wanted((): &(), _event: &Self::Event) -> bool {
         true
-    }
-
-    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
-        put_event(event, out);
     }
 }
 
@@ -177,10 +169,6 @@ impl Streamed for Exchange {
     fn is_wanted(filter: &Interest, event: &Self::Event) -> bool {
         filter.is_in(event)
     }
-
-    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
-        exchange::put_event(event, out);
-    }
 }
 
 impl Streamed for Games {
@@ -189,10 +177,6 @@ impl Streamed for Games {
     fn is_wanted((): &(), _event: &Self::Event) -> bool {
         true
     }
-
-    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
-        games::put_event(Form::Events, event, out);
-    }
 }
 
 impl Streamed for Travel {
@@ -200,10 +184,6 @@ impl Streamed for Travel {
 
     fn is_wanted((): &(), _event: &Self::Event) -> bool {
         true
-    }
-
-    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
-        travel::put_event(event, out);
     }
 }
 
@@ -214,10 +194,6 @@ macro_rules! plain {
 
             fn is_wanted((): &(), _event: &Self::Event) -> bool {
                 true
-            }
-
-            fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
-                turnstile_http::$name::put_event(event, out);
             }
         }
 
@@ -441,7 +417,7 @@ impl<M: Streamed> Stream<M> {
                 Reading::Events(events, place) => {
                     self.place = place;
                     for event in &events {
-                        M::put_event(event, &mut frame);
+                        put_event(event, &mut frame);
                     }
                 }
                 Reading::Missed {

@@ -12,7 +12,7 @@ use tokio::time;
 use turnstile_games::{Answer, Event, Games, MatchId, MatchView, Query};
 use turnstile_http::{
     Problem, Served as _,
-    games::{Form, is_about, put_event, put_lagged, put_reset, put_state, watching},
+    games::{StreamForm, is_about, put_event, put_lagged, put_reset, put_state, watching},
 };
 use turnstile_types::Position;
 
@@ -33,7 +33,7 @@ use crate::core::feed::{Place, Reading, Start};
 struct Watcher {
     door: Arc<Door>,
     match_id: MatchId,
-    form: Form,
+    form: StreamForm,
     place: Place,
     /// The `seq` of the state that was told last.
     seen: Option<u32>,

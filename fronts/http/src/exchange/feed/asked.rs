@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use turnstile_chassis::{Kind, Need, Readable, Source as _};
+use turnstile_chassis::{Kind, Need, Parameter, Readable, Source as _};
 use turnstile_exchange::{AccountId, Command, Order, Symbol};
 
 use super::Topic;
 use crate::{
     message::{Asked, Op, Rest, ops, read, wrong},
-    operation::Parameter,
+    operation::PlacedParameter,
     problem::{Place, Problem},
 };
 
@@ -52,19 +52,22 @@ const CHANNELS: &[&str] = &["book", "trades", "top", "orders"];
 
 const PARTINGS: &[&str] = &["cancel", "keep"];
 
-const fn field(name: &'static str, kind: Kind, need: Need) -> Parameter {
-    Parameter {
+const fn field(name: &'static str, kind: Kind, need: Need) -> PlacedParameter {
+    PlacedParameter {
         place: Place::Body,
-        name,
-        meaning: "",
-        kind,
-        need,
+        declared: Parameter {
+            name,
+            meaning: "",
+            kind,
+            need,
+            default: None,
+        },
     }
 }
 
-static PARTING: [Parameter; 1] = [field("orders", Kind::OneOf(PARTINGS), Need::Required)];
+static PARTING: [PlacedParameter; 1] = [field("orders", Kind::OneOf(PARTINGS), Need::Required)];
 
-static SUBSCRIPTION: LazyLock<[Parameter; 3]> = LazyLock::new(|| {
+static SUBSCRIPTION: LazyLock<[PlacedParameter; 3]> = LazyLock::new(|| {
     [
         field("channel", Kind::OneOf(CHANNELS), Need::Required),
         field("symbol", Symbol::kind(), Need::Optional),

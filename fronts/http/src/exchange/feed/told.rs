@@ -10,10 +10,11 @@ use turnstile_types::Position;
 
 use super::Topic;
 use crate::{
-    answer::Text,
+    answer::AsText,
+    code::Code,
     exchange::event::{OrderEventView, concerns},
     message::{Nothing, Plain, Tag, text},
-    problem::{Code, Problem},
+    problem::Problem,
 };
 
 /// Writes the messages of one run of the server.
@@ -34,15 +35,15 @@ pub struct Seen {
 
 /// A message about a topic.
 #[derive(Serialize)]
-struct About<'a, T> {
+struct TopicMessage<'a, T> {
     op: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a Tag>,
     channel: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    symbol: Option<Text<Symbol>>,
+    symbol: Option<AsText<Symbol>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    account: Option<Text<AccountId>>,
+    account: Option<AsText<AccountId>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     epoch: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,13 +58,13 @@ struct About<'a, T> {
 }
 
 #[derive(Fields)]
-struct Depth {
+struct BookDepth {
     bids: Vec<DepthLevel>,
     asks: Vec<DepthLevel>,
 }
 
 #[derive(Fields)]
-struct Changes {
+struct LevelChanges {
     changes: Vec<Level>,
 }
 
@@ -74,34 +75,34 @@ struct Trades<'a> {
 }
 
 #[derive(Fields)]
-struct Orders<'a> {
+struct OrdersSnapshot<'a> {
     /// The open ones, the oldest first.
     orders: &'a [OrderView],
     /// Present and true when there are more than are told.
     more: Option<bool>,
 }
 
-#[derive(Serialize)]
+#[derive(Fields)]
 struct OrderEvents {
     events: Vec<OrderEventView>,
 }
 
 #[derive(Serialize)]
-struct Choice {
+struct PartingChoice {
     orders: &'static str,
 }
 
-fn about<T>(op: &'static str, topic: Topic) -> About<'static, T> {
+fn about<T>(op: &'static str, topic: Topic) -> TopicMessage<'static, T> {
     let (symbol, account) = match topic {
         Topic::Book(symbol) | Topic::Trades(symbol) | Topic::Top(symbol) => (Some(symbol), None),
         Topic::Orders(account) => (None, Some(account)),
     };
-    About {
+    TopicMessage {
         op,
         id: None,
         channel: topic.channel(),
-        symbol: symbol.map(Text),
-        account: account.map(Text),
+        symbol: symbol.map(AsText),
+        account: account.map(AsText),
         epoch: None,
         prev_seq: None,
         seq: None,
@@ -124,7 +125,7 @@ impl<'a> Teller<'a> {
     ) -> Result<(u64, String), Problem> {
         Ok(match answer {
             Answer::Depth(depth) => {
-                let data = Depth {
+                let data = BookDepth {
                     bids: levels(&depth.bids),
                     asks: levels(&depth.asks),
                 };
@@ -136,7 +137,7 @@ impl<'a> Teller<'a> {
                 (seq, self.whole(tag, topic, seq, &Trades { trades }))
             }
             Answer::Orders { orders, next } => {
-                let data = Orders {
+                let data = OrdersSnapshot {
                     orders,
                     more: next.map(|_more| true),
                 };
@@ -148,12 +149,13 @@ impl<'a> Teller<'a> {
                     ..Problem::from(Code::from(*refusal))
                 });
             }
-            other => unreachable!("no topic is answered by {other:?}"),
+            // No topic asks for anything else.
+            _ => return Err(Problem::from(Code::BackendBroken)),
         })
     }
 
     fn whole(self, tag: Option<&Tag>, topic: Topic, seq: u64, data: &impl Fields) -> String {
-        text(&About {
+        text(&TopicMessage {
             id: tag,
             epoch: Some(self.epoch),
             seq: Some(seq),
@@ -200,8 +202,8 @@ impl<'a> Teller<'a> {
             }
         }
         let (before, seq) = ends?;
-        let changes = Changes { changes: levels };
-        Some((seq, self.since(topic, before, seq, Object(&changes))))
+        let changes = LevelChanges { changes: levels };
+        Some((seq, self.since(topic, before, seq, &changes)))
     }
 
     fn trades(
@@ -238,7 +240,7 @@ impl<'a> Teller<'a> {
         let trades = Trades {
             trades: trades.iter().collect(),
         };
-        Some((seq, self.since(topic, seen, seq, Object(&trades))))
+        Some((seq, self.since(topic, seen, seq, &trades)))
     }
 
     /// A record with very many events may be told in several messages, of one sequence number.
@@ -261,16 +263,16 @@ impl<'a> Teller<'a> {
         let seq = seq?;
         Some((
             seq,
-            self.since(topic, seen.last, seq, OrderEvents { events }),
+            self.since(topic, seen.last, seq, &OrderEvents { events }),
         ))
     }
 
-    fn since<T: Serialize>(self, topic: Topic, seen: u64, seq: u64, data: T) -> String {
-        text(&About {
+    fn since(self, topic: Topic, seen: u64, seq: u64, data: &impl Fields) -> String {
+        text(&TopicMessage {
             epoch: Some(self.epoch),
             prev_seq: Some(seen),
             seq: Some(seq),
-            data: Some(data),
+            data: Some(Object(data)),
             ..about("delta", topic)
         })
     }
@@ -278,7 +280,7 @@ impl<'a> Teller<'a> {
     /// The client was too slow for the changes; a snapshot follows.
     #[must_use]
     pub fn lagged(self, topic: Topic, missed: u64) -> String {
-        text(&About::<Nothing> {
+        text(&TopicMessage::<Nothing> {
             epoch: Some(self.epoch),
             missed: Some(missed),
             ..about("lagged", topic)
@@ -289,7 +291,7 @@ impl<'a> Teller<'a> {
 /// A subscription has ended, as it was asked to.
 #[must_use]
 pub fn unsubscribed(tag: Option<&Tag>, topic: Topic) -> String {
-    text(&About::<Nothing> {
+    text(&TopicMessage::<Nothing> {
         id: tag,
         ..about("unsubscribed", topic)
     })
@@ -301,7 +303,7 @@ pub fn on_disconnect(tag: Option<&Tag>, cancel: bool) -> String {
     text(&Plain {
         op: "on_disconnect",
         id: tag,
-        more: Choice {
+        more: PartingChoice {
             orders: if cancel { "cancel" } else { "keep" },
         },
     })

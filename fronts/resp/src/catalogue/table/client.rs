@@ -96,7 +96,7 @@ pub(super) const CLIENT: Syntax = container(
             Verb::ClientNoEvict,
             "client|no-evict",
             &[ENABLED],
-            "Accepted, and without effect: nobody is evicted",
+            "Accepted, and without effect: no client is evicted",
         ),
         session(
             Verb::ClientNoTouch,

@@ -99,22 +99,22 @@ fn of_parameter(parameter: Parameter) -> Argument {
         name, kind, need, ..
     } = parameter;
     match (need, kind) {
-        (Need::Required, kind) => argument(name, kind_of(kind, name)),
+        (Need::Required, kind) => argument(name, kind_of(kind)),
         (Need::RequiredOr(none), _) => {
             let either = vec![text(name), word(none, capitals(none))];
             argument(name, Kind::OneOf(either.leak()))
         }
         (Need::Repeated { .. }, kind) => Argument {
             multiple: true,
-            ..argument(name, kind_of(kind, name))
+            ..argument(name, kind_of(kind))
         },
         (Need::Optional, chassis::Kind::Flag) => optional(word(name, capitals(name))),
-        (Need::Optional, kind) => option(capitals(name), argument(name, kind_of(kind, name))),
-        (Need::OptionalWord, kind) => optional(argument(name, kind_of(kind, name))),
+        (Need::Optional, kind) => option(capitals(name), argument(name, kind_of(kind))),
+        (Need::OptionalWord, kind) => optional(argument(name, kind_of(kind))),
     }
 }
 
-fn kind_of(kind: chassis::Kind, name: &'static str) -> Kind {
+fn kind_of(kind: chassis::Kind) -> Kind {
     match kind {
         chassis::Kind::Number { .. } | chassis::Kind::Signed { .. } => Kind::Integer,
         chassis::Kind::OneOf(words) => {
@@ -125,17 +125,16 @@ fn kind_of(kind: chassis::Kind, name: &'static str) -> Kind {
             let forms: Vec<Argument> = forms.iter().map(|form| text(form)).collect();
             Kind::OneOf(forms.leak())
         }
-        chassis::Kind::Optional(kind) => kind_of(*kind, name),
+        chassis::Kind::Optional(kind) => kind_of(*kind),
         chassis::Kind::Text(_)
         | chassis::Kind::Pattern { .. }
         | chassis::Kind::Flag
         | chassis::Kind::Decimal
         | chassis::Kind::Night
         | chassis::Kind::Instant
-        | chassis::Kind::Cursor => Kind::Text,
-        chassis::Kind::List(_) | chassis::Kind::Object { .. } => {
-            unreachable!("{name} is read from one word")
-        }
+        | chassis::Kind::Cursor
+        | chassis::Kind::List(_)
+        | chassis::Kind::Object { .. } => Kind::Text,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     Call, Invalid,
     catalogue::{Action, COMMANDS, Catalogue, Syntax},
     exchange::{Request, parse},
-    typed::{self, any_word, framed, typed},
+    tests::{self, any_word, framed, typed},
 };
 
 /// What a typed line asks for, or the error it gets.
@@ -599,7 +599,7 @@ fn read<T>(
 }
 
 fn syntaxes() -> impl Iterator<Item = (&'static Call, &'static Syntax)> {
-    typed::syntaxes(|action| match action {
+    tests::syntaxes(|action| match action {
         Action::Exchange(call) => Some(call),
         _ => None,
     })

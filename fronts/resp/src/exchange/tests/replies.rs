@@ -12,7 +12,7 @@ use crate::{
     Protocol,
     catalogue::{self, Catalogue},
     exchange::{facts, put_answer, put_outcome},
-    typed::shown,
+    tests::shown,
 };
 
 /// An outcome in the older protocol and the newer.

@@ -11,7 +11,7 @@ use crate::{
     Call, Invalid,
     catalogue::{Action, Syntax},
     games::{Request, parse},
-    typed::{self, any_word, framed, typed},
+    tests::{self, any_word, framed, typed},
 };
 
 /// What a typed line asks for, or the error it gets.
@@ -281,7 +281,7 @@ fn an_error_says_which_argument_is_wrong_and_why() {
 }
 
 fn syntaxes() -> impl Iterator<Item = (&'static Call, &'static Syntax)> {
-    typed::syntaxes(|action| match action {
+    tests::syntaxes(|action| match action {
         Action::Games(call) => Some(call),
         _ => None,
     })

@@ -8,8 +8,8 @@ use super::{ADA, item, locator};
 use crate::{
     Call, Invalid,
     catalogue::{Action, Syntax},
+    tests::{self, any_word, framed, typed},
     travel::{Request, parse},
-    typed::{self, any_word, framed, typed},
 };
 
 /// What a typed line asks for, or the error it gets.
@@ -294,7 +294,7 @@ fn an_error_says_which_argument_is_wrong_and_why() {
 }
 
 fn syntaxes() -> impl Iterator<Item = (&'static Call, &'static Syntax)> {
-    typed::syntaxes(|action| match action {
+    tests::syntaxes(|action| match action {
         Action::Travel(call) => Some(call),
         _ => None,
     })

@@ -11,8 +11,8 @@ use super::{ADA, item, locator};
 use crate::{
     Protocol,
     catalogue::{self, Catalogue},
+    tests::shown,
     travel::{Decided, facts, put_answer, put_late, put_outcome},
-    typed::shown,
 };
 
 /// What a test writes, in the older protocol and the newer: `M3|` stands for the head of a map of

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::header;
-use turnstile_http::{Code, Matches, Problem, Served as _, etag_of_number, matches_any};
+use turnstile_http::{Code, Problem, Served as _, TagMatch, etag_of_number, matches_any};
 use turnstile_rooms::{Answer, Command, EntryState, Query, Reference, Refusal, Rooms};
 
 use super::{Answered, Order, execute};
@@ -38,7 +38,7 @@ async fn assert_version(door: &Door, booking: Reference, wanted: &str) -> Result
         return Ok(());
     };
     let etag = etag_of_number(entry.position.0);
-    if matches_any(wanted, &etag, false) != Matches::Yes {
+    if matches_any(wanted, &etag, false) != TagMatch::Yes {
         let detail = format!("it is {etag} now");
         return Err(Trouble::from(Problem::with(
             Code::PreconditionFailed,

@@ -4,8 +4,10 @@ use std::{env, fmt::Write as _, fs, path::Path};
 
 use turnstile_chassis::{Field, Kind, Meaning, Need, Operation, Parameter};
 
-use super::{Action, COMMANDS, SERVICES, Syntax, refusals};
-use crate::Call;
+use crate::{
+    Call,
+    catalogue::{Action, COMMANDS, SERVICES, Syntax, refusals},
+};
 
 const OPERATIONS: &str = "\
 # Operations
@@ -145,7 +147,10 @@ fn put_parameter(page: &mut String, parameter: &Parameter) {
             "required".to_owned()
         }
         Need::Repeated { most } => format!("required, up to {most} times"),
-        Need::Optional | Need::OptionalWord => "optional".to_owned(),
+        Need::Optional | Need::OptionalWord => match &parameter.default {
+            Some(default) => format!("`{default}` by default"),
+            None => "optional".to_owned(),
+        },
     };
     let meaning = match parameter.meaning.trim_end_matches('.') {
         "" => String::new(),

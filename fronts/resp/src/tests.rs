@@ -1,5 +1,7 @@
 //! Requests as tests write them: typed, or framed from any words. For the tests of every service.
 
+mod reference;
+
 use proptest::prelude::*;
 
 use crate::{
