@@ -227,7 +227,10 @@ fn rush_for_one_room(
         "rush",
         format_args!(
             "{} asked for one room: {} sold, {} refused, {} twice",
-            report.asked, report.sold, report.refused, report.twice
+            report.asked,
+            report.sold,
+            report.refused,
+            report.twice()
         ),
     );
     match report.verdict() {

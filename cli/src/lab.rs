@@ -25,12 +25,11 @@ mod watching;
 mod workload;
 
 use std::{
-    fmt::Display,
     fs::File,
     io::BufWriter,
     net::SocketAddr,
     num::{NonZero, NonZeroUsize},
-    path::{Path, PathBuf},
+    path::Path,
     str::FromStr,
     thread,
     time::Duration,
@@ -50,7 +49,6 @@ use watching::Behind;
 use crate::{
     address,
     child::{Doors, Server},
-    exit::Coded,
     terminal,
 };
 
@@ -159,9 +157,6 @@ struct Target {
     /// RESP address of the server; default: the lab starts its own server
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
-    /// Also write the result to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -206,6 +201,8 @@ pub(crate) struct RushArguments {
     /// Number of clients; all connect first, then each sends one request
     #[arg(long, default_value = "500")]
     clients: NonZeroUsize,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(crate) fn run(command: Command) -> anyhow::Result<()> {
@@ -259,7 +256,7 @@ fn run_rooms(arguments: &RoomsArguments) -> anyhow::Result<()> {
     notebook.keep(report.point.clone(), &config.pace, began);
     notebook.server(Some(report.server.clone()));
     driven.stop()?;
-    tell(&report, arguments.target.json.as_deref())?;
+    terminal::line(&report)?;
     notebook.finish(&arguments.aims)
 }
 
@@ -278,23 +275,29 @@ fn run_seats(arguments: &SeatsArguments) -> anyhow::Result<()> {
     notebook.keep(report.point.clone(), &pace, began);
     notebook.server(Some(report.server.clone()));
     driven.stop()?;
-    tell(&report, arguments.target.json.as_deref())?;
+    terminal::line(&report)?;
     notebook.finish(&arguments.aims)
 }
 
 fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
     let driven = Driven::of(&arguments.target)?;
-    let config = rush_for(
-        driven.address,
-        arguments.rooms.get(),
-        arguments.clients.get(),
-        arguments.target.threads.get(),
-    );
-    let line = ProgressLine::new(false);
-    let report = rush::run(&config, &mut |progress| line.show(progress))?;
-    line.clear();
+    let threads = arguments.target.threads.get();
+    let (rooms, clients) = (arguments.rooms.get(), arguments.clients.get());
+    let config = rush_for(driven.address, rooms, clients, threads);
+    let mut asked = notebook::asked("rush", "rooms", driven.target(), None, threads);
+    asked.settings.insert("rooms".to_owned(), rooms.to_string());
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
+    let began = notebook.begin(None);
+    let report = rush::run(&config, &mut |progress| notebook.watch(progress))?;
+    notebook.keep(report.point.clone(), &config.pace(), began);
+    notebook.server(Some(report.server.clone()));
     driven.stop()?;
-    conclude(&report, report.verdict(), arguments.target.json.as_deref())
+    terminal::line(&report)?;
+    notebook.finish_as(match report.verdict() {
+        Verdict::Fine => result::Verdict::Fine,
+        Verdict::Invalid => result::Verdict::Invalid,
+        Verdict::Violated => result::Verdict::Violated,
+    })
 }
 
 /// A rush in which every client asks for any room.
@@ -366,26 +369,6 @@ fn own_server(doors: Doors, flag: &str) -> anyhow::Result<Server> {
         server.resp()
     ));
     Ok(server)
-}
-
-/// Prints and writes the result; an unproven one is an error with its own exit code.
-fn conclude<R: Display + serde::Serialize>(
-    report: &R,
-    verdict: Verdict,
-    json: Option<&Path>,
-) -> anyhow::Result<()> {
-    tell(report, json)?;
-    match verdict {
-        Verdict::Fine => Ok(()),
-        Verdict::Invalid => Err(Coded::invalid("the run is invalid".to_owned()).into()),
-        Verdict::Violated => Err(Coded::violation("the server broke a promise".to_owned()).into()),
-    }
-}
-
-/// Prints what a workload says of its run, and writes it where it was asked for.
-fn tell<R: Display + serde::Serialize>(report: &R, json: Option<&Path>) -> anyhow::Result<()> {
-    terminal::line(report)?;
-    json.map_or(Ok(()), |path| write_json(report, path))
 }
 
 fn write_json(result: &impl serde::Serialize, path: &Path) -> anyhow::Result<()> {

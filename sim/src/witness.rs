@@ -20,7 +20,7 @@ use turnstile_types::{Name, Position, Stay, Timestamp};
 use crate::actors::Model;
 
 /// Rooms and nights of the simulated world, with some to spare.
-const ROOMS: u16 = 64;
+const ROOMS: u32 = 64;
 const NIGHTS: u16 = 16;
 
 /// The first night on which anybody stays: 2027-01-01.
@@ -36,7 +36,7 @@ type Room = (Vec<u8>, Vec<u8>);
 #[derive(Debug)]
 pub(crate) struct Witness {
     table: Table,
-    rooms: BTreeMap<Room, u16>,
+    rooms: BTreeMap<Room, u32>,
     ids: BTreeMap<GuestId, u64>,
 }
 
@@ -272,19 +272,19 @@ impl Witness {
     }
 
     /// The number of a room: those of a property are added one after the other, in their order.
-    fn room(&mut self, property: Name, room: Name) -> u16 {
-        let next = u16::try_from(self.rooms.len()).expect("the world is small");
+    fn room(&mut self, property: Name, room: Name) -> u32 {
+        let next = u32::try_from(self.rooms.len()).expect("the world is small");
         let key = (property.as_bytes().to_vec(), room.as_bytes().to_vec());
         *self.rooms.entry(key).or_insert(next)
     }
 
     /// The number of a room that an answer names without its property: that of the booking or hold,
     /// or else one that is none of its property's.
-    fn room_of(&self, reference: Reference, room: Name) -> u16 {
+    fn room_of(&self, reference: Reference, room: Name) -> u32 {
         let has = self.table.place_of(mark(reference)).map(|place| place.room);
         let named = self.rooms.iter();
         let named = named.filter(|((_, name), _)| name == room.as_bytes());
-        let numbers: Vec<u16> = named.map(|(_, number)| *number).collect();
+        let numbers: Vec<u32> = named.map(|(_, number)| *number).collect();
         let own = has.filter(|has| numbers.contains(has));
         own.or_else(|| numbers.first().copied())
             .unwrap_or(ROOMS - 1)
@@ -292,16 +292,16 @@ impl Witness {
 
     /// The rooms that are wanted. In an open property any other name would do, too: there only what was
     /// given is known.
-    fn wanted(&mut self, property: Name, wish: Wish, stay: Stay, given: u16) -> Wanted {
-        let of_property = |((own, _), _): &(&Room, &u16)| own == property.as_bytes();
+    fn wanted(&mut self, property: Name, wish: Wish, stay: Stay, given: u32) -> Wanted {
+        let of_property = |((own, _), _): &(&Room, &u32)| own == property.as_bytes();
         let (first, rooms) = match wish {
             Wish::Room(room) => (self.room(property, room), 1),
             Wish::Type(_) | Wish::Any if property.as_bytes() == OPEN => (given, 1),
             Wish::Type(_) | Wish::Any => {
                 let own = self.rooms.iter().filter(of_property);
-                let own: Vec<u16> = own.map(|(_, number)| *number).collect();
+                let own: Vec<u32> = own.map(|(_, number)| *number).collect();
                 let first = own.iter().min().copied().unwrap_or(0);
-                (first, u16::try_from(own.len()).expect("the world is small"))
+                (first, u32::try_from(own.len()).expect("the world is small"))
             }
         };
         let place = place(first, stay);
@@ -323,7 +323,7 @@ fn mark(reference: Reference) -> Mark {
     Mark::parse(reference.to_string().as_bytes()).expect("a reference is short")
 }
 
-fn place(room: u16, stay: Stay) -> Place {
+fn place(room: u32, stay: Stay) -> Place {
     let (arrival, departure) = (stay.arrival().days(), stay.departure().days());
     Place {
         room,
@@ -333,7 +333,7 @@ fn place(room: u16, stay: Stay) -> Place {
 }
 
 /// All nights of a room.
-const fn whole(room: u16) -> Place {
+const fn whole(room: u32) -> Place {
     Place {
         room,
         night: 0,

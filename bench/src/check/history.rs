@@ -51,7 +51,7 @@ impl Server {
         }
         let nights = 1 + self.below(3);
         let place = Place {
-            room: self.below(ROOMS),
+            room: u32::from(self.below(ROOMS)),
             night: self.below(NIGHTS - nights + 1),
             nights,
         };
@@ -84,8 +84,8 @@ impl Server {
         u16::try_from(self.random.below(u64::from(bound))).expect("bounds are small")
     }
 
-    fn cell(room: u16, night: u16) -> usize {
-        usize::from(room) * usize::from(NIGHTS) + usize::from(night)
+    fn cell(room: u32, night: u16) -> usize {
+        room as usize * usize::from(NIGHTS) + usize::from(night)
     }
 
     fn fill(&mut self, place: Place, taken: bool) {

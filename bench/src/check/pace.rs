@@ -57,7 +57,7 @@ pub(super) fn find(operations: u32, seed: u64) -> Result<f64> {
 
 fn check(operations: u32, pipeline: usize, mut server: Server) -> (Duration, Duration, Findings) {
     let (mut lines, chronicle) = witnesses(USERS, pipeline, 0);
-    let mut checker = Checker::new(Table::new(ROOMS, NIGHTS), chronicle);
+    let mut checker = Checker::new(Table::new(u32::from(ROOMS), NIGHTS), chronicle);
     let (mut telling, mut checking) = (Duration::ZERO, Duration::ZERO);
     let mut left = usize::try_from(operations).expect("32 bits fit");
     while left > 0 {

@@ -114,7 +114,7 @@ pub(super) fn measure(turnstile: &Path, case: Case, seconds: u32) -> Result<Serv
 /// What was checked, and the processor time of checking and keeping for each.
 fn parse(report: &str) -> Option<(f64, f64, f64)> {
     let report: Value = serde_json::from_str(report).ok()?;
-    let proof = report.get("proof")?;
+    let proof = report.get("points")?.get(0)?.get("check")?;
     let count = |name| proof.get(name)?.as_f64();
     let checked = count("replayed")? + count("readings")?;
     Some((checked, count("checking_ns")?, count("keeping_ns")?))
@@ -126,10 +126,10 @@ mod tests {
 
     #[test]
     fn operations_and_readings_are_checked() {
-        let report = r#"{"proof": {"replayed": 300, "readings": 20, "checking_ns": 450.5,
-            "keeping_ns": 20.5}}"#;
+        let report = r#"{"points": [{"check": {"replayed": 300, "readings": 20,
+            "checking_ns": 450.5, "keeping_ns": 20.5}}]}"#;
         assert_eq!(parse(report), Some((320.0, 450.5, 20.5)));
-        assert_eq!(parse(r#"{"proof": {"replayed": 300}}"#), None);
+        assert_eq!(parse(r#"{"points": [{"check": {"replayed": 300}}]}"#), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `turnstile lab calibrate`.
 
-use std::{env, fs, io, path::PathBuf, str::FromStr, time::Duration};
+use std::{env, fs, io, str::FromStr, time::Duration};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -31,9 +31,6 @@ pub(crate) struct Arguments {
     seed: u64,
     #[command(flatten)]
     waiting: Waiting,
-    /// Also write the findings to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
 }
@@ -72,7 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         Verdict::Invalid
     };
-    super::tell(&found, arguments.json.as_deref())?;
+    terminal::line(&found)?;
     notebook.finish_told(verdict)?;
     match found.claims.iter().find(|claim| !claim.verdict.is_good()) {
         None => Ok(()),

@@ -20,7 +20,6 @@ use super::{
     default_threads,
     notebook::{self, Notebook, Output},
     pacing::Pacing,
-    tell,
     watching::Behind,
     workload::Service,
 };
@@ -58,9 +57,6 @@ pub(crate) struct Arguments {
     /// exchange: number of symbols, each with its own book, 1 to 1000
     #[arg(long, default_value = "4", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     symbols: u16,
-    /// Also write the findings to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -113,7 +109,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let report = checked.check(arguments, &pace, &pacing, &mut notebook)?;
     notebook.keep(report.point.clone(), &pace, began);
     notebook.server(Some(report.server.clone()));
-    tell(&report, arguments.json.as_deref())?;
+    terminal::line(&report)?;
     notebook.finish_as(match report.verdict() {
         Verdict::Fine => result::Verdict::Fine,
         Verdict::Invalid => result::Verdict::Invalid,

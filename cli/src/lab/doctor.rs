@@ -5,7 +5,7 @@ use std::{env, path::PathBuf};
 use clap::Args;
 use turnstile_calibrate::doctor::{Grade, examine};
 
-use super::tell;
+use super::write_json;
 use crate::{exit::Coded, terminal};
 
 #[derive(Args, Debug)]
@@ -22,7 +22,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     terminal::note("looking at the machine for some seconds");
     let data = arguments.data.clone().unwrap_or_else(env::temp_dir);
     let examination = examine(&data);
-    tell(&examination, arguments.json.as_deref())?;
+    terminal::line(&examination)?;
+    if let Some(path) = &arguments.json {
+        write_json(&examination, path)?;
+    }
     match examination.worst() {
         Grade::Ok | Grade::Warn => Ok(()),
         Grade::Bad => {

@@ -11,13 +11,13 @@ use super::{
     notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::Pacing,
-    tell,
     watching::Behind,
 };
 use crate::{
     address,
     child::{Doors, Server},
     exit::Coded,
+    terminal,
 };
 
 /// How long a one-shot run may take before what is not answered counts as unknown.
@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     notebook.keep(report.point.clone(), &config.pace, began);
     notebook.server(report.server.clone());
     driven.own.map_or(Ok(()), Server::stop)?;
-    tell(&report, arguments.target.json.as_deref())?;
+    terminal::line(&report)?;
     notebook.finish(&arguments.aims)
 }
 

@@ -3,7 +3,6 @@
 use std::{
     net::SocketAddr,
     num::{NonZeroU64, NonZeroUsize},
-    path::PathBuf,
 };
 
 use clap::{Args, ValueEnum};
@@ -19,7 +18,6 @@ use super::{
     notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::{Extent, Level, Manner, Pacing},
-    tell,
     watching::Behind,
 };
 use crate::{
@@ -73,9 +71,6 @@ pub(crate) struct Arguments {
     /// Leave Nagle's algorithm on, as the original's client does
     #[arg(long)]
     nagle: bool,
-    /// Also write the result to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
@@ -139,8 +134,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         levels.push(level);
     }
     driven.own.map_or(Ok(()), Own::stop)?;
-    let report = games::Report::new(&config, result::Machine::this(), levels);
-    tell(&report, arguments.json.as_deref())?;
+    let report = games::Report::new(&config, levels);
+    terminal::line(&report)?;
     notebook.finish(&arguments.aims)
 }
 

@@ -35,6 +35,9 @@ pub(crate) struct Output {
     /// Directory for run.json; default: a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Also write run.json to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
     /// Print no progress
     #[arg(short, long)]
     quiet: bool,
@@ -58,6 +61,8 @@ pub(super) struct Notebook {
     sampler: Sampler,
     started: Instant,
     folder: Folder,
+    /// Where `run.json` is written, too.
+    json: Option<PathBuf>,
     line: ProgressLine,
     quiet: bool,
 }
@@ -96,6 +101,7 @@ impl Notebook {
             sampler: Sampler::new(watched),
             started: Instant::now(),
             folder: Folder::make(folder)?,
+            json: output.json.clone(),
             line: ProgressLine::new(output.quiet),
             quiet: output.quiet,
         })
@@ -231,7 +237,12 @@ impl Notebook {
         self.line.clear();
         let [result, page] = ["run.json", "report.html"].map(|name| self.folder().join(name));
         let page_text = turnstile_report::html(&self.run);
-        for (path, text) in [(&result, self.run.to_json()), (&page, page_text)] {
+        let text = self.run.to_json();
+        let also = self.json.iter().map(|path| (path, &text));
+        for (path, text) in [(&result, &text), (&page, &page_text)]
+            .into_iter()
+            .chain(also)
+        {
             fs::write(path, text).with_context(|| path.display().to_string())?;
         }
         terminal::line(format_args!("result: {}", result.display()))?;

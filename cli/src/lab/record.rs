@@ -23,7 +23,6 @@ use super::{
     Driven, ProgressLine, Target, default_threads,
     notebook::{self, Notebook, Output},
     pacing::Pacing,
-    tell,
     watching::Behind,
     workload::Service,
 };
@@ -71,9 +70,6 @@ pub(crate) struct Replaying {
     /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
-    /// Also write the result to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
 }
@@ -114,7 +110,6 @@ pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
 fn driven(resp: Option<SocketAddr>, threads: NonZeroUsize) -> anyhow::Result<Driven> {
     Driven::of(&Target {
         resp,
-        json: None,
         threads,
         behind: Behind::default(),
     })
@@ -201,7 +196,7 @@ pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {
     let report = replay::run(&config, &mut |progress| notebook.watch(progress))?;
     notebook.keep(report.point.clone(), &pace, began);
     driven.stop()?;
-    tell(&report, arguments.json.as_deref())?;
+    terminal::line(&report)?;
     notebook.finish_as(turnstile_result::Verdict::Fine)?;
     if report.is_whole() {
         return Ok(());

@@ -1,6 +1,6 @@
 //! `turnstile lab run travel`.
 
-use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, num::NonZeroUsize, time::Duration};
 
 use clap::{Args, ValueEnum};
 use turnstile_load::{
@@ -15,7 +15,6 @@ use super::{
     notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::{Extent, Manner},
-    tell,
     watching::Behind,
 };
 use crate::{
@@ -61,9 +60,6 @@ pub(crate) struct Arguments {
     /// RESP address of the same server, to identify it in the report
     #[arg(long, value_name = "ADDR", value_parser = address::parse, requires = "travel")]
     resp: Option<SocketAddr>,
-    /// Also write the result to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
     /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -171,7 +167,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     notebook.server(report.server.clone());
     driven.stop()?;
-    tell(&report, arguments.json.as_deref())?;
+    terminal::line(&report)?;
     notebook.finish(&arguments.aims)
 }
 

@@ -78,17 +78,17 @@ struct Shade {
 impl Table {
     /// An empty table.
     #[must_use]
-    pub fn new(rooms: u16, nights: u16) -> Self {
+    pub fn new(rooms: u32, nights: u16) -> Self {
         Self {
             nights,
-            cells: vec![None; usize::from(rooms) * usize::from(nights)],
+            cells: vec![None; rooms as usize * usize::from(nights)],
             bookings: HashMap::new(),
             holds: HashMap::new(),
             clock: Clock::default(),
             forgot_holds: false,
             ended: HashMap::new(),
             shades: Vec::new(),
-            stopped: vec![false; usize::from(rooms) * usize::from(nights)],
+            stopped: vec![false; rooms as usize * usize::from(nights)],
             booked: 0,
             cancelled: 0,
         }
@@ -106,16 +106,16 @@ impl Table {
     pub fn has(&self, place: Place) -> bool {
         let rooms = self.cells.len() / usize::from(self.nights.max(1));
         let end = place.night.checked_add(place.nights);
-        usize::from(place.room) < rooms
+        (place.room as usize) < rooms
             && place.nights > 0
             && end.is_some_and(|end| end <= self.nights)
     }
 
-    fn index(&self, room: u16, night: u16) -> usize {
-        usize::from(room) * usize::from(self.nights) + usize::from(night)
+    fn index(&self, room: u32, night: u16) -> usize {
+        room as usize * usize::from(self.nights) + usize::from(night)
     }
 
-    fn holder(&self, room: u16, night: u16) -> Option<Holder> {
+    fn holder(&self, room: u32, night: u16) -> Option<Holder> {
         match self.cells[self.index(room, night)] {
             Some(Holder::Hold(reference)) => {
                 let hold = self.holds.get(&reference);
@@ -134,7 +134,7 @@ impl Table {
     }
 
     /// Whether somebody has the cell for certain.
-    fn is_taken(&self, room: u16, night: u16) -> bool {
+    fn is_taken(&self, room: u32, night: u16) -> bool {
         match self.holder(room, night) {
             // The time of a hold may have come without being told.
             None | Some(Holder::Hold(_)) => false,
@@ -150,7 +150,7 @@ impl Table {
     }
 
     /// The shades that may have been made and cover this cell: nobody else has any of theirs.
-    fn shades_over(&self, room: u16, night: u16) -> impl Iterator<Item = usize> {
+    fn shades_over(&self, room: u32, night: u16) -> impl Iterator<Item = usize> {
         let possible = move |shade: &Shade| {
             let place = shade.wish.at(room);
             shade.settled.is_none()
@@ -170,7 +170,7 @@ impl Table {
     }
 
     /// Who has a cell, in words.
-    fn told_of(&self, room: u16, night: u16) -> String {
+    fn told_of(&self, room: u32, night: u16) -> String {
         match self.holder(room, night) {
             None => "is free".to_owned(),
             Some(Holder::Shade(_)) => "was booked by a request without an answer".to_owned(),
@@ -211,7 +211,7 @@ impl Table {
     }
 
     /// Makes room in a cell that is known to be free, where a fading booking or a hold was.
-    fn clear_fading(&mut self, room: u16, night: u16, position: u64) {
+    fn clear_fading(&mut self, room: u32, night: u16, position: u64) {
         match self.holder(room, night) {
             Some(Holder::Booking(reference)) if self.is_fading(reference) => {
                 self.end(reference, position);
@@ -308,7 +308,7 @@ impl Table {
     }
 
     /// A booking without an answer was made.
-    fn settle(&mut self, shade: usize, room: u16, position: u64) {
+    fn settle(&mut self, shade: usize, room: u32, position: u64) {
         let place = self.shades[shade].wish.at(room);
         for night in place.each() {
             self.clear_fading(place.room, night, position);
@@ -443,9 +443,7 @@ impl Model for Table {
     /// Its room; a booking that nobody knows has none.
     fn part(&self, operation: &Operation) -> Option<u32> {
         match *operation {
-            Operation::Book { place, .. } | Operation::Look { place, .. } => {
-                Some(u32::from(place.room))
-            }
+            Operation::Book { place, .. } | Operation::Look { place, .. } => Some(place.room),
             // It may tell that the time of others is over.
             Operation::Hold { .. } | Operation::Extend { .. } | Operation::Pick { .. } => None,
             Operation::Cancel { reference, .. }
@@ -454,7 +452,7 @@ impl Model for Table {
                 let booking = self.bookings.get(&reference).map(|booking| booking.place);
                 let hold = self.holds.get(&reference).map(|hold| hold.place);
                 let place = booking.or(hold);
-                Some(place.map_or(u32::MAX, |place| u32::from(place.room)))
+                Some(place.map_or(u32::MAX, |place| place.room))
             }
         }
     }

@@ -10,7 +10,6 @@ pub mod rooms;
 pub mod travel;
 
 mod again;
-mod reply;
 
 use std::{
     fmt,
@@ -20,7 +19,6 @@ use std::{
     time::Duration,
 };
 
-use serde::Serialize;
 use turnstile_check::{Charge, Checker, Chronicle, Findings, Model, Spool};
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::{Outcome, Point, Rule, Server};
@@ -33,18 +31,17 @@ use crate::{
 };
 
 /// What a checked run gave.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Report {
     pub workload: &'static str,
     pub server: Server,
     pub proof: Proof,
     /// The same for `run.json`.
-    #[serde(skip)]
     pub point: Point,
 }
 
 /// What was checked while the load ran and when it was over.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Proof {
     /// Operations that were replayed at their positions.
     pub replayed: u64,
@@ -65,8 +62,7 @@ pub struct Proof {
 }
 
 /// When what users tell is replayed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum When {
     /// While the load runs, on a thread beside it.
     Meanwhile,
@@ -77,7 +73,7 @@ pub enum When {
 
 /// What the check itself took of the processors.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cost {
+pub(crate) struct Cost {
     /// Of the thread that replays.
     checking: Duration,
     /// Of the thread that keeps what is told, while the load runs.
@@ -87,16 +83,16 @@ struct Cost {
 }
 
 /// A load that is over, and what was replayed of it.
-struct Driven<U, M> {
-    totals: Totals<U>,
-    model: M,
-    findings: Findings,
-    cost: Cost,
+pub(crate) struct Driven<U, M> {
+    pub(crate) totals: Totals<U>,
+    pub(crate) model: M,
+    pub(crate) findings: Findings,
+    pub(crate) cost: Cost,
 }
 
 /// Runs users whose history is checked meanwhile or afterwards; when the load is over, each settles
 /// what it still wants to know.
-fn drive<U: User, M: Model<Operation: Send> + Send>(
+pub(crate) fn drive<U: User, M: Model<Operation: Send> + Send>(
     (pace, when): (&Pace, &When),
     users: Vec<U>,
     (model, chronicle): (M, Chronicle<M::Operation>),
@@ -165,7 +161,7 @@ fn run<U: User>(
 }
 
 /// Refusals tell their position only in RESP3.
-fn speak_resp3(door: &mut Connection) -> Result<(), Error> {
+pub(crate) fn speak_resp3(door: &mut Connection) -> Result<(), Error> {
     match door.command(&[b"HELLO", b"3"])? {
         Value::Map(_) => Ok(()),
         other => Err(unfit("HELLO 3", &other)),
@@ -181,10 +177,10 @@ fn unfit(command: &'static str, answer: &Value) -> Error {
 }
 
 /// What the server counts, before and after the run, and how many more there are by the replay.
-type Counted = (&'static str, u64, u64, u64);
+pub(crate) type Counted = (&'static str, u64, u64, u64);
 
 /// Whether the server counts what the replay does.
-fn compare_counts(charge: &mut Charge, counts: &[Counted]) {
+pub(crate) fn compare_counts(charge: &mut Charge, counts: &[Counted]) {
     for &(what, before, after, replayed) in counts {
         let counted = after.wrapping_sub(before);
         if counted != replayed {
@@ -202,7 +198,7 @@ fn compare_counts(charge: &mut Charge, counts: &[Counted]) {
 impl Proof {
     /// What was found during the run, and `end`, what does not fit when it is over; both by their
     /// rules. `clouded`: what became of some operations was needed, and is not known.
-    fn new(findings: Findings, cost: Cost, end: (&str, Charge), clouded: bool) -> Self {
+    pub(crate) fn new(findings: Findings, cost: Cost, end: (&str, Charge), clouded: bool) -> Self {
         let checked = findings.replayed + findings.readings;
         let unproven = if findings.overflowed {
             Some("one answer was waited for while too many others came")
@@ -250,6 +246,18 @@ impl Proof {
         }
     }
 
+    /// What was checked, and what that took, for `run.json`.
+    pub(crate) const fn cost(&self) -> turnstile_result::Checked {
+        turnstile_result::Checked {
+            replayed: self.replayed,
+            readings: self.readings,
+            unknown: self.unknown,
+            checking_ns: self.checking_ns,
+            keeping_ns: self.keeping_ns,
+            kept_bytes: self.kept_bytes,
+        }
+    }
+
     /// Whether a promise was broken.
     #[must_use]
     pub fn is_violated(&self) -> bool {
@@ -271,7 +279,8 @@ impl Report {
         totals: &Totals<U>,
         proof: Proof,
     ) -> Self {
-        let point = point::point(workload, pace, totals, proof.rules.clone());
+        let mut point = point::point(workload, pace, totals, proof.rules.clone());
+        point.check = Some(proof.cost());
         Self {
             workload,
             server,
@@ -283,37 +292,13 @@ impl Report {
     /// What the proof is worth; what the machine did to the figures does not matter to it.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        if self.proof.is_violated() {
-            Verdict::Violated
-        } else if self.proof.holds() {
-            Verdict::Fine
-        } else {
-            Verdict::Invalid
-        }
+        Verdict::of_rules(&self.proof.rules)
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let server = &self.server;
-        writeln!(
-            f,
-            "{} against server {}, durability {}",
-            self.workload, server.version, server.durability
-        )?;
-        for operation in &self.point.operations {
-            write!(f, "{}: {} done", operation.name, Count(operation.done))?;
-            for (reason, count) in &operation.refused {
-                write!(f, ", {} refused ({reason})", Count(*count))?;
-            }
-            for (code, count) in &operation.errors {
-                write!(f, ", {} errors ({code})", Count(*count))?;
-            }
-            if operation.unknown > 0 {
-                write!(f, ", {} unknown", Count(operation.unknown))?;
-            }
-            writeln!(f)?;
-        }
+        point::write(f, self.workload, Some(&self.server), &self.point)?;
         write!(f, "{}", self.proof)
     }
 }

@@ -5,20 +5,17 @@ mod books;
 mod flow;
 mod market;
 mod proof;
-mod report;
 mod statuses;
 mod trader;
 mod wire;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{fmt, net::SocketAddr, sync::Arc};
 
-use serde::Serialize;
-use turnstile_result::Server;
+use turnstile_result::{Point, Server};
 
 pub use flow::Held;
 pub use market::Market;
 pub use proof::Proof;
-pub use report::Report;
 pub use trader::{Ask, Trader};
 
 pub(crate) use books::{Books, CENTS, Held as Balance, WHOLE};
@@ -26,28 +23,27 @@ pub(crate) use flow::{Flow, New, Path, Wish};
 pub(crate) use wire::put_number;
 
 use crate::{
-    Error, Machine, door,
+    Error, Verdict, door,
     pace::{self, Pace, Progress, Totals},
+    point,
 };
 
 /// The most symbols of a run: each account gets shares of each.
 const SYMBOLS_MAX: usize = 1_000;
 
 /// How a server is spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
     Resp,
     Xml,
 }
 
 /// What to drive, and how hard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Config {
     pub door: Door,
     /// How that door is driven. Nobody else may trade in the run's symbols, which are made for it.
     /// Same seed, same server state, same answers: the same bytes are sent.
-    #[serde(flatten)]
     pub pace: Pace,
     /// The RESP door of the same server, for the proof; over RESP it is the address itself. Without
     /// it, nothing is proven but by the status of each order.
@@ -60,10 +56,34 @@ pub struct Config {
     pub one_shot: Option<usize>,
 }
 
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// None where only XML is spoken, which does not tell.
+    pub server: Option<Server>,
+    pub proof: Proof,
+    /// The same for `run.json`.
+    pub point: Point,
+}
+
+impl Report {
+    /// What the proof is worth.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of_rules(&self.point.proof)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        point::write(f, "exchange", self.server.as_ref(), &self.point)?;
+        write!(f, "{}", self.proof)
+    }
+}
+
 /// A run whose load is over, and whose proof is not done yet.
 #[derive(Debug)]
 pub struct Driven {
-    machine: Machine,
     /// None where only XML is spoken.
     server: Option<Server>,
     before: Option<proof::Counters>,
@@ -87,7 +107,6 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
 /// As of [`run`].
 pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Driven, Error> {
     config.check()?;
-    let machine = Machine::this();
     let witness = config.witness();
     let before = witness.map(proof::Counters::ask).transpose()?;
     let server = witness
@@ -103,7 +122,6 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
         }
     };
     Ok(Driven {
-        machine,
         server,
         before,
         market,
@@ -120,13 +138,11 @@ impl Driven {
     pub fn prove(self, config: &Config) -> Result<Report, Error> {
         let (market, totals) = (&self.market, &self.totals);
         let proof = proof::prove(config, market, self.before.as_ref(), totals)?;
-        Ok(Report::new(
-            config,
-            self.machine,
-            self.server,
-            totals,
+        Ok(Report {
+            server: self.server,
+            point: config.point(totals, &proof),
             proof,
-        ))
+        })
     }
 }
 
@@ -142,6 +158,15 @@ impl Config {
     pub(crate) fn open_market(&self) -> Result<Market, Error> {
         self.check()?;
         Market::open(self)
+    }
+
+    fn point(&self, totals: &Totals<Trader>, proof: &Proof) -> Point {
+        let mut point = point::point("exchange", &self.pace, totals, vec![proof.rule()]);
+        if let Some(at_once) = self.one_shot {
+            let at_once = u64::try_from(at_once).expect("users are at most 50,000");
+            point::count(&mut point, totals.took, at_once, totals.slots);
+        }
+        point
     }
 
     /// Where the books can be looked into.

@@ -12,14 +12,13 @@ mod table;
 
 use std::{num::NonZeroU64, time::Duration};
 
-use serde::Serialize;
 use turnstile_duel::{Greeting, Player as Name};
 
 pub use proof::Proof;
 pub use report::{Level, Report};
 
 use crate::{
-    Error, Machine,
+    Error,
     crew::USERS_MAX,
     pace::{self, Length, Pace, Progress},
 };
@@ -35,8 +34,7 @@ const COUNTED_MAX: Duration = Duration::from_secs(3_600);
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How a server is spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
     /// `GAMES.BEGIN` and `GAMES.MOVE`, both players of a pair on one connection.
     Resp,
@@ -45,12 +43,11 @@ pub enum Door {
 }
 
 /// What to drive, and how hard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Config {
     pub door: Door,
     /// How that door is driven: what is due are games of pairs. Nobody else may play under these
     /// names meanwhile.
-    #[serde(flatten)]
     pub pace: Pace,
     /// How many players there are, one run after the other; each an even number.
     pub players: Vec<usize>,
@@ -67,12 +64,11 @@ pub struct Config {
 /// in the report's proofs.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     config.check()?;
-    let machine = Machine::this();
     let mut levels = Vec::with_capacity(config.players.len());
     for &players in &config.players {
         levels.push(play(config, players, progress)?);
     }
-    Ok(Report::new(config, machine, levels))
+    Ok(Report::new(config, levels))
 }
 
 /// Lets so many of the players play, and proves that their games were counted once.

@@ -33,6 +33,7 @@ pub mod workload;
 mod crew;
 mod door;
 mod error;
+mod reply;
 mod seed;
 mod thin;
 mod tls;

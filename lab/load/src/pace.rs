@@ -58,7 +58,7 @@ const PIPELINE_MAX: usize = 1_024;
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
 
 /// How a run is paced.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
     /// The door to drive.
     pub address: SocketAddr,
@@ -76,7 +76,6 @@ pub struct Pace {
     /// waits until the first is acknowledged.
     pub no_delay: bool,
     /// How connections are encrypted, if they are.
-    #[serde(skip)]
     pub tls: Option<Tls>,
     /// Decides instants and thoughts.
     pub seed: u64,
@@ -108,8 +107,7 @@ impl Wait {
 }
 
 /// When users ask.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Rhythm {
     /// When they have been answered, and have thought.
     Closed {
@@ -122,8 +120,7 @@ pub enum Rhythm {
 }
 
 /// How long a user takes from an answer to its next request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Think {
     None,
     Fixed(Duration),
@@ -227,7 +224,7 @@ pub struct Totals<U> {
 }
 
 /// The figures of a measured window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// Answers a second, done and refused.
     pub throughput: f64,

@@ -1,16 +1,16 @@
 //! A run as a point of `run.json`.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use turnstile_result::{
-    Arrivals, Bins, Distribution, Load, Operation, Outcome, Point, Rule, Split, Steady, Times,
-    Whole,
+    Arrivals, Bins, Distribution, Load, Operation, Outcome, Point, Rule, Server, Split, Steady,
+    Times, Whole,
 };
 use turnstile_stats::{
     operational::{self, Check},
     precision::Shortfall,
     throughput,
-    units::to_float,
+    units::{Count, Nanos, to_float},
 };
 
 use crate::pace::{self, Bin, Known, Law, Length, Pace, Rhythm, Tally, Think, Totals};
@@ -90,6 +90,18 @@ pub(crate) fn rule(rule: &str, violations: &[String], unproven: Option<&str>) ->
         rule: rule.to_owned(),
         outcome,
         violations,
+        found: Vec::new(),
+    }
+}
+
+/// The same with what a proof says of its figures; the violations are there already.
+pub(crate) fn found(rule: Rule, proof: &impl fmt::Display) -> Rule {
+    let text = proof.to_string();
+    let lines = text.lines().map(str::trim);
+    let figures = lines.filter(|line| !line.starts_with("VIOLATED"));
+    Rule {
+        found: figures.map(str::to_owned).collect(),
+        ..rule
     }
 }
 
@@ -235,4 +247,51 @@ fn laws<U>(pace: &Pace, totals: &Totals<U>, response: f64) -> Vec<Check> {
     };
     let of_users = error(totals.known.throughput) * (point.response + point.think);
     vec![Check::little(&point, of_users)]
+}
+
+/// What was driven, and what was answered in the whole run: a proof is about these counts.
+pub(crate) fn write(
+    f: &mut fmt::Formatter<'_>,
+    workload: &str,
+    server: Option<&Server>,
+    point: &Point,
+) -> fmt::Result {
+    write!(f, "{workload}")?;
+    if let Some(server) = server {
+        let (version, durability) = (&server.version, &server.durability);
+        write!(f, " against server {version}, durability {durability}")?;
+    }
+    writeln!(f)?;
+    for operation in &point.operations {
+        write_operation(f, operation)?;
+    }
+    let (lost, failed) = (point.connections_lost, point.connects_failed);
+    if lost + failed > 0 {
+        let (lost, failed) = (Count(lost), Count(failed));
+        writeln!(
+            f,
+            "connections: {lost} lost, {failed} attempts to connect again failed"
+        )?;
+    }
+    Ok(())
+}
+
+fn write_operation(f: &mut fmt::Formatter<'_>, operation: &Operation) -> fmt::Result {
+    write!(f, "{}: {} done", operation.name, Count(operation.done))?;
+    let counts = |word, counts: &BTreeMap<String, u64>| -> String {
+        let all = counts.iter();
+        all.map(|(why, count)| format!(", {} {word} ({why})", Count(*count)))
+            .collect()
+    };
+    f.write_str(&counts("refused", &operation.refused))?;
+    f.write_str(&counts("errors", &operation.errors))?;
+    if operation.unknown > 0 {
+        write!(f, ", {} unknown", Count(operation.unknown))?;
+    }
+    let response = &operation.response;
+    if let Some(p99) = response.at(0.99) {
+        let (mean, p99) = (Nanos(response.mean_ns), Nanos(to_float(p99)));
+        write!(f, "; mean {mean}, p99 {p99}")?;
+    }
+    writeln!(f)
 }

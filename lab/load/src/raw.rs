@@ -2,7 +2,6 @@
 
 use std::{fmt, net::SocketAddr, time::Duration};
 
-use serde::Serialize;
 use turnstile_client::resp::{self, Limits, Token};
 use turnstile_stats::{
     Summary,
@@ -34,7 +33,7 @@ pub struct Config {
 }
 
 /// The figures of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     pub figures: Figures,
     /// Response times in nanoseconds.

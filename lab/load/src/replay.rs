@@ -2,7 +2,6 @@
 
 use std::{fmt, time::Duration};
 
-use serde::Serialize;
 use turnstile_client::resp::{self, Limits, Token};
 use turnstile_result::Point;
 use turnstile_stats::units::Count;
@@ -35,7 +34,7 @@ pub struct Config<'a> {
 }
 
 /// What became of a stream that was sent again.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Report {
     pub connections: u64,
     /// Recorded requests, and how many of them were sent.
@@ -51,7 +50,6 @@ pub struct Report {
     pub sent_hash: String,
     /// The first few answers that are different: request, recorded answer and answer.
     pub examples: Vec<String>,
-    #[serde(skip)]
     pub point: Point,
 }
 

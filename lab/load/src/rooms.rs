@@ -1,55 +1,103 @@
-//! The rooms workload: guests who book and cancel, and the proof that the server did neither
+//! The rooms workload: visitors who book and cancel, and the proof that the server did neither
 //! more nor less than it acknowledged.
+//!
+//! Every load of rooms has the same user, a [`Visitor`]; its plan says what it asks for. A run of
+//! [`Apart`] checks at its end what the visitors remember. [`crate::check::rooms`] has plans that compete, and a
+//! witness for every answer.
 
-mod guest;
+mod answer;
 mod mix;
+pub mod plan;
 mod proof;
-mod report;
+mod visitor;
+mod what;
 
-use serde::Serialize;
+use std::fmt;
 
-pub(crate) use guest::Reply;
-pub use guest::{Ask, Booking, Guest};
+use turnstile_result::{Point, Server};
+
+pub(crate) use answer::Names;
 pub use mix::{InvalidMix, Mix};
+pub use plan::Apart;
 pub use proof::Proof;
-pub use report::{OperationReport, Report};
+pub use visitor::{Ask, Visitor};
+pub use what::{Booking, Kept, What};
 
 use crate::{
-    Error, Machine, door,
+    Error, Verdict, door,
     pace::{self, Pace, Progress},
+    point,
 };
 
 /// The open property of `dev`, in which every room name exists.
 pub const PROPERTY: &str = "bench";
 
 /// What to drive, and how hard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// How the RESP door is driven of a server that nobody else writes to: the proof counts
     /// everything. Same seed, same server state, same answers: the same bytes are sent.
-    #[serde(flatten)]
     pub pace: Pace,
-    /// Guests; each has a connection of its own.
+    /// Visitors; each has a connection of its own.
     pub users: usize,
     pub mix: Mix,
     /// An open property, in which every room name exists; `dev` has `bench`.
     pub property: String,
 }
 
-/// Runs guests against the server, then proves what was acknowledged.
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub server: Server,
+    pub proof: Proof,
+    /// The same for `run.json`.
+    pub point: Point,
+}
+
+/// Runs visitors against the server, then proves what was acknowledged.
 ///
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell its counters.
 /// What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
-    let machine = Machine::this();
     let (server, before) = door::info(&mut door::connect(config.pace.address)?)?;
-    let guests = (0..config.users)
-        .map(|number| Guest::new(config, number, before.position))
-        .collect();
-    let mut totals = pace::run(&config.pace, guests, progress)?;
+    let totals = pace::run(&config.pace, visitors(config, before.position), progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect(config.pace.address)?;
-    let proof = proof::prove(&mut door, &config.property, before, &mut totals)?;
-    Ok(Report::new(config, machine, server, &totals, proof))
+    let proof = proof::prove(&mut door, &config.property, before, &totals)?;
+    let point = point::point("rooms", &config.pace, &totals, vec![proof.rule()]);
+    Ok(Report {
+        server,
+        proof,
+        point,
+    })
+}
+
+/// The visitors of a run that begins at this position of the server: nobody asks for what another does,
+/// in no run against the same server.
+#[must_use]
+pub fn visitors(config: &Config, position: u64) -> Vec<Visitor<Apart>> {
+    let names = Names::new("", plan::APART_NIGHTS);
+    let visitor = |number| {
+        let user = u64::try_from(number).expect("users are bounded");
+        let plan = Apart::new(config.pace.seed, (user, config.users), config.mix);
+        let names = names.with_stem(&format!("lab{position}-u{number}-"));
+        Visitor::new(&config.property, names, plan, None)
+    };
+    (0..config.users).map(visitor).collect()
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        point::write(f, "rooms", Some(&self.server), &self.point)?;
+        write!(f, "{}", self.proof)
+    }
+}
+
+impl Report {
+    /// What the proof is worth.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of_rules(&self.point.proof)
+    }
 }

@@ -7,7 +7,6 @@ mod proof;
 
 use std::{fmt, net::SocketAddr};
 
-use serde::Serialize;
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::{Point, Server};
 
@@ -19,7 +18,6 @@ use crate::{
     Error, door,
     pace::{self, Pace, Progress},
     point,
-    rooms::OperationReport,
 };
 
 /// The show of a run has so many sections, each with the same rows.
@@ -30,12 +28,11 @@ const SECTION_SEATS: usize = ROWS * ROW_SEATS;
 const SEATS: usize = SECTIONS * SECTION_SEATS;
 
 /// What a run gave.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Report {
     pub server: Server,
-    pub operations: Vec<OperationReport>,
     pub proof: Proof,
-    /// All figures, as in `run.json`.
+    /// The same for `run.json`.
     pub point: Point,
 }
 
@@ -60,12 +57,6 @@ pub fn run(
     let proof = proof::prove(&mut door, &show, &totals)?;
     Ok(Report {
         server,
-        operations: totals
-            .tally
-            .operations
-            .iter()
-            .map(OperationReport::of)
-            .collect(),
         point: point::point("seats", pace, &totals, vec![proof.rule()]),
         proof,
     })
@@ -73,10 +64,8 @@ pub fn run(
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for operation in &self.operations {
-            writeln!(f, "{operation}")?;
-        }
-        self.proof.fmt(f)
+        point::write(f, "seats", Some(&self.server), &self.point)?;
+        write!(f, "{}", self.proof)
     }
 }
 

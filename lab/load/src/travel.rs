@@ -12,7 +12,6 @@ mod traveller;
 
 use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 
-use serde::{Serialize, Serializer};
 use turnstile_result::{Point, Server};
 
 pub use proof::Proof;
@@ -23,7 +22,7 @@ pub use traveller::{Ask, Traveller};
 pub use turnstile_published::Managers;
 
 use crate::{
-    Error, Machine, door,
+    Error, door,
     pace::{self, Law, Length, Pace, Profile, Progress, Rhythm, Think, Totals},
     point,
 };
@@ -45,7 +44,7 @@ const UNMEASURED_PERCENT: u64 = 20;
 const CLIENTS_MAX: usize = 1_000;
 
 /// What to drive, and how hard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// The door of travel, where command lines are taken.
     pub address: SocketAddr,
@@ -61,8 +60,7 @@ pub struct Config {
 }
 
 /// One of the ancestor's two experiments.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug)]
 pub enum Experiment {
     /// What each request of a transaction takes, with one client.
     Requests {
@@ -95,7 +93,7 @@ pub struct Clients {
 }
 
 /// How each point of several clients is paced, beside its rate: what is paced are transactions.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Manner {
     /// Of a rate: the law of the instants at which transactions are due.
     pub arrivals: Law,
@@ -118,8 +116,7 @@ pub enum Step {
 }
 
 /// In which processes the middleware and the managers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Processes {
     /// All in one.
     One,
@@ -137,8 +134,7 @@ pub enum Rate {
 }
 
 /// Whether clients get into each other's way.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contention {
     /// As little as possible: transaction i of client c buys journey (8i + c) modulo 100.
     Apart,
@@ -149,7 +145,6 @@ pub enum Contention {
 /// A run whose load is over, and whose proof is not done yet.
 #[derive(Debug)]
 pub struct Driven {
-    machine: Machine,
     /// None where no RESP door is named.
     server: Option<Server>,
     stock: Arc<Stock>,
@@ -233,7 +228,6 @@ impl Driven {
             .transpose()?;
         let stock = Arc::new(stock);
         Ok(Self {
-            machine: Machine::this(),
             server,
             ledger: Arc::new(Ledger::of(&stock)),
             stock,
@@ -272,7 +266,6 @@ impl Driven {
         let proof = proof::prove(config.address, &self.stock, &self.ledger, &self.lost)?;
         Ok(Report::new(
             config,
-            self.machine,
             self.server,
             (self.rows, self.points),
             proof,
@@ -474,15 +467,6 @@ impl FromStr for Rate {
         let rate = text.parse().ok().filter(|rate| *rate > 0);
         rate.map(Self::PerSecond)
             .ok_or_else(|| format!("`{text}` is no rate: write transactions a second, or max"))
-    }
-}
-
-impl Serialize for Rate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::PerSecond(rate) => serializer.serialize_u32(*rate),
-            Self::Most => serializer.serialize_str("max"),
-        }
     }
 }
 

@@ -1,10 +1,9 @@
 //! What a run is worth.
 
-use serde::Serialize;
+use turnstile_result::{Outcome, Rule};
 
 /// What a run is worth, from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The figures are sound and the server kept its promises.
     Fine,
@@ -15,6 +14,19 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// What a proof is worth: all of its rules must hold.
+    #[must_use]
+    pub fn of_rules(rules: &[Rule]) -> Self {
+        let any = |outcome| rules.iter().any(|rule| rule.outcome == outcome);
+        if any(Outcome::Fails) {
+            Self::Violated
+        } else if any(Outcome::NotTestable) {
+            Self::Invalid
+        } else {
+            Self::Fine
+        }
+    }
+
     /// The exit code of a command that ends with this verdict: 0, 98 or 97.
     #[must_use]
     pub const fn exit_code(self) -> u8 {

@@ -22,7 +22,7 @@ pub use comparison::{Better, Comparison, Metric, Shape};
 pub use distribution::{Distribution, PERCENTILES, Percentile};
 pub use file::{ReadError, SCHEMA, SCHEMA_OLDEST};
 pub use machine::Machine;
-pub use point::{Bins, Operation, Point, Split, Steady, Times, Whole};
+pub use point::{Bins, Checked, Operation, Point, Split, Steady, Times, Whole};
 pub use resources::{Pressure, Process, Resources, Stall, Stands, Station};
 pub use sweep::{Capacity, Curve, Demand, OtherRules, Probe, Sweep, Usl};
 pub use verdict::{Objective, Outcome, Rule, Validity, Verdict};

@@ -72,6 +72,9 @@ pub struct Point {
     pub validity: Vec<Validity>,
     /// Empty when nothing is known of what the server promises.
     pub proof: Vec<Rule>,
+    /// How much was checked while the load ran, where every answer was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Checked>,
     /// Whether the figures may be used; what is invalid is drawn hollow and enters no fit.
     pub verdict: Verdict,
 }
@@ -134,6 +137,7 @@ impl Point {
             laws: Vec::new(),
             validity: Vec::new(),
             proof: Vec::new(),
+            check: None,
             verdict: Verdict::Fine,
         }
     }
@@ -199,6 +203,23 @@ pub struct Whole {
     pub response: Distribution,
     /// From the instant at which its user was free for it.
     pub service: Distribution,
+}
+
+/// How much was checked of a load whose every answer is replayed, and what that took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Checked {
+    /// Operations that were replayed at their positions.
+    pub replayed: u64,
+    /// Readings that were compared with the states between question and answer.
+    pub readings: u64,
+    /// Requests whose answer never came.
+    pub unknown: u64,
+    /// CPU time of the checking thread for each operation and reading.
+    pub checking_ns: f64,
+    /// The same of the thread that kept what was told, where it was checked after the load.
+    pub keeping_ns: f64,
+    /// What that thread kept.
+    pub kept_bytes: u64,
 }
 
 /// The run in equal pieces from its start, warm-up included, all three of equal length.

@@ -50,6 +50,9 @@ pub struct Rule {
     /// Each violation in a sentence; the last may say how many more there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<String>,
+    /// The figures of the comparison, line by line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
 }
 
 /// An objective of `--slo`: `p99<50ms`, `errors<0.1%`, `book p99<10ms`, `rate>1000`.

@@ -112,6 +112,7 @@ mod tests {
             rule: (*rule).to_owned(),
             outcome: Outcome::Fails,
             violations: found.iter().map(|found| (*found).to_owned()).collect(),
+            found: Vec::new(),
         };
         let invalid = late.map(|found| Validity {
             check: "generator_lag".to_owned(),

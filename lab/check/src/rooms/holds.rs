@@ -103,7 +103,7 @@ impl Table {
     }
 
     /// Somebody else has a cell for certain, or it is free: a hold there is over.
-    pub(super) fn clear_hold(&mut self, room: u16, night: u16, position: u64) {
+    pub(super) fn clear_hold(&mut self, room: u32, night: u16, position: u64) {
         if let Some(Holder::Hold(reference)) = self.holder(room, night) {
             self.claim_over(reference, position);
             let cell = self.index(room, night);

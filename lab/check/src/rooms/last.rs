@@ -47,7 +47,7 @@ impl Final {
     }
 
     /// The server says that these bookings stand for a room, and no others.
-    pub fn room(&mut self, room: u16, bookings: &[(Reference, Place)]) {
+    pub fn room(&mut self, room: u32, bookings: &[(Reference, Place)]) {
         let mut nights = BTreeSet::new();
         for &(reference, place) in bookings {
             if place.room != room || !self.table.has(place) {

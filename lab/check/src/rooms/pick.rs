@@ -51,19 +51,19 @@ impl Table {
     }
 
     /// The first room that is free for certain in all nights.
-    fn first_free(&self, wish: Wish) -> Option<u16> {
-        let is_free = |&room: &u16| wish.at(room).each().all(|night| self.is_free(room, night));
+    fn first_free(&self, wish: Wish) -> Option<u32> {
+        let is_free = |&room: &u32| wish.at(room).each().all(|night| self.is_free(room, night));
         wish.each().find(is_free)
     }
 
     /// Whether nobody can have a cell that is in sale.
-    fn is_free(&self, room: u16, night: u16) -> bool {
+    fn is_free(&self, room: u32, night: u16) -> bool {
         self.holder(room, night).is_none()
             && !self.is_stopped(room, night)
             && self.shades_over(room, night).next().is_none()
     }
 
-    fn is_stopped(&self, room: u16, night: u16) -> bool {
+    fn is_stopped(&self, room: u32, night: u16) -> bool {
         self.stopped[self.index(room, night)]
     }
 
@@ -79,7 +79,7 @@ impl Table {
     ///
     /// # Errors
     /// Somebody has it for certain.
-    pub fn withdraw(&self, room: u16) -> Result<(), String> {
+    pub fn withdraw(&self, room: u32) -> Result<(), String> {
         let has = |&night: &u16| match self.holder(room, night) {
             Some(Holder::Hold(reference)) => self.is_held(reference),
             Some(Holder::Booking(_) | Holder::Shade(_)) => self.is_taken(room, night),
@@ -110,7 +110,7 @@ impl Table {
         stands.count()
     }
 
-    fn is_first(&self, wish: Wish, room: u16) -> Result<(), String> {
+    fn is_first(&self, wish: Wish, room: u32) -> Result<(), String> {
         match self.first_free(wish) {
             Some(free) if free < room => Err(format!(
                 "{wish} was wanted, and room {room} was given, but room {free} was free"

@@ -12,7 +12,7 @@ fn reference(text: &str) -> Reference {
     Reference::parse(text.as_bytes()).unwrap()
 }
 
-fn place(room: u16, night: u16, nights: u16) -> Place {
+fn place(room: u32, night: u16, nights: u16) -> Place {
     Place {
         room,
         night,
@@ -40,7 +40,7 @@ fn cancel(name: &str, id: u64, answer: Cancelled) -> Operation {
     }
 }
 
-fn look(room: u16, night: u16, found: Option<(&str, Place)>) -> Operation {
+fn look(room: u32, night: u16, found: Option<(&str, Place)>) -> Operation {
     Operation::Look {
         place: place(room, night, 1),
         found: found.map(|(name, place)| (reference(name), place)),
@@ -444,7 +444,7 @@ fn pick(nights: u16, answer: Picked) -> Operation {
     Operation::Pick { wish, answer }
 }
 
-fn picked(room: u16, nights: u16, name: &str) -> Operation {
+fn picked(room: u32, nights: u16, name: &str) -> Operation {
     let answer = Picked::Booked {
         room,
         id: ADA,
@@ -501,7 +501,7 @@ fn a_wish_without_an_answer_may_have_got_any_of_its_rooms() {
     let (table, found) = replay(&[open], &[picked(1, 1, "R1"), picked(2, 1, "R2")]);
     assert_eq!(found, Vec::<String>::new());
     let mut last = Final::of(table, (0, 0));
-    let stands = |room: u16, name: &str| (reference(name), place(room, 2, 1));
+    let stands = |room: u32, name: &str| (reference(name), place(room, 2, 1));
     for (room, name) in (0..).zip(["R0", "R1", "R2"]) {
         last.room(room, &[stands(room, name)]);
     }

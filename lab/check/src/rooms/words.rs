@@ -13,7 +13,7 @@ pub struct NoReference;
 /// A room of the table and its nights, all by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    pub room: u16,
+    pub room: u32,
     /// The first night.
     pub night: u16,
     /// How many, 1 to 64.
@@ -25,9 +25,9 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Wish {
     /// The first room.
-    pub first: u16,
+    pub first: u32,
     /// How many, 1 at least.
-    pub rooms: u16,
+    pub rooms: u32,
     /// The first night.
     pub night: u16,
     /// How many, 1 to 64.
@@ -118,13 +118,13 @@ pub enum Held {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picked {
     Booked {
-        room: u16,
+        room: u32,
         /// The id number that books.
         id: u64,
         reference: Reference,
     },
     Held {
-        room: u16,
+        room: u32,
         ttl_ms: u64,
         reference: Reference,
         /// Until this time of the server, in milliseconds.
@@ -151,7 +151,7 @@ pub enum Extended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmed {
     Done {
-        room: u16,
+        room: u32,
         /// It had ended, but its nights were free still.
         late: bool,
     },
@@ -311,12 +311,12 @@ impl Place {
 
 impl Wish {
     /// The rooms, by number, the preferred one first.
-    pub(super) fn each(self) -> impl Iterator<Item = u16> {
+    pub(super) fn each(self) -> impl Iterator<Item = u32> {
         self.first..self.first + self.rooms
     }
 
     /// Its nights in one of its rooms.
-    pub(super) const fn at(self, room: u16) -> Place {
+    pub(super) const fn at(self, room: u32) -> Place {
         Place {
             room,
             night: self.night,
@@ -329,7 +329,7 @@ impl Wish {
         self.at(place.room) == place && self.each().any(|room| room == place.room)
     }
 
-    pub(super) fn covers(self, room: u16, night: u16) -> bool {
+    pub(super) fn covers(self, room: u32, night: u16) -> bool {
         self.each().any(|one| one == room) && self.at(room).each().any(|one| one == night)
     }
 }

@@ -6,7 +6,6 @@ mod dealer;
 
 use std::{net::SocketAddr, sync::Arc};
 
-use serde::Serialize;
 use turnstile_check::{Charge, exchange as model, witnesses};
 use turnstile_client::{Connection, resp::Value};
 
@@ -20,10 +19,9 @@ use crate::{
 use dealer::Dealer;
 
 /// What to drive, and how hard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// The RESP door of a server at whose exchange nobody else trades.
-    #[serde(flatten)]
     pub pace: Pace,
     pub when: When,
     /// Dealers; each has a connection of its own.

@@ -8,7 +8,6 @@ mod words;
 
 use std::{net::SocketAddr, sync::Arc};
 
-use serde::Serialize;
 use turnstile_check::{
     Charge, Model as _,
     games::{Ask, Club, Operation, Totals},
@@ -19,12 +18,13 @@ use turnstile_client::{self as client, Connection, resp, resp::Value};
 use super::{
     Counted, Proof, Report, When,
     again::{self, Line},
-    compare_counts, drive, reply, speak_resp3, unfit,
+    compare_counts, drive, speak_resp3, unfit,
 };
 use crate::{
     Error,
     door::{self, Facts, field},
     pace::{Garbled, Pace, Progress, Rhythm, Think},
+    reply,
 };
 use answer::{Names, Told};
 use plan::CIRCLE;
@@ -40,10 +40,9 @@ const PLAYERS_MAX: usize = 1_000;
 const REST_S_MAX: f64 = 10.0;
 
 /// What to drive, and how hard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// The RESP door of a server at whose arena nobody else plays.
-    #[serde(flatten)]
     pub pace: Pace,
     pub when: When,
     /// Stewards; each has a connection of its own.

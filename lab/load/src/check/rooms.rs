@@ -1,30 +1,23 @@
 //! Visitors who want the same few rooms: bookings, refusals, cancellations and looks, all checked.
 
-mod answer;
-mod visitor;
-mod what;
-
-use serde::Serialize;
 use turnstile_check::{
     rooms::{Account, Final, Place, Reference, Table},
     witnesses,
 };
 use turnstile_client::{Connection, resp::Value};
+use turnstile_result::Server;
 
-pub use visitor::{Ask, Visitor};
-
-use super::{
-    Counted, Proof, Report, When, compare_counts, drive, reply::millis, speak_resp3, unfit,
-};
+use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, Counters, field},
     pace::{Pace, Progress},
+    reply::millis,
+    rooms::{
+        Names, Visitor,
+        plan::{CONTESTED_NIGHTS as NIGHTS, Contested},
+    },
 };
-use answer::Names;
-
-/// Nights that are sold.
-const NIGHTS: u16 = 30;
 
 /// Rooms that are sold: as many as there are visitors, within these bounds. So each night of each
 /// room is wanted again and again.
@@ -36,10 +29,9 @@ const ROOMS_MAX: usize = 1_000;
 const DATABASE_SLACK_MS: u64 = 1_000;
 
 /// What to drive, and how hard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// The RESP door of a server whose rooms nobody else books: everything is counted.
-    #[serde(flatten)]
     pub pace: Pace,
     pub when: When,
     /// Visitors; each has a connection of its own.
@@ -56,20 +48,18 @@ pub struct Config {
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     let mut door = door::connect(config.pace.address)?;
     let (_, unproven) = door::info(&mut door)?;
-    let names = Names::of_run(unproven.position);
+    let names = Names::new(&format!("check{}-", unproven.position), NIGHTS);
     tells_positions(&mut door, &config.property, &names)?;
     let (server, before) = door::info(&mut door)?;
     let rooms = config.users.clamp(ROOMS_MIN, ROOMS_MAX);
-    let rooms = u16::try_from(rooms).expect("rooms are at most 1,000");
+    let rooms = u32::try_from(rooms).expect("rooms are at most 1,000");
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, before.position);
-    let visitor = |witness| Visitor::new(config, names.clone(), rooms, witness);
-    let visitors = witnesses.into_iter().map(visitor).collect();
-    let slack_ms = if server.back_end == door::EMBEDDED {
-        0
-    } else {
-        DATABASE_SLACK_MS
+    let visitor = |(user, witness)| {
+        let plan = Contested::new(config.pace.seed, user, rooms);
+        Visitor::new(&config.property, names.clone(), plan, Some(witness))
     };
-    let table = Table::new(rooms, NIGHTS).with_slack(slack_ms);
+    let visitors = (0..).zip(witnesses).map(visitor).collect();
+    let table = Table::new(rooms, NIGHTS).with_slack(slack_ms(&server));
     let checked = (table, chronicle);
     let driven = drive(
         (&config.pace, &config.when),
@@ -84,7 +74,11 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let begins = time(&mut door, &config.property, &names, 0)?;
     let mut rows = Vec::new();
     for room in 0..rooms {
-        rows.push(standing(&mut door, &config.property, &names, room)?);
+        rows.push(standing(
+            &mut door,
+            (&config.property, &names),
+            (room, NIGHTS),
+        )?);
     }
     let ends = time(&mut door, &config.property, &names, 1)?;
     let mut last = Final::of(driven.model, (begins, ends));
@@ -106,6 +100,15 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let proof = Proof::new(driven.findings, driven.cost, (rule, account.charge), false);
     let totals = &driven.totals;
     Ok(Report::new("rooms", server, &config.pace, totals, proof))
+}
+
+/// How much earlier a record of this server may be than one before.
+pub(crate) fn slack_ms(server: &Server) -> u64 {
+    if server.back_end == door::EMBEDDED {
+        0
+    } else {
+        DATABASE_SLACK_MS
+    }
 }
 
 /// Books and cancels once, to see whether answers tell positions: without them there is no order to
@@ -163,12 +166,11 @@ fn time(door: &mut Connection, property: &str, names: &Names, night: u16) -> Res
     Ok(until - 1_000)
 }
 
-/// What stands for a room, by the server; of a hold until when.
-fn standing(
+/// What stands for a room in the first of the nights, by the server; of a hold until when.
+pub(crate) fn standing(
     door: &mut Connection,
-    property: &str,
-    names: &Names,
-    room: u16,
+    (property, names): (&str, &Names),
+    (room, nights): (u32, u16),
 ) -> Result<Vec<Standing>, Error> {
     let mut name = Vec::new();
     names.put_room(&mut name, room);
@@ -177,7 +179,7 @@ fn standing(
         property.as_bytes(),
         &name,
         names.night(0),
-        names.night(NIGHTS),
+        names.night(nights),
     ])?;
     let strange = || unfit("ROOMS.EXPLAIN", &answer);
     let blocks = field(&answer, "blocks").and_then(Value::as_array);
@@ -198,9 +200,10 @@ fn standing(
 }
 
 /// A booking or, with its end in milliseconds, a hold.
-type Standing = (Reference, Place, Option<u64>);
+pub(crate) type Standing = (Reference, Place, Option<u64>);
 
-fn counted(before: Counters, after: Counters, account: &Account) -> [Counted; 3] {
+/// What the server counts, and by the replay.
+pub(crate) fn counted(before: Counters, after: Counters, account: &Account) -> [Counted; 3] {
     [
         ("bookings", before.booked, after.booked, account.booked),
         (

@@ -12,7 +12,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::Serialize;
 use turnstile_check::{
     Model as _,
     travel::{Agency, Last},
@@ -45,11 +44,10 @@ pub const HOLD_LATE_MS_MAX: u64 = 30_000;
 const LOOK: Duration = Duration::from_millis(10);
 
 /// What to drive, and how hard.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// The RESP door of a server at whose agency nobody else books. A connection has one request
     /// under way.
-    #[serde(flatten)]
     pub pace: Pace,
     pub when: When,
     /// Planners; each has a connection of its own.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use serde::Serialize;
 use turnstile_duel::Triple;
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
@@ -17,7 +16,7 @@ const TOLD_MAX: usize = 10;
 ///
 /// Of each player, every triple is compared with the one before it and the game between them. The
 /// first triple of a run is where the count begins: it holds at least the game that it follows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Games that both have finished.
     pub games: u64,
@@ -69,7 +68,7 @@ impl Proof {
     pub(super) fn rule(&self) -> Rule {
         let unfinished = (!self.is_whole()).then_some("not all games came to their end");
         let rule = "every game was counted once, for both who played it";
-        point::rule(rule, &self.violations, unfinished)
+        point::found(point::rule(rule, &self.violations, unfinished), self)
     }
 
     /// Whether nothing contradicts what was promised.

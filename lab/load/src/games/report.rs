@@ -1,8 +1,7 @@
-//! What runs of the games workload gave: tables for people, JSON for the rest.
+//! What runs of the games workload gave: tables for people; `run.json` has the rest.
 
 use std::{fmt, time::Duration};
 
-use serde::Serialize;
 use turnstile_published as published;
 use turnstile_result::Point;
 use turnstile_stats::{
@@ -12,35 +11,24 @@ use turnstile_stats::{
 
 use super::{Config, Door, Proof};
 use crate::{
-    Machine, Verdict,
+    Verdict,
     pace::{Pace, Totals, User},
     point,
 };
-
-/// The version of the JSON form: raised when a field changes its meaning or goes.
-const FORMAT: u32 = 2;
 
 /// A game counts for each.
 const PLAYERS: f64 = 2.0;
 
 /// The whole result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Report {
-    /// The version of this JSON form.
-    pub format: u32,
-    pub workload: &'static str,
-    /// How games begin: `closed` or `open`.
-    pub pacing: &'static str,
-    /// The generator's version.
-    pub generator: &'static str,
-    pub machine: Machine,
     pub config: Config,
     pub levels: Vec<Level>,
     pub verdict: Verdict,
 }
 
 /// One number of players.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Level {
     pub players: usize,
     /// Player-games a second: a game counts for both.
@@ -58,7 +46,6 @@ pub struct Level {
     pub published: Option<published::Level>,
     pub proof: Proof,
     /// The same for `run.json`.
-    #[serde(skip)]
     pub point: Point,
 }
 
@@ -130,14 +117,9 @@ impl Level {
 impl Report {
     /// The report of levels that were [played](super::play).
     #[must_use]
-    pub fn new(config: &Config, machine: Machine, levels: Vec<Level>) -> Self {
+    pub fn new(config: &Config, levels: Vec<Level>) -> Self {
         let verdict = levels.iter().map(Level::verdict).max();
         Self {
-            format: FORMAT,
-            workload: "games",
-            pacing: config.pace.rhythm.name(),
-            generator: env!("CARGO_PKG_VERSION"),
-            machine,
             config: config.clone(),
             levels,
             verdict: verdict.unwrap_or(Verdict::Invalid),
@@ -161,14 +143,15 @@ impl fmt::Display for Report {
             (Door::Resp, false) => ("RESP", ", with Nagle's algorithm"),
             (Door::Wire, false) => ("the ancestor's wire", ", sockets as the ancestor's"),
         };
-        let (address, pacing, first) = (pace.address, self.pacing, config.first_player);
+        let (address, first) = (pace.address, config.first_player);
+        let pacing = pace.rhythm.name();
         write!(f, "games over {door} at {address}, {pacing} loop, ")?;
         if let Some(games) = config.iterations {
             write!(f, "{} games a player, ", Count(games.get()))?;
         }
         let threads = pace.threads;
         writeln!(f, "players from number {first}, {threads} threads{sockets}")?;
-        writeln!(f, "{}\n", self.machine)?;
+        writeln!(f)?;
         self.write_rates(f)?;
         writeln!(f, "\n  players{} CPU/game", Summary::HEAD)?;
         for level in &self.levels {

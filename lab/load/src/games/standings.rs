@@ -3,7 +3,6 @@
 
 use std::net::SocketAddr;
 
-use serde::Serialize;
 use turnstile_client::{Connection, resp::Value};
 
 use super::{Proof, Table, player::Games, table::Fault};
@@ -26,7 +25,7 @@ pub(super) struct Standings {
 }
 
 /// How many games somebody has played, and how they ended, by the server's own count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     played: u64,
     won: u64,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
 use turnstile_stats::{
     Interval, batch,
     precision::{self, Goal, Shortfall, Step},
@@ -13,8 +12,7 @@ use turnstile_stats::{
 use super::slices::{BIN_NANOS, Bin};
 
 /// How long a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {
     Fixed {
         /// Answered before the measured window, and not part of it.

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use turnstile_stats::{chance::uniform, units::to_float};
 
 use crate::{Error, seed::Dice};
 
 /// The law of the gaps between two requests of an open loop.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Law {
     /// Equal gaps.
     Fixed,
@@ -20,11 +18,11 @@ pub enum Law {
     /// So many at one instant, then a pause that keeps the rate.
     Burst(u32),
     /// These instants, in nanoseconds since the start and in increasing order, whatever the level.
-    Trace(#[serde(skip)] Arc<[u64]>),
+    Trace(Arc<[u64]>),
 }
 
 /// A level over time: requests a second of an open loop, or users of a closed one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     stages: Vec<Stage>,
     /// The level after the last stage.
@@ -32,7 +30,7 @@ pub struct Profile {
 }
 
 /// A straight line from one level to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Stage {
     /// In seconds.
     begins: f64,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use turnstile_stats::{Histogram, units::to_float};
 
 use super::{Answer, Ended};
@@ -95,7 +94,7 @@ pub struct Whole {
 }
 
 /// Where a request's time went, on average, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
     /// From due to free: its user was still at what came before. Always zero in a closed loop.
     pub backlog: f64,

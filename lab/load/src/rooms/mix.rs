@@ -2,8 +2,6 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Serialize, Serializer};
-
 /// Shares of books and cancels, in parts of their sum. A cancel by a guest who holds nothing
 /// becomes a book, so a mix with more cancels than books ends in balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +65,6 @@ impl FromStr for Mix {
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "book={},cancel={}", self.book, self.cancel)
-    }
-}
-
-impl Serialize for Mix {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

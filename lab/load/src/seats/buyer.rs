@@ -8,7 +8,7 @@ use turnstile_seats::BookingNumber;
 use super::{Block, ROW_SEATS, ROWS, SEATS, SECTIONS};
 use crate::{
     pace::{Answer, Garbled, Heard, Pace, User},
-    rooms::Reply,
+    reply::Brief,
     seed::Dice,
 };
 
@@ -164,27 +164,27 @@ impl User for Buyer {
     }
 
     fn hear<'a>(&mut self, ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
-        let Some((reply, length)) = Reply::read(bytes)? else {
+        let Some((reply, length)) = Brief::read(bytes)? else {
             return Ok(None);
         };
         let answer = match reply {
-            Reply::Error(code) => Answer::Error(code),
-            Reply::Refused(reason) => Answer::Refused(reason),
-            Reply::Done(_) => Answer::Done,
+            Brief::Error(code) => Answer::Error(code),
+            Brief::Refused(reason) => Answer::Refused(reason),
+            Brief::Done(_) => Answer::Done,
         };
         match (reply, *ask) {
-            (Reply::Done(Some(reference)), Ask::Best { section, .. }) => {
+            (Brief::Done(Some(reference)), Ask::Best { section, .. }) => {
                 let reference = BookingNumber::parse(reference).map_err(|_invalid| Garbled)?;
                 self.booked(reference, ask, read_block(section, &bytes[..length]));
             }
-            (Reply::Done(Some(reference)), Ask::Named(block)) => {
+            (Brief::Done(Some(reference)), Ask::Named(block)) => {
                 let reference = BookingNumber::parse(reference).map_err(|_invalid| Garbled)?;
                 let block = read_block(block.section(), &bytes[..length]);
                 self.booked(reference, ask, block);
             }
-            (Reply::Done(None), Ask::Best { .. } | Ask::Named(_)) => return Err(Garbled),
+            (Brief::Done(None), Ask::Best { .. } | Ask::Named(_)) => return Err(Garbled),
             // It stands: the proof expects it in the listing.
-            (Reply::Error(_) | Reply::Refused(_), Ask::Cancel(booking)) => {
+            (Brief::Error(_) | Brief::Refused(_), Ask::Cancel(booking)) => {
                 self.held.push_back(booking);
             }
             _ => {}

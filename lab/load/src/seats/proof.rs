@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use serde::Serialize;
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Rule;
 use turnstile_seats::BookingNumber;
@@ -18,7 +17,7 @@ const TOLD_MAX: usize = 5;
 const PAGE: &[u8] = b"1000";
 
 /// The reconciliation of a run with its server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Bookings that were acknowledged and not cancelled.
     pub acknowledged: u64,
@@ -36,7 +35,7 @@ impl Proof {
     pub(super) fn rule(&self) -> Rule {
         let rule = "no seat was sold twice, every booking that was acknowledged and not cancelled is \
             listed with its seats, and all other seats are free";
-        point::rule(rule, &self.violations, None)
+        point::found(point::rule(rule, &self.violations, None), self)
     }
 
     /// Adds what was found of one kind.

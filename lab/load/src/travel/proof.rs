@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr};
 
-use serde::Serialize;
 use turnstile_check::Charge;
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
@@ -17,7 +16,7 @@ use super::{
 use crate::{Error, point};
 
 /// The reconciliation of a run with its server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Why nothing could be proven at all: the server could not be asked.
     pub unproven: Option<String>,
@@ -86,7 +85,10 @@ impl Proof {
     /// The same for `run.json`.
     pub(super) fn rule(&self) -> Rule {
         let rule = "every journey was sold whole or not at all, and every customer's bill is right";
-        point::rule(rule, &self.violations, self.unproven.as_deref())
+        point::found(
+            point::rule(rule, &self.violations, self.unproven.as_deref()),
+            self,
+        )
     }
 
     /// Whether no promise was broken.

@@ -1,8 +1,7 @@
-//! What a run of the travel workload gave: tables for people, JSON for the rest.
+//! What a run of the travel workload gave: tables for people; `run.json` has the rest.
 
 use std::fmt;
 
-use serde::Serialize;
 use turnstile_published::{Times, saturation};
 use turnstile_result::{Point, Server};
 use turnstile_stats::{
@@ -14,20 +13,11 @@ use super::{
     Config, Contention, Experiment, Processes, Proof, Rate, RateRow, RequestsRow, rows::Outcomes,
     rows::Rows,
 };
-use crate::{Machine, Verdict, pace::Length};
-
-/// The version of the JSON form: raised when a field changes its meaning or goes.
-const FORMAT: u32 = 1;
+use crate::{Verdict, pace::Length};
 
 /// The whole result of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Report {
-    /// The version of this JSON form.
-    pub format: u32,
-    pub workload: &'static str,
-    /// The generator's version.
-    pub generator: &'static str,
-    pub machine: Machine,
     /// None where no RESP door is named, which tells it.
     pub server: Option<Server>,
     pub config: Config,
@@ -38,14 +28,12 @@ pub struct Report {
     pub proof: Proof,
     pub verdict: Verdict,
     /// The same rows for `run.json`.
-    #[serde(skip)]
     pub points: Vec<Point>,
 }
 
 impl Report {
     pub(super) fn new(
         config: &Config,
-        machine: Machine,
         server: Option<Server>,
         (rows, mut points): (Rows, Vec<Point>),
         proof: Proof,
@@ -64,10 +52,6 @@ impl Report {
         }
         Self {
             points,
-            format: FORMAT,
-            workload: "travel",
-            generator: env!("CARGO_PKG_VERSION"),
-            machine,
             server,
             config: config.clone(),
             requests: rows.requests,
@@ -151,7 +135,7 @@ impl Report {
                 }
             )?;
         }
-        writeln!(f, "{}", self.machine)
+        Ok(())
     }
 
     fn write_rates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -235,8 +219,8 @@ impl fmt::Display for RequestsRow {
             if self.sound { "holds" } else { "FAILS" }
         )?;
         writeln!(f, "                {}", Summary::HEAD)?;
-        for operation in &self.operations {
-            writeln!(f, "{:<16}{}", operation.name, operation.times)?;
+        for (name, times) in &self.operations {
+            writeln!(f, "{name:<16}{times}")?;
         }
         writeln!(f, "{:<16}{}", "transaction", self.transaction)?;
         if self.outcomes.has_trouble() {

@@ -2,15 +2,11 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::Serialize;
 use turnstile_published::Times;
 use turnstile_stats::{Histogram, Little, Summary, throughput, units::to_float};
 
 use super::{Managers, Rate, traveller::Traveller};
-use crate::{
-    pace::{Pace, Totals, Whole},
-    rooms::OperationReport,
-};
+use crate::pace::{Pace, Totals, Whole};
 
 /// How far the sum of the parts and the whole may lie apart, as a share.
 const TOLERANCE: f64 = 0.02;
@@ -23,18 +19,18 @@ const LAG_NANOS_MAX: u64 = 1_000_000;
 const CARRIED_SHARE: f64 = 0.95;
 
 /// All points of a run, in the order in which they were measured.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     pub(super) requests: Vec<RequestsRow>,
     pub(super) rates: Vec<RateRow>,
 }
 
 /// What the requests of one client took.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct RequestsRow {
     pub managers: Managers,
     /// Response times of each kind of request, in nanoseconds.
-    pub operations: Vec<OperationReport>,
+    pub operations: Vec<(&'static str, Summary)>,
     /// Of whole transactions.
     pub transaction: Summary,
     pub outcomes: Outcomes,
@@ -48,7 +44,7 @@ pub struct RequestsRow {
 }
 
 /// What transactions took at one rate with some clients.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct RateRow {
     pub clients: usize,
     pub rate: Rate,
@@ -74,7 +70,7 @@ pub struct RateRow {
 }
 
 /// How transactions ended, over the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
     pub committed: u64,
     /// By reason.
@@ -133,7 +129,7 @@ impl RequestsRow {
             managers,
             operations: operations
                 .filter(|operation| operation.times.count() > 0)
-                .map(OperationReport::of)
+                .map(|operation| (operation.name, operation.times.summary()))
                 .collect(),
             transaction: whole.response.summary(),
             outcomes: Outcomes::of(totals),

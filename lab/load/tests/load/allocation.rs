@@ -9,7 +9,7 @@ use std::{
 
 use turnstile_load::{
     pace::{self, Ended, Garbled, Heard, Law, Pace, Profile, Rhythm, User},
-    rooms::{Config, Guest, Mix},
+    rooms::{Config, Mix, visitors},
     travel::{Stock, Traveller},
 };
 
@@ -145,7 +145,7 @@ fn measure_guest(pipeline: usize, careless: bool) -> u64 {
         mix: Mix::new(60, 40).unwrap(),
         property: "bench".to_owned(),
     };
-    measure(&config.pace, Guest::new(&config, 0, 0), careless)
+    measure(&config.pace, visitors(&config, 0).remove(0), careless)
 }
 
 /// With a rate, the traveller rests between two transactions.

@@ -54,10 +54,10 @@ fn on_an_honest_floor_every_cent_and_every_share_is_found() {
     assert_ne!(proof.cash_reserved, "0", "orders are open at the end");
     assert!(proof.trades > 0, "{report}");
 
-    let [order, cancel] = &report.operations[..] else {
+    let [order, cancel] = &report.point.operations[..] else {
         panic!("two operations");
     };
-    assert_eq!((order.name, order.done), ("order", proof.orders));
+    assert_eq!((&*order.name, order.done), ("order", proof.orders));
     assert_eq!(proof.orders_by_server, proof.orders);
     assert_eq!((proof.statuses, proof.left_out), (proof.orders, 0));
     assert!(
@@ -107,7 +107,7 @@ fn over_xml_alone_what_was_bought_was_sold() {
     assert_eq!(proof.violations, Vec::<String>::new());
     assert_eq!((proof.by, proof.left_out), ("statuses", 0));
     assert_eq!(proof.statuses, proof.orders);
-    assert_eq!(proof.orders, report.operations[0].done);
+    assert_eq!(proof.orders, report.point.operations[0].done);
     assert_ne!(proof.shares_put_in, "0");
     assert_eq!(proof.shares_put_in, proof.shares_found);
     assert_eq!(proof.cash_put_in, proof.cash_found);
@@ -157,7 +157,7 @@ fn answers_that_never_come_widen_the_count_and_leave_statuses_unproven() {
     let floor = Floor::open(Fault::Closes);
     let report = run(&config(&floor, Door::Resp));
     assert_eq!(report.proof.violations, Vec::<String>::new());
-    assert!(report.proof.unknown > 0 && report.connections_lost > 0);
+    assert!(report.proof.unknown > 0 && report.point.connections_lost > 0);
     let floor = Floor::open(Fault::Closes);
     let report = run(&config(&floor, Door::Xml));
     assert_eq!(report.verdict(), Verdict::Invalid, "{report}");
@@ -177,11 +177,18 @@ fn in_a_one_shot_run_each_trader_connects_and_asks_once() {
         };
         let report = run(&config);
         assert_eq!(report.verdict(), Verdict::Fine, "{report}");
-        let done = report.operations[0].done;
-        assert_eq!((done, report.times.count), (300, 300), "{report}");
-        assert_eq!(report.operations[1].done, 0);
-        assert_eq!(report.connections_lost + report.connects_failed, 0);
-        assert!(report.took_ms > 0.0 && report.took_ms < 60_000.0);
+        let done = report.point.operations[0].done;
+        assert_eq!(
+            (done, report.point.times.response.count),
+            (300, 300),
+            "{report}"
+        );
+        assert_eq!(report.point.operations[1].done, 0);
+        assert_eq!(
+            report.point.connections_lost + report.point.connects_failed,
+            0
+        );
+        assert!(report.point.window_s > 0.0 && report.point.window_s < 60.0);
         assert_eq!(report.proof.orders, 300);
     }
 }

@@ -88,6 +88,8 @@ struct State {
     cancelled: u64,
     bookings: Bookings,
     holds: BTreeMap<String, Hold>,
+    /// Rooms that were added: one of them is given to who wants any.
+    rooms: Vec<String>,
     /// What looks are answered from.
     shown: Bookings,
 }
@@ -105,6 +107,7 @@ pub(crate) fn start(wrong: Wrong) -> SocketAddr {
         cancelled: 0,
         bookings: Bookings::new(),
         holds: BTreeMap::new(),
+        rooms: Vec::new(),
         shown: Bookings::new(),
     }));
     thread::spawn(move || {
@@ -159,9 +162,15 @@ impl State {
                 self.position += 1;
                 return true;
             }
-            ["ROOMS.BOOK", _, room, arrival, departure, _, id] => {
+            ["ROOMS.ADD-PROPERTY", _] => put_map(out, &[("outcome", "done")], None, None),
+            ["ROOMS.ADD-ROOM", _, room, _] => {
+                self.rooms.push(room.to_owned());
+                put_map(out, &[("outcome", "done")], None, None);
+            }
+            ["ROOMS.BOOK", _, wish, arrival, departure, _, id] => {
                 let position = self.take_position(often);
-                self.book(often, [room, arrival, departure, id], position, out);
+                let room = self.meant(wish, night(arrival)..night(departure));
+                self.book(often, [&room, arrival, departure, id], position, out);
             }
             ["ROOMS.CANCEL", reference, id] => {
                 let position = self.take_position(often);
@@ -251,6 +260,16 @@ impl State {
             id: id.to_owned(),
         };
         self.bookings.insert(reference, booking);
+    }
+
+    /// The room of a wish: by name, or the first of all that is free.
+    fn meant(&self, wish: &str, nights: Range<u32>) -> String {
+        if wish != "any" && !wish.starts_with("type:") {
+            return wish.to_owned();
+        }
+        let is_free = |room: &&String| self.taken(room, nights.clone()).is_empty();
+        let free = self.rooms.iter().find(is_free);
+        free.unwrap_or(&self.rooms[0]).clone()
     }
 
     /// The nights of a room that somebody has.

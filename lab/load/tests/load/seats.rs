@@ -195,7 +195,7 @@ fn an_honest_box_office_is_proven() {
         assert_eq!(proof.violations, Vec::<String>::new());
         assert!(proof.seats >= proof.listed && proof.listed > 0, "{report}");
         assert_eq!((proof.acknowledged, proof.unknown), (proof.listed, 0));
-        let [book, cancel] = &report.operations[..] else {
+        let [book, cancel] = &report.point.operations[..] else {
             panic!("two operations");
         };
         assert_eq!(book.done - cancel.done, proof.listed);

@@ -45,11 +45,10 @@ struct State {
     position: u64,
     booked: u64,
     cancelled: u64,
-    /// By reference: property, room, arrival, id number.
-    bookings: BTreeMap<String, [String; 4]>,
+    /// By reference: property, room, arrival, departure, id number.
+    bookings: BTreeMap<String, [String; 5]>,
     /// By property, room and arrival: how often it is sold.
     taken: BTreeMap<[String; 3], u64>,
-    rooms: BTreeMap<String, Vec<String>>,
 }
 
 impl Toy {
@@ -63,7 +62,6 @@ impl Toy {
             cancelled: 0,
             bookings: BTreeMap::new(),
             taken: BTreeMap::new(),
-            rooms: BTreeMap::new(),
         }));
         let toy = Self {
             address,
@@ -135,32 +133,28 @@ impl State {
             ["INFO"] => put_bulk(out, self.info().as_bytes()),
             ["PING"] => out.extend_from_slice(b"+PONG\r\n"),
             ["GARBLE"] => out.extend_from_slice(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-            ["ROOMS.ADD-PROPERTY", property] => {
-                self.rooms.insert(property.to_owned(), Vec::new());
-                put_answer(out, 1, &[], &[self.position]);
-            }
-            ["ROOMS.ADD-ROOM", property, room, _] => {
-                let rooms = self.rooms.get_mut(property).unwrap();
-                rooms.push(room.to_owned());
-                put_answer(out, 1, &[], &[self.position]);
-            }
-            ["ROOMS.BOOK", property, wish, arrival, _, _, id] => {
+            ["ROOMS.BOOK", property, room, arrival, departure, _, id] => {
                 assert!(id.len() == 12 && id.bytes().all(|byte| byte.is_ascii_digit()));
-                self.book([property, wish, arrival, id], out);
+                self.book([property, room, arrival, departure, id], out);
             }
             ["ROOMS.CANCEL", reference, id] => self.cancel(reference, id, out),
             ["ROOMS.LOOK-UP", reference] => match self.bookings.get(reference) {
-                Some([_, room, _, _]) => {
-                    put_count(out, b'*', 4);
-                    for word in ["reference", reference, "room", room] {
-                        put_bulk(out, word.as_bytes());
+                Some([_, room, arrival, departure, _]) => {
+                    let fields = [
+                        ("reference", reference),
+                        ("state", "booked"),
+                        ("room", room),
+                        ("arrival", arrival),
+                        ("departure", departure),
+                    ];
+                    put_count(out, b'*', 2 * fields.len());
+                    for (name, value) in fields {
+                        put_bulk(out, name.as_bytes());
+                        put_bulk(out, value.as_bytes());
                     }
                 }
                 None => put_answer(out, 0, &["not_found"], &[]),
             },
-            ["ROOMS.LIST-BOOKINGS", property, from, _, "ROOM", room] => {
-                self.list([property, room, from], out)
-            }
             _ => out.extend_from_slice(b"-ERR unknown command\r\n"),
         }
         let done = self.booked + self.cancelled;
@@ -183,41 +177,32 @@ impl State {
         self.fault == fault && self.position.is_multiple_of(10)
     }
 
-    fn book(&mut self, [property, wish, arrival, id]: [&str; 4], out: &mut Vec<u8>) {
-        let room = if wish == "any" || wish.starts_with("type:") {
-            let rooms = self.rooms.get(property).unwrap();
-            let free = rooms.iter().find(|room| {
-                let key = [property.to_owned(), (*room).clone(), arrival.to_owned()];
-                !self.taken.contains_key(&key)
-            });
-            free.unwrap_or(&rooms[0]).clone()
-        } else {
-            wish.to_owned()
-        };
-        let key = [property.to_owned(), room.clone(), arrival.to_owned()];
+    fn book(&mut self, words: [&str; 5], out: &mut Vec<u8>) {
+        let [property, room, arrival, departure, id] = words;
+        let key = [property.to_owned(), room.to_owned(), arrival.to_owned()];
         if self.taken.contains_key(&key) && self.fault != Fault::SoldAgain {
             return put_answer(out, 0, &["sold_out", arrival], &[]);
         }
         let number = self.position - u64::from(self.is_tenth(Fault::ReferenceTwice));
         let reference = format!("R{number:05}");
         self.position += 1;
-        put_answer(out, 1, &[&reference, &room], &[self.position]);
+        put_answer(out, 1, &[&reference, room], &[self.position]);
         if self.is_tenth(Fault::BookingLost) {
             return;
         }
         let noted = if self.is_tenth(Fault::OtherRoom) {
-            "elsewhere".to_owned()
+            "elsewhere"
         } else {
             room
         };
         self.booked += 1;
         *self.taken.entry(key).or_insert(0) += 1;
-        let booking = [property.into(), noted, arrival.into(), id.into()];
-        self.bookings.insert(reference, booking);
+        let booking = [property, noted, arrival, departure, id];
+        self.bookings.insert(reference, booking.map(str::to_owned));
     }
 
     fn cancel(&mut self, reference: &str, id: &str, out: &mut Vec<u8>) {
-        let Some([property, room, arrival, booked_by]) = self.bookings.get(reference) else {
+        let Some([property, room, arrival, _, booked_by]) = self.bookings.get(reference) else {
             return put_answer(out, 0, &["not_found"], &[]);
         };
         if booked_by != id {
@@ -230,24 +215,6 @@ impl State {
             self.taken.remove(&key);
             self.bookings.remove(reference);
             self.cancelled += 1;
-        }
-    }
-
-    fn list(&self, [property, room, from]: [&str; 3], out: &mut Vec<u8>) {
-        let entries: Vec<&String> = self
-            .bookings
-            .iter()
-            .filter(|(_, booking)| booking[..3] == [property, room, from])
-            .map(|(reference, _)| reference)
-            .collect();
-        put_count(out, b'*', 2);
-        put_bulk(out, b"entries");
-        put_count(out, b'*', entries.len());
-        for reference in entries {
-            put_count(out, b'*', 4);
-            for word in ["room", room, "reference", reference] {
-                put_bulk(out, word.as_bytes());
-            }
         }
     }
 }

@@ -85,7 +85,7 @@ fn one_client_is_measured_request_by_request_beside_what_was_published() {
             .chain([("commit", 40)])
             .collect();
         let counted = row.operations.iter();
-        let counted: Vec<(&str, u64)> = counted.map(|one| (one.name, one.times.count)).collect();
+        let counted: Vec<(&str, u64)> = counted.map(|(name, times)| (*name, times.count)).collect();
         assert_eq!(counted, expected);
         assert_eq!((row.transaction.count, row.outcomes.committed), (40, 50));
         assert!((row.composition - 1.0).abs() < 1e-6, "{report}");

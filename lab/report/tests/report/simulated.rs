@@ -169,6 +169,7 @@ fn proof() -> Vec<Rule> {
         rule: rule.to_owned(),
         outcome: Outcome::Holds,
         violations: Vec::new(),
+        found: Vec::new(),
     };
     vec![
         rule("every booking that was acknowledged stands, and no other"),
@@ -240,6 +241,7 @@ fn point(random: &mut Random, load: Load, throughput: f64, (due, sent): (f64, f6
         )],
         validity: checks(false),
         proof: proof(),
+        check: None,
         verdict: Verdict::Fine,
     }
 }

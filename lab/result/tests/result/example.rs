@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use turnstile_result::{
-    Arrivals, Asked, Better, Bins, Bottleneck, Capacity, Change, Comparison, Curve, Demand,
-    Distribution, Load, Machine, Metric, Objective, Operation, OtherRules, Outcome, Point,
+    Arrivals, Asked, Better, Bins, Bottleneck, Capacity, Change, Checked, Comparison, Curve,
+    Demand, Distribution, Load, Machine, Metric, Objective, Operation, OtherRules, Outcome, Point,
     Pressure, Probe, Process, Resources, Rule, Run, SCHEMA, Server, Shape, Split, Stage, Stall,
     Stands, Station, Steady, Suspect, Sweep, Target, Times, Usl, Validity, Verdict, Whole,
 };
@@ -169,8 +169,21 @@ fn point(load: Load) -> Point {
             rule: "every booking that was acknowledged stands".to_owned(),
             outcome: Outcome::Fails,
             violations: vec!["R0 is not there".to_owned()],
+            found: vec!["1 000 sold, 0 cancelled".to_owned()],
         }],
+        check: Some(checked()),
         verdict: Verdict::Invalid,
+    }
+}
+
+fn checked() -> Checked {
+    Checked {
+        replayed: 1_000,
+        readings: 0,
+        unknown: 0,
+        checking_ns: 450.5,
+        keeping_ns: 0.0,
+        kept_bytes: 0,
     }
 }
 

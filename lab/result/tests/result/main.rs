@@ -33,6 +33,10 @@ fn without_what_was_added(mut run: Run) -> Run {
         point.resources.stations.clear();
         point.resources.stands = None;
         point.resources.others = None;
+        point.check = None;
+        for rule in &mut point.proof {
+            rule.found.clear();
+        }
         for whole in &mut point.wholes {
             whole.late = 0;
         }

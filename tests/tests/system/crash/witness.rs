@@ -14,8 +14,8 @@ use super::listing::Entry;
 use super::request::{DOUBLES, Guest, Request, Stay, Wish, date};
 
 /// Rooms of the open property by their number, and behind them the doubles.
-const FIRST_DOUBLE: u16 = 301;
-const ROOMS: u16 = FIRST_DOUBLE + 4;
+const FIRST_DOUBLE: u32 = 301;
+const ROOMS: u32 = FIRST_DOUBLE + 4;
 
 const _: () = assert!(DOUBLES.len() == 4, "each double has a number");
 
@@ -51,11 +51,11 @@ impl Witness {
     /// Compares everything that stands with what was entered. No hold ends while a test runs.
     pub(crate) fn compare(&self, listing: &[Entry]) -> Result<(), String> {
         let mut last = Final::of(self.0.clone(), (0, 0));
-        let mut rooms = vec![Vec::new(); usize::from(ROOMS)];
+        let mut rooms = vec![Vec::new(); ROOMS as usize];
         for entry in listing {
             let (reference, place) =
                 standing(entry, &mut last).ok_or_else(|| format!("no entry: {entry:?}"))?;
-            rooms[usize::from(place.room)].push((reference, place));
+            rooms[place.room as usize].push((reference, place));
         }
         for (room, standing) in (0..).zip(rooms) {
             last.room(room, &standing);
@@ -163,7 +163,7 @@ fn told(request: &Request, answer: &Answer) -> Option<Operation> {
 /// A booking, or without a guest a hold.
 fn sale((wish, stay): (Wish, Stay), guest: Option<Guest>, answer: &Answer) -> Option<Operation> {
     let (first, rooms) = match wish {
-        Wish::Room(number) => (number, 1),
+        Wish::Room(number) => (u32::from(number), 1),
         Wish::Double => (FIRST_DOUBLE, ROOMS - FIRST_DOUBLE),
     };
     let wanted = Wanted {
@@ -217,7 +217,7 @@ fn no_hold(answer: &Answer) -> Option<NoHold> {
 }
 
 /// The number of a room.
-fn room(property: &str, name: &str) -> Option<u16> {
+fn room(property: &str, name: &str) -> Option<u32> {
     match property {
         "bench" => name
             .strip_prefix('r')?
@@ -232,7 +232,7 @@ fn room(property: &str, name: &str) -> Option<u16> {
 }
 
 /// The number of a room of either property: they have no name in common.
-fn any_room(name: &str) -> Option<u16> {
+fn any_room(name: &str) -> Option<u32> {
     room("bench", name).or_else(|| room("hotel", name))
 }
 

@@ -5,9 +5,9 @@ use turnstile_client::resp::Token;
 use turnstile_exchange::{CASH_SCALE, Decimal};
 
 use crate::{
-    check::reply::{Tokens, error},
     exchange::{CENTS, WHOLE},
     pace::Garbled,
+    reply::{Tokens, error},
 };
 
 /// What a dealer was told.

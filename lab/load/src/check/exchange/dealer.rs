@@ -11,12 +11,10 @@ use turnstile_client::resp;
 
 use super::answer::{self, Told};
 use crate::{
-    check::{
-        again::{self, Ask, Insistent, Unanswered},
-        reply,
-    },
+    check::again::{self, Ask, Insistent, Unanswered},
     exchange::{self as workload, Flow, Held, Market, New, Path, Wish, put_number},
     pace::{self, Garbled, Heard, User},
+    reply,
     seed::Dice,
 };
 

@@ -7,8 +7,8 @@ use turnstile_client::resp::Token;
 
 use super::words::word_of_game;
 use crate::{
-    check::reply::{Tokens, error},
     pace::Garbled,
+    reply::{Tokens, error},
 };
 
 /// The names of a run's players.

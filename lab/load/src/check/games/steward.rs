@@ -13,11 +13,9 @@ use super::{
     words,
 };
 use crate::{
-    check::{
-        again::{self, Ask, Insistent, Unanswered},
-        reply,
-    },
+    check::again::{self, Ask, Insistent, Unanswered},
     pace::{self, Garbled, Heard, User},
+    reply,
     seed::Dice,
 };
 

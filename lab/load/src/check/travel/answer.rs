@@ -9,8 +9,8 @@ use turnstile_client::resp::Token;
 
 use super::stock::Stock;
 use crate::{
-    check::reply::{Tokens, error, millis},
     pace::Garbled,
+    reply::{Tokens, error, millis},
 };
 
 /// What a planner was told.

@@ -15,11 +15,9 @@ use super::{
     stock::Stock,
 };
 use crate::{
-    check::{
-        again::{self, Ask, Insistent, Unanswered},
-        reply,
-    },
+    check::again::{self, Ask, Insistent, Unanswered},
     pace::{self, Ended, Garbled, Heard, User},
+    reply,
 };
 use turnstile_check::{
     Seen, Witness,

@@ -6,18 +6,18 @@ use turnstile_check::rooms::{Place, Reference};
 use turnstile_client::resp::{self, Token};
 use turnstile_types::Night;
 
-use super::NIGHTS;
+use super::what::What;
 use crate::{
-    check::reply::{Tokens, error, millis},
     pace::Garbled,
+    reply::{Tokens, error, millis},
 };
 
 /// The first night that is sold.
 const FIRST_NIGHT: &[u8] = b"2027-01-01";
 
-/// The names of a run: no other run against the same server has its rooms.
+/// The names of rooms and nights by their numbers: no other run against the same server has its rooms.
 #[derive(Clone, Debug)]
-pub(super) struct Names {
+pub(crate) struct Names {
     /// The unchanging beginning of a room's name.
     stem: Arc<[u8]>,
     /// The texts of all nights, and of the last departure.
@@ -25,30 +25,38 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Of a run that begins at this position.
-    pub(super) fn of_run(position: u64) -> Self {
+    /// Rooms with this before their number, and so many nights.
+    pub(crate) fn new(stem: &str, nights: u16) -> Self {
         let first = Night::parse(FIRST_NIGHT).expect("the first night is a date");
         let text = |later| -> [u8; 10] {
-            let night = first.checked_add(later).expect("a month later is a date");
+            let night = first.checked_add(later).expect("a year later is a date");
             let text = night.to_string().into_bytes();
             text.try_into().expect("a date has ten characters")
         };
         Self {
-            stem: format!("check{position}-").into_bytes().into(),
-            nights: (0..=NIGHTS).map(text).collect(),
+            stem: stem.as_bytes().into(),
+            nights: (0..=nights).map(text).collect(),
         }
     }
 
-    pub(super) fn stem(&self) -> &[u8] {
+    /// The same nights of other rooms.
+    pub(crate) fn with_stem(&self, stem: &str) -> Self {
+        Self {
+            stem: stem.as_bytes().into(),
+            nights: Arc::clone(&self.nights),
+        }
+    }
+
+    pub(crate) fn stem(&self) -> &[u8] {
         &self.stem
     }
 
-    pub(super) fn put_room(&self, out: &mut Vec<u8>, room: u16) {
+    pub(crate) fn put_room(&self, out: &mut Vec<u8>, room: u32) {
         out.extend_from_slice(&self.stem);
         resp::put_decimal(out, u64::from(room));
     }
 
-    pub(super) fn night(&self, night: u16) -> &[u8] {
+    pub(crate) fn night(&self, night: u16) -> &[u8] {
         &self.nights[usize::from(night)]
     }
 
@@ -59,13 +67,13 @@ impl Names {
     }
 
     /// The number of a room; nothing when it is none of the run's.
-    pub(super) fn room(&self, name: &[u8]) -> Option<u16> {
+    pub(crate) fn room(&self, name: &[u8]) -> Option<u32> {
         let number = name.strip_prefix(&self.stem[..])?;
         str::from_utf8(number).ok()?.parse().ok()
     }
 
     /// The place with these texts; nothing when it is none of the run's.
-    pub(super) fn place(&self, room: &[u8], arrival: &[u8], departure: &[u8]) -> Option<Place> {
+    pub(crate) fn place(&self, room: &[u8], arrival: &[u8], departure: &[u8]) -> Option<Place> {
         let room = self.room(room)?;
         let night = self.night_of(arrival)?;
         let nights = self.night_of(departure)?.checked_sub(night)?;
@@ -97,7 +105,7 @@ impl Names {
 
 /// An answer to a visitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer<'a> {
+pub(crate) enum Answer<'a> {
     Error(&'a [u8]),
     Outcome(Outcome<'a>),
     /// Who has a night; nothing when it is free.
@@ -106,36 +114,44 @@ pub(super) enum Answer<'a> {
 
 /// What was answered to a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Outcome<'a> {
-    pub(super) position: u64,
+pub(crate) struct Outcome<'a> {
+    pub(crate) position: u64,
     /// Why it was refused; nothing when it was done.
-    pub(super) reason: Option<&'a [u8]>,
-    pub(super) reference: Option<&'a [u8]>,
-    pub(super) room: &'a [u8],
-    pub(super) arrival: &'a [u8],
-    pub(super) departure: &'a [u8],
+    pub(crate) reason: Option<&'a [u8]>,
+    pub(crate) reference: Option<&'a [u8]>,
+    pub(crate) room: &'a [u8],
+    pub(crate) arrival: &'a [u8],
+    pub(crate) departure: &'a [u8],
     /// When a hold ends, in milliseconds.
-    pub(super) until: Option<u64>,
+    pub(crate) until: Option<u64>,
     /// Whether a hold was confirmed when its time was over.
-    pub(super) late: bool,
+    pub(crate) late: bool,
     /// The nights of a refusal, as bits of the stay; nothing when there are others among them.
-    pub(super) nights: Option<u64>,
+    pub(crate) nights: Option<u64>,
 }
 
 impl Outcome<'_> {
     /// What a cancelled booking was for.
-    pub(super) fn place(&self, names: &Names) -> Result<Place, Garbled> {
+    pub(crate) fn place(&self, names: &Names) -> Result<Place, Garbled> {
         let place = names.place(self.room, self.arrival, self.departure);
         place.ok_or(Garbled)
     }
 }
 
+/// Reads a whole reply in RESP3.
+pub(crate) fn told<'a>(reply: &'a [u8], names: &Names, what: &What) -> Result<Answer<'a>, Garbled> {
+    match what {
+        What::Look { .. } => look(reply, names),
+        What::Book { place, .. } | What::Hold { place, .. } => outcome(reply, names, place.night),
+        What::Pick { wish, .. } => outcome(reply, names, wish.night),
+        What::Cancel { .. } | What::Extend { .. } | What::Confirm { .. } | What::Release { .. } => {
+            outcome(reply, names, 0)
+        }
+    }
+}
+
 /// Reads a whole reply in RESP3 to a command about a stay that begins with this night.
-pub(super) fn outcome<'a>(
-    reply: &'a [u8],
-    names: &Names,
-    first: u16,
-) -> Result<Answer<'a>, Garbled> {
+fn outcome<'a>(reply: &'a [u8], names: &Names, first: u16) -> Result<Answer<'a>, Garbled> {
     let mut tokens = Tokens(reply);
     if let Some(code) = error(reply)? {
         return Ok(Answer::Error(code));
@@ -173,7 +189,7 @@ pub(super) fn outcome<'a>(
 }
 
 /// Reads a whole reply in RESP3 to a look at one night.
-pub(super) fn look<'a>(reply: &'a [u8], names: &Names) -> Result<Answer<'a>, Garbled> {
+fn look<'a>(reply: &'a [u8], names: &Names) -> Result<Answer<'a>, Garbled> {
     let mut tokens = Tokens(reply);
     if let Some(code) = error(reply)? {
         return Ok(Answer::Error(code));
@@ -219,7 +235,7 @@ mod tests {
     use super::*;
 
     fn names() -> Names {
-        Names::of_run(7)
+        Names::new("check7-", 30)
     }
 
     #[test]
@@ -304,6 +320,6 @@ mod tests {
             look(taken, &names()),
             Ok(Answer::Seen(Some((reference, place))))
         );
-        assert_eq!(look(taken, &Names::of_run(8)), Err(Garbled));
+        assert_eq!(look(taken, &Names::new("check8-", 30)), Err(Garbled));
     }
 }

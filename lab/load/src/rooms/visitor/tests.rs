@@ -1,16 +1,13 @@
-//! What a guest says and understands, without a socket.
+//! What a visitor says and understands, without a socket and a witness.
 
-use std::{
-    collections::{BTreeSet, VecDeque},
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use turnstile_client::resp::{Limits, decode};
 
-use super::{Ask, Guest, NIGHTS, Reference, Reply};
+use super::{Brief, Visitor};
 use crate::{
     pace::{Answer, Garbled, Heard, Pace, User},
-    rooms::{Config, Mix},
+    rooms::{Apart, Config, Mix, What, plan::APART_NIGHTS, visitors},
 };
 
 fn config(seed: u64) -> Config {
@@ -29,15 +26,20 @@ fn config(seed: u64) -> Config {
     }
 }
 
-/// Everything that a guest sends when each request is acknowledged.
+fn visitor(seed: u64, user: usize, position: u64) -> Visitor<Apart> {
+    visitors(&config(seed), position).swap_remove(user)
+}
+
+/// Everything that a visitor sends when each request is acknowledged.
 fn stream(seed: u64, user: usize, requests: u64) -> Vec<u8> {
-    let mut guest = Guest::new(&config(seed), user, 12);
+    let mut guest = visitor(seed, user, 12);
     let mut sent = Vec::new();
     for number in 0..requests {
         let ask = guest.ask(&mut sent).unwrap();
-        let answer = match ask {
-            Ask::Book { .. } => format!("*4\r\n:1\r\n$6\r\nR{number:05}\r\n$1\r\nx\r\n:1\r\n"),
-            Ask::Cancel { .. } => "*2\r\n:1\r\n:1\r\n".to_owned(),
+        let answer = if ask.what.gives_reference() {
+            format!("*4\r\n:1\r\n$6\r\nR{number:05}\r\n$1\r\nx\r\n:1\r\n")
+        } else {
+            "*2\r\n:1\r\n:1\r\n".to_owned()
         };
         let heard = guest.hear(&ask, answer.as_bytes()).unwrap().unwrap();
         assert_eq!(heard.answer, Answer::Done);
@@ -86,7 +88,7 @@ const ID_OF_SEED_1: &str = "725449456700";
 
 #[test]
 fn no_room_and_night_is_asked_for_twice() {
-    let year = 16 * u64::from(NIGHTS);
+    let year = 16 * u64::from(APART_NIGHTS);
     let mut seen = BTreeSet::new();
     for user in [0, 1] {
         let mut books = 0;
@@ -124,11 +126,11 @@ fn the_oldest_booking_is_cancelled_with_the_id_that_booked_it() {
 }
 
 #[test]
-fn a_guest_who_holds_nothing_books() {
-    let mut guest = Guest::new(&config(1), 0, 0);
+fn a_visitor_who_holds_nothing_books() {
+    let mut guest = visitor(1, 0, 0);
     for _ in 0..100 {
         let ask = guest.ask(&mut Vec::new()).unwrap();
-        assert!(matches!(ask, Ask::Book { .. }));
+        assert!(matches!(ask.what, What::Book { .. }));
         let sold_out = b"*3\r\n:0\r\n$8\r\nsold_out\r\n$10\r\n2027-01-01\r\n";
         let heard = guest.hear(&ask, sold_out).unwrap();
         let refused = Heard {
@@ -137,52 +139,33 @@ fn a_guest_who_holds_nothing_books() {
         };
         assert_eq!(heard, Some(refused));
     }
-    assert_eq!((guest.held().len(), guest.references()), (0, (&[][..], 0)));
-}
-
-#[test]
-fn what_a_guest_remembers_is_bounded() {
-    let mut guest = Guest::new(&config(1), 0, 0);
-    guest.held = VecDeque::with_capacity(4);
-    guest.references = Vec::with_capacity(4);
-    let (held, references) = (guest.held.capacity(), guest.references.capacity());
-    assert_eq!(references, 4);
-    for number in 0..held + 7 {
-        let reference = Reference::parse(format!("R{number}").as_bytes()).unwrap();
-        guest.booked(reference, 0, 0);
-    }
-    assert_eq!((guest.held.len(), guest.held.capacity()), (held, held));
-    assert_eq!(guest.held[0].reference(), b"R7");
-    let (kept, left_out) = guest.references();
-    assert_eq!(
-        (kept.len(), left_out),
-        (4, u64::try_from(held + 3).unwrap())
-    );
+    assert_eq!(guest.plan().held().len(), 0);
+    assert_eq!(guest.plan().references(), (&[][..], 0));
 }
 
 #[test]
 fn answers_are_read_whole_or_not_at_all() {
-    let rows: [(&[u8], Reply<'_>); 6] = [
-        (b"-BUSY later\r\n", Reply::Error(b"BUSY")),
+    let rows: [(&[u8], Brief<'_>); 6] = [
+        (b"-BUSY later\r\n", Brief::Error(b"BUSY")),
         (
             b"*2\r\n:0\r\n$9\r\nnot_found\r\n",
-            Reply::Refused(b"not_found"),
+            Brief::Refused(b"not_found"),
         ),
         (
             b"*4\r\n:1\r\n$3\r\nR01\r\n$3\r\n101\r\n:9\r\n",
-            Reply::Done(Some(b"R01")),
+            Brief::Done(Some(b"R01")),
         ),
-        (b"*2\r\n:1\r\n:9\r\n", Reply::Done(None)),
-        (b"*1\r\n:1\r\n", Reply::Done(None)),
+        (b"*2\r\n:1\r\n:9\r\n", Brief::Done(None)),
+        (b"*1\r\n:1\r\n", Brief::Done(None)),
         (
             b"*3\r\n:0\r\n+sold_out\r\n+x\r\n",
-            Reply::Refused(b"sold_out"),
+            Brief::Refused(b"sold_out"),
         ),
     ];
     for (bytes, reply) in rows {
-        assert_eq!(Reply::read(bytes), Ok(Some((reply, bytes.len()))));
+        assert_eq!(Brief::read(bytes), Ok(Some((reply, bytes.len()))));
         for cut in 0..bytes.len() {
-            assert_eq!(Reply::read(&bytes[..cut]), Ok(None), "{cut}");
+            assert_eq!(Brief::read(&bytes[..cut]), Ok(None), "{cut}");
         }
     }
     for garbled in [
@@ -192,16 +175,6 @@ fn answers_are_read_whole_or_not_at_all() {
         b"*2\r\n:2\r\n+x\r\n",
         b"?",
     ] {
-        assert_eq!(Reply::read(garbled), Err(Garbled));
-    }
-}
-
-#[test]
-fn a_reference_is_kept_byte_for_byte() {
-    for text in [&b"R0"[..], b"R0123456789ABCDE"] {
-        assert_eq!(Reference::parse(text).unwrap().as_bytes(), text);
-    }
-    for text in [&b""[..], b"R0123456789ABCDEF", b"R\0"] {
-        assert_eq!(Reference::parse(text), Err(Garbled));
+        assert_eq!(Brief::read(garbled), Err(Garbled));
     }
 }

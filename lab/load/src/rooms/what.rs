@@ -1,46 +1,101 @@
-//! What visitors ask, and what is told of it with its answer, or without.
+//! What visitors ask, and what the witness hears of it with its answer, or without.
 
 use turnstile_check::rooms::{
-    Booked, Cancelled, Confirmed, Extended, Held, NoHold, Operation, Place, Reference, Released,
+    Booked, Cancelled, Confirmed, Extended, Held, NoHold, Operation, Picked, Place, Reference,
+    Released, Wish,
 };
 
 use super::answer::{Names, Outcome};
 use crate::pace::Garbled;
 
+/// A booking that was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Booking {
-    pub(super) reference: Reference,
-    pub(super) place: Place,
-    pub(super) id: u64,
+pub struct Booking {
+    pub(crate) reference: Reference,
+    pub(crate) place: Place,
+    /// The id number that booked it.
+    pub(crate) id: u64,
 }
 
 /// A hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kept {
-    pub(super) reference: Reference,
-    pub(super) place: Place,
+pub struct Kept {
+    pub(crate) reference: Reference,
+    pub(crate) place: Place,
 }
 
 /// What a visitor asks.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What {
-    Book { place: Place, id: u64 },
-    Cancel { booking: Booking, id: u64 },
-    Look { place: Place },
-    Hold { place: Place, seconds: u64 },
-    Extend { hold: Kept, seconds: u64 },
-    Confirm { hold: Kept, id: u64 },
-    Release { hold: Kept },
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// `guest` is the number of a guest's name.
+    Book {
+        place: Place,
+        id: u64,
+        guest: u8,
+    },
+    /// One of several rooms, which the property names by a type.
+    Pick {
+        wish: Wish,
+        by_type: bool,
+        id: u64,
+    },
+    Cancel {
+        booking: Booking,
+        id: u64,
+    },
+    Look {
+        place: Place,
+    },
+    Hold {
+        place: Place,
+        seconds: u64,
+    },
+    Extend {
+        hold: Kept,
+        seconds: u64,
+    },
+    Confirm {
+        hold: Kept,
+        id: u64,
+    },
+    Release {
+        hold: Kept,
+    },
 }
 
 impl What {
+    /// The number of its operation.
+    pub(crate) const fn operation(&self) -> usize {
+        match self {
+            Self::Book { .. } | Self::Pick { .. } => 0,
+            Self::Cancel { .. } => 1,
+            Self::Look { .. } => 2,
+            Self::Hold { .. } => 3,
+            Self::Extend { .. } => 4,
+            Self::Confirm { .. } => 5,
+            Self::Release { .. } => 6,
+        }
+    }
+
+    /// Whether its answer gives a new reference.
+    pub(crate) const fn gives_reference(&self) -> bool {
+        matches!(
+            self,
+            Self::Book { .. } | Self::Pick { .. } | Self::Hold { .. }
+        )
+    }
+
     /// The same without an answer.
-    pub(super) const fn unknown(&self) -> Operation {
+    pub(crate) const fn unknown(&self) -> Operation {
         match *self {
-            Self::Book { place, id } => Operation::Book {
+            Self::Book { place, id, .. } => Operation::Book {
                 place,
                 id,
                 answer: Booked::Unknown,
+            },
+            Self::Pick { wish, .. } => Operation::Pick {
+                wish,
+                answer: Picked::Unknown { holds: false },
             },
             Self::Cancel { booking, id } => Operation::Cancel {
                 reference: booking.reference,
@@ -71,9 +126,10 @@ impl What {
     }
 
     /// Whether it changes anything if it is carried out.
-    pub(super) fn changes(&self) -> bool {
+    pub(crate) fn changes(&self) -> bool {
         match self {
             Self::Book { .. }
+            | Self::Pick { .. }
             | Self::Hold { .. }
             | Self::Extend { .. }
             | Self::Confirm { .. }
@@ -84,20 +140,33 @@ impl What {
     }
 
     /// What was asked, with what was answered to it.
-    pub(super) fn told(&self, names: &Names, outcome: &Outcome<'_>) -> Result<Operation, Garbled> {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "an exhaustive match, one arm for each request"
+    )]
+    pub(crate) fn told(&self, names: &Names, outcome: &Outcome<'_>) -> Result<Operation, Garbled> {
         Ok(match (*self, outcome.reason) {
-            (Self::Book { place, id }, None) => {
-                let reference = parsed(outcome.reference)?;
-                let answer = Booked::Done(reference);
-                Operation::Book { place, id, answer }
-            }
-            (Self::Book { place, id }, Some(reason)) => {
-                let answer = match (reason, outcome.nights) {
-                    (b"sold_out", Some(nights)) => Booked::SoldOut(nights),
-                    _ => Booked::Strange,
-                };
-                Operation::Book { place, id, answer }
-            }
+            (Self::Book { place, id, .. }, reason) => Operation::Book {
+                place,
+                id,
+                answer: match (reason, outcome.nights) {
+                    (None, _) => Booked::Done(parsed(outcome.reference)?),
+                    (Some(b"sold_out"), Some(nights)) => Booked::SoldOut(nights),
+                    (Some(_), _) => Booked::Strange,
+                },
+            },
+            (Self::Pick { wish, id, .. }, reason) => Operation::Pick {
+                wish,
+                answer: match (reason, outcome.nights) {
+                    (None, _) => Picked::Booked {
+                        room: names.room(outcome.room).ok_or(Garbled)?,
+                        id,
+                        reference: parsed(outcome.reference)?,
+                    },
+                    (Some(b"sold_out"), Some(nights)) => Picked::SoldOut(nights),
+                    (Some(_), _) => Picked::Strange,
+                },
+            },
             (Self::Cancel { booking, id }, reason) => Operation::Cancel {
                 reference: booking.reference,
                 id,

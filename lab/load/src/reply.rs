@@ -1,4 +1,4 @@
-//! Replies in RESP3, read token by token without allocating.
+//! Replies of the RESP door, read token by token without allocating.
 
 use turnstile_client::resp::{self, Limits, Token};
 use turnstile_types::Night;
@@ -6,17 +6,17 @@ use turnstile_types::Night;
 use crate::{door, pace::Garbled};
 
 /// The tokens of one whole reply.
-pub(super) struct Tokens<'a>(pub(super) &'a [u8]);
+pub(crate) struct Tokens<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Tokens<'a> {
-    pub(super) fn next(&mut self) -> Result<Token<'a>, Garbled> {
+    pub(crate) fn next(&mut self) -> Result<Token<'a>, Garbled> {
         let read = resp::token(self.0, &Limits::REPLY).map_err(|_malformed| Garbled)?;
         let (token, used) = read.ok_or(Garbled)?;
         self.0 = &self.0[used..];
         Ok(token)
     }
 
-    pub(super) fn text(&mut self) -> Result<&'a [u8], Garbled> {
+    pub(crate) fn text(&mut self) -> Result<&'a [u8], Garbled> {
         match self.next()? {
             Token::Bulk(text) | Token::Simple(text) => Ok(text),
             _ => Err(Garbled),
@@ -24,11 +24,47 @@ impl<'a> Tokens<'a> {
     }
 
     /// The pairs of a map.
-    pub(super) fn pairs(&mut self) -> Result<usize, Garbled> {
+    pub(crate) fn pairs(&mut self) -> Result<usize, Garbled> {
         match self.next()? {
             Token::Map(pairs) => Ok(pairs),
             _ => Err(Garbled),
         }
+    }
+}
+
+/// An answer to a command of rooms or seats in RESP2, as far as it is read where nothing is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Brief<'a> {
+    Error(&'a [u8]),
+    Refused(&'a [u8]),
+    /// With the reference, when one follows.
+    Done(Option<&'a [u8]>),
+}
+
+impl<'a> Brief<'a> {
+    /// Reads one whole answer in RESP2 and says how many bytes it takes.
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Garbled> {
+        let Some(length) = length(bytes)? else {
+            return Ok(None);
+        };
+        let mut tokens = Tokens(&bytes[..length]);
+        let first = tokens.next()?;
+        let brief = match (first, tokens.next().ok(), tokens.next().ok()) {
+            (Token::Error(text), ..) => Self::Error(door::code(text)),
+            (
+                Token::Array(2..),
+                Some(Token::Integer(0)),
+                Some(Token::Bulk(reason) | Token::Simple(reason)),
+            ) => Self::Refused(reason),
+            (
+                Token::Array(2..),
+                Some(Token::Integer(1)),
+                Some(Token::Bulk(text) | Token::Simple(text)),
+            ) => Self::Done(Some(text)),
+            (Token::Array(_), Some(Token::Integer(1)), _) => Self::Done(None),
+            _ => return Err(Garbled),
+        };
+        Ok(Some((brief, length)))
     }
 }
 
@@ -41,7 +77,7 @@ fn length(bytes: &[u8]) -> Result<Option<usize>, Garbled> {
 ///
 /// A server that still recovers its journal answers nothing else: `LOADING` says nothing about what
 /// was asked under the same key before. The connection is given up, and another asks again later.
-pub(super) fn error(reply: &[u8]) -> Result<Option<&[u8]>, Garbled> {
+pub(crate) fn error(reply: &[u8]) -> Result<Option<&[u8]>, Garbled> {
     let Token::Error(text) = Tokens(reply).next()? else {
         return Ok(None);
     };
@@ -52,7 +88,7 @@ pub(super) fn error(reply: &[u8]) -> Result<Option<&[u8]>, Garbled> {
 }
 
 /// Where a reply begins and ends of which all is there: the first, or behind a greeting the second.
-pub(super) fn whole(bytes: &[u8], greets: bool) -> Result<Option<std::ops::Range<usize>>, Garbled> {
+pub(crate) fn whole(bytes: &[u8], greets: bool) -> Result<Option<std::ops::Range<usize>>, Garbled> {
     let mut from = 0;
     if greets {
         let Some(length) = length(bytes)? else {
@@ -66,12 +102,12 @@ pub(super) fn whole(bytes: &[u8], greets: bool) -> Result<Option<std::ops::Range
 
 /// Whether nobody knows what became of a request that was answered by an error with this code. Any
 /// other says that nothing was done.
-pub(super) fn is_unknown(code: &[u8]) -> bool {
+pub(crate) fn is_unknown(code: &[u8]) -> bool {
     matches!(code, b"UNKNOWN" | b"BROKEN")
 }
 
 /// Milliseconds since 1970 of an instant like `2027-01-01T12:00:00.000Z`.
-pub(super) fn millis(text: &[u8]) -> Option<u64> {
+pub(crate) fn millis(text: &[u8]) -> Option<u64> {
     let (date, time) = text.split_at_checked(10)?;
     let time = str::from_utf8(time)
         .ok()?
