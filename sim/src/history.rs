@@ -10,7 +10,7 @@ use turnstile_record::{Group, SERVICE_ENGINE};
 use turnstile_seed::Random;
 use turnstile_sequencer::{ExecuteError, Sequencer, State};
 use turnstile_travel::{Command, Travel};
-use turnstile_types::{Key, Machine, Position, Timestamp, hash_of};
+use turnstile_types::{Key, Machine, Position, Reader, Timestamp, hash_of};
 
 use crate::{
     judge::{Judge, Taken},
@@ -202,7 +202,7 @@ impl History {
             .map_err(|cause| Failed::Disk(cause.to_string()))?;
         let mut state = match &found.snapshot {
             None => State::empty(),
-            Some(found) => State::restore(&found.state)
+            Some(found) => State::restore(Reader::new(&found.state))
                 .map_err(|malformed| Failed::Refused(malformed.to_string()))?,
         };
         let after = state.position();

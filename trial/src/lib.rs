@@ -15,7 +15,9 @@ pub use chromium::Chromium;
 pub use disk::{Filler, SmallDisk};
 pub use notice::no_mount;
 pub use servers::{MariaServer, PostgresServer, RedisServer};
-pub use snapshots::{bytes_of, check_changed, check_cut_or_continued, check_restored};
+pub use snapshots::{
+    bytes_of, check_changed, check_cut_or_continued, check_restored, check_watched,
+};
 pub use stories::{Stage, Words, check_stories, ms};
 
 use turnstile_types::{Context, Position, Principal, Timestamp};

@@ -1,6 +1,6 @@
 //! Snapshots: the same state from the same bytes, and nothing from others.
 
-use turnstile_types::{Machine, hash_of};
+use turnstile_types::{Machine, Reader, Watch, hash_of};
 
 /// The snapshot of a machine.
 #[must_use]
@@ -36,6 +36,23 @@ pub fn check_cut_or_continued<M: Machine>(machine: &M) {
     }
     bytes.push(0);
     assert!(M::restore(&bytes).is_err(), "continued");
+}
+
+/// Whoever watches the reading of a snapshot sees how far it is, and can stop it.
+///
+/// # Panics
+/// When the machine, which is not empty, is read without a lap.
+pub fn check_watched<M: Machine>(machine: &M) {
+    let bytes = bytes_of(machine);
+    let read = |watch: &Watch| M::restore_from(&mut Reader::watched(&bytes, watch));
+    let watch = Watch::default();
+    assert!(read(&watch).is_ok(), "nobody stops it");
+    assert!(
+        (1..=bytes.len() as u64).contains(&watch.done()),
+        "{watch:?}"
+    );
+    watch.stop();
+    assert!(read(&watch).is_err(), "stopped");
 }
 
 /// A bit changed anywhere gives another state that is sound and written as just these bytes, or

@@ -2,8 +2,10 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+    sync::atomic::{AtomicU8, AtomicU64, Ordering},
 };
+
+use turnstile_types::Watch;
 
 /// What a recovery does, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +31,8 @@ pub struct Headway {
 #[derive(Debug, Default)]
 pub struct RecoveryProgress {
     stage: AtomicU8,
-    done: AtomicU64,
     total: AtomicU64,
-    ends: AtomicBool,
+    watch: Watch,
 }
 
 impl RecoveryProgress {
@@ -44,18 +45,24 @@ impl RecoveryProgress {
                 1 => Stage::Loading,
                 _ => Stage::Replaying,
             },
-            done: self.done.load(Ordering::Relaxed),
+            done: self.watch.done(),
             total: self.total.load(Ordering::Relaxed),
         }
     }
 
-    /// Asks the recovery to end before its time. It ends at the next group that it would replay.
+    /// Asks the recovery to end before its time. It ends in the middle of a snapshot, or at the next
+    /// group that it would replay.
     pub fn end(&self) {
-        self.ends.store(true, Ordering::Relaxed);
+        self.watch.stop();
     }
 
     pub(crate) fn is_ended(&self) -> bool {
-        self.ends.load(Ordering::Relaxed)
+        self.watch.is_stopped()
+    }
+
+    /// What a reader of the snapshot tells.
+    pub(crate) const fn watch(&self) -> &Watch {
+        &self.watch
     }
 
     /// A stage of so many bytes or records begins.
@@ -65,13 +72,13 @@ impl RecoveryProgress {
             Stage::Loading => 1,
             Stage::Replaying => 2,
         };
-        self.done.store(0, Ordering::Relaxed);
+        self.watch.set_done(0);
         self.total.store(total, Ordering::Relaxed);
         self.stage.store(number, Ordering::Relaxed);
     }
 
     pub(crate) fn note(&self, done: u64) {
-        self.done.store(done, Ordering::Relaxed);
+        self.watch.set_done(done);
     }
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, io, path::PathBuf, time::Duration};
 use turnstile_contract::copy::Refusal;
 use turnstile_journal::{self as journal, Journal, Log, RealDisk, Report, snapshot};
 use turnstile_sequencer::{Replay, ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State};
-use turnstile_types::{Malformed, Position};
+use turnstile_types::{Malformed, Position, Reader};
 
 use crate::{
     Hosted, RecoveryProgress, Services, id_key::IdKeyError, progress::Stage, services::Recents,
@@ -94,10 +94,14 @@ pub(crate) fn newest_state(
     found.snapshot.map_or_else(
         || Ok(State::empty()),
         |snapshot| {
-            if progress.is_ended() {
-                return Err(OpenError::Ended);
-            }
-            State::restore(&snapshot.state).map_err(OpenError::SnapshotContent)
+            let reader = Reader::watched(&snapshot.state, progress.watch());
+            State::restore(reader).map_err(|malformed| {
+                if progress.is_ended() {
+                    OpenError::Ended
+                } else {
+                    OpenError::SnapshotContent(malformed)
+                }
+            })
         },
     )
 }

@@ -126,8 +126,7 @@ macro_rules! services {
                 writes.iter().take(last + 1).for_each(|write| write(out));
             }
 
-            fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
-                let mut reader = Reader::new(bytes);
+            fn restore(mut reader: Reader<'_>) -> Result<Self, Malformed> {
                 Malformed::unless(!reader.is_empty(), "state of a service")?;
                 // In the order in which they were written.
                 let services = Self {

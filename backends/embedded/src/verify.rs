@@ -9,7 +9,7 @@ use std::{
 
 use turnstile_journal::{RealDisk, Report, inspect, replay, snapshot};
 use turnstile_sequencer::State;
-use turnstile_types::{Machines, Position, hash_of};
+use turnstile_types::{Machines, Position, Reader, hash_of};
 
 use crate::{OpenError, Services, id_key};
 
@@ -131,7 +131,8 @@ pub(crate) fn load(
     };
     let read = snapshot::load(disk, journal, position)
         .map_err(|cause| VerifyError::Snapshot { position, cause })?;
-    let state = State::<Services>::restore(&read.state).map_err(OpenError::SnapshotContent)?;
+    let state =
+        State::<Services>::restore(Reader::new(&read.state)).map_err(OpenError::SnapshotContent)?;
     if hash_of(state.machines()) != read.title.hash {
         return Err(VerifyError::SnapshotHash { position });
     }

@@ -258,6 +258,7 @@ pub fn read_all<'a, T: Decode<'a>>(
     mut take: impl FnMut(T) -> Result<(), Malformed>,
 ) -> Result<(), Malformed> {
     for _ in 0..reader.u32(field)? {
+        reader.lap()?;
         take(T::decode(reader, field)?)?;
     }
     Ok(())

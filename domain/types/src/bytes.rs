@@ -1,7 +1,10 @@
 //! The few ways in which machines write themselves down: little-endian, fixed width, lengths
 //! before contents.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+};
 
 use crate::{Name, Night, Stay, Timestamp};
 
@@ -45,6 +48,50 @@ pub fn put_instant(out: &mut Vec<u8>, instant: Timestamp) {
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
+    watched: Option<Watched<'a>>,
+}
+
+/// How far somebody has read who reads for seconds; shared with other threads, which can stop it.
+#[derive(Debug, Default)]
+pub struct Watch {
+    done: AtomicU64,
+    stops: AtomicBool,
+}
+
+/// A reader's side of its watch.
+#[derive(Clone, Copy, Debug)]
+struct Watched<'a> {
+    watch: &'a Watch,
+    /// Bytes that there were at the beginning.
+    total: usize,
+    /// The watch is told again when so few bytes are left.
+    next: usize,
+}
+
+/// The watch is told each time when so many bytes more have been read: a shared counter costs more
+/// than a member of a list.
+const LAP_BYTES: usize = 64 * 1024;
+
+impl Watch {
+    /// Bytes or members that are done.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Notes how many are done.
+    pub fn set_done(&self, done: u64) {
+        self.done.store(done, Ordering::Relaxed);
+    }
+
+    /// Stops whoever reads, at the next [lap](Reader::lap).
+    pub fn stop(&self) {
+        self.stops.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was told to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stops.load(Ordering::Relaxed)
+    }
 }
 
 /// Bytes that are not what they should be: too short, too long, or a value out of range.
@@ -67,7 +114,43 @@ impl Malformed {
 impl<'a> Reader<'a> {
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes }
+        Self {
+            rest: bytes,
+            watched: None,
+        }
+    }
+
+    /// A reader whose [laps](Self::lap) others can watch.
+    #[must_use]
+    pub const fn watched(bytes: &'a [u8], watch: &'a Watch) -> Self {
+        let total = bytes.len();
+        Self {
+            rest: bytes,
+            watched: Some(Watched {
+                watch,
+                total,
+                next: total,
+            }),
+        }
+    }
+
+    /// Tells the watch, if there is one, how far the reading is. Whoever reads a list that may have
+    /// millions of members calls this for each.
+    ///
+    /// # Errors
+    /// The watch was told to [stop](Watch::stop).
+    pub fn lap(&mut self) -> Result<(), Malformed> {
+        let left = self.rest.len();
+        match &mut self.watched {
+            Some(watched) if left <= watched.next => {
+                watched.next = left.saturating_sub(LAP_BYTES);
+                let done = u64::try_from(watched.total - left).unwrap_or(u64::MAX);
+                // Clones may read other parts of the same bytes.
+                watched.watch.done.fetch_max(done, Ordering::Relaxed);
+                Malformed::unless(!watched.watch.is_stopped(), "the rest: reading was stopped")
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// The next `length` bytes.

@@ -126,10 +126,7 @@ pub trait Machine: Sized + fmt::Debug {
     /// # Errors
     /// The bytes are no snapshot of this machine, or more than one.
     fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(bytes);
-        let machine = Self::restore_from(&mut reader)?;
-        reader.finish("end of the snapshot")?;
-        Ok(machine)
+        restore_whole(Reader::new(bytes))
     }
 
     /// Where an event stands: the position of its record, and its number among that record's
@@ -184,11 +181,11 @@ pub trait Machines: Sized + fmt::Debug {
     /// Writes the whole state in its one canonical form.
     fn snapshot(&self, out: &mut dyn Sink);
 
-    /// Reads what [`snapshot`](Self::snapshot) wrote.
+    /// Reads what [`snapshot`](Self::snapshot) wrote, to the end.
     ///
     /// # Errors
-    /// The bytes are no snapshot of these machines.
-    fn restore(bytes: &[u8]) -> Result<Self, Malformed>;
+    /// The bytes are no snapshot of these machines, or more than one.
+    fn restore(reader: Reader<'_>) -> Result<Self, Malformed>;
 
     /// Checks the business invariants of all.
     ///
@@ -299,13 +296,19 @@ impl<M: Machine> Machines for M {
         <M as Machine>::snapshot(self, out);
     }
 
-    fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
-        <M as Machine>::restore(bytes)
+    fn restore(reader: Reader<'_>) -> Result<Self, Malformed> {
+        restore_whole(reader)
     }
 
     fn check(&self) -> Result<(), Vec<String>> {
         <M as Machine>::check(self)
     }
+}
+
+fn restore_whole<M: Machine>(mut reader: Reader<'_>) -> Result<M, Malformed> {
+    let machine = M::restore_from(&mut reader)?;
+    reader.finish("end of the snapshot")?;
+    Ok(machine)
 }
 
 impl<M: Machine> Hosts<M> for M {

@@ -355,6 +355,7 @@ impl Keys {
         let mut keys = Self::new(refused_bytes_max);
         let mut previous = Timestamp(0);
         for _ in 0..reader.u64("number of keys")? {
+            reader.lap()?;
             let entry = Remembered::read(reader, services)?;
             if entry.time < previous {
                 return Err(Malformed {

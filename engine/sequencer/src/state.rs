@@ -301,8 +301,7 @@ impl<S: Machines> State<S> {
     ///
     /// # Errors
     /// The bytes are no such snapshot.
-    pub fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(bytes);
+    pub fn restore(mut reader: Reader<'_>) -> Result<Self, Malformed> {
         let services = match reader.u8(SNAPSHOT_VERSION_FIELD)? {
             SNAPSHOT_VERSION => Services::Noted,
             WITHOUT_SERVICES => Services::NotNoted,
@@ -316,12 +315,11 @@ impl<S: Machines> State<S> {
         let time = Timestamp(reader.u64("snapshot time")?);
         let mut keys = reader.clone();
         Keys::pass(&mut reader, services)?;
-        let machines = reader.take(reader.remaining(), "machines")?;
         // Neither needs the other, and each takes seconds where there are millions.
         let (keys, machines) = thread::scope(|scope| {
             let keys = scope
                 .spawn(|| Keys::restore(&mut keys, REFUSED_BYTES_MAX, services, effect_of::<S>));
-            let machines = S::restore(machines);
+            let machines = S::restore(reader);
             let keys = keys.join().expect("keys are restored without a panic");
             (keys, machines)
         });

@@ -24,6 +24,7 @@ pub(super) fn read_orders(
     let mut open = Vec::new();
     let mut last = None;
     for _ in 0..count {
+        reader.lap()?;
         let number = read_order(exchange, reader)?;
         let row = *exchange.ledger.at(number);
         let place = place_of(&row);
@@ -60,6 +61,7 @@ const fn place_of(row: &Row) -> (u32, bool, u64) {
 fn read_ended(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let mut last = Timestamp(0);
     for _ in 0..reader.u32("ended")? {
+        reader.lap()?;
         let number = read_order(exchange, reader)?;
         let at = reader.instant("ended")?;
         let reason = <Option<EndReason>>::decode(reader, "ended")?;

@@ -60,6 +60,7 @@ fn read_accounts(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(),
     let count = reader.u32("accounts")?;
     Malformed::unless(count <= limits::ACCOUNTS_MAX, "accounts")?;
     for _ in 0..count {
+        reader.lap()?;
         let id = AccountId::decode(reader, "account")?;
         Malformed::unless(exchange.accounts.find(&id).is_none(), "account")?;
         let number = exchange.accounts.add(id);
@@ -132,6 +133,7 @@ fn read_trades(
 fn read_positions(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let mut last = None;
     for _ in 0..reader.u32("positions")? {
+        reader.lap()?;
         let (account, symbol) = (reader.u32("position")?, reader.u32("position")?);
         let known = account < exchange.accounts.len() && symbol < exchange.symbols.len();
         Malformed::unless(known && last < Some((account, symbol)), "position")?;

@@ -3,7 +3,9 @@
 use turnstile_exchange::{
     Command, Exchange, Order, OrderId, OrderRef, SelfTrade, Side, TimeInForce,
 };
-use turnstile_trial::{check_changed, check_cut_or_continued, check_restored, context};
+use turnstile_trial::{
+    check_changed, check_cut_or_continued, check_restored, check_watched, context,
+};
 use turnstile_types::{Machine, Principal, Timestamp, hash_of};
 
 use crate::scenery::{account, client, decimal, limit_order, symbol};
@@ -117,6 +119,11 @@ fn the_form_of_a_snapshot_does_not_change_in_silence() {
 #[test]
 fn a_cut_or_continued_snapshot_is_refused() {
     check_cut_or_continued(&lived_in());
+}
+
+#[test]
+fn the_reading_of_a_snapshot_can_be_watched_and_stopped() {
+    check_watched(&lived_in());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Snapshots: the same state from the same bytes, and nothing from others.
 
 use turnstile_games::{Command, Deed, Game, Games, Roles, Settings, Verdict};
-use turnstile_trial::{check_changed, check_cut_or_continued, check_restored};
+use turnstile_trial::{check_changed, check_cut_or_continued, check_restored, check_watched};
 use turnstile_types::hash_of;
 
 use crate::scenery::{Hall, act, begin, id, move_to};
@@ -80,6 +80,11 @@ fn the_form_of_a_snapshot_does_not_change_in_silence() {
 fn a_cut_or_continued_snapshot_is_refused() {
     check_cut_or_continued(&lived_in());
     check_cut_or_continued(&arena());
+}
+
+#[test]
+fn the_reading_of_a_snapshot_can_be_watched_and_stopped() {
+    check_watched(&lived_in());
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
     let slots = reader.u32("slots")?;
     Malformed::unless(slots < NO_SLOT, "slots")?;
     for number in 0..slots {
+        reader.lap()?;
         let slot = read_slot(&mut rooms, reader)?;
         rooms.ledger.restore_slot(slot);
         seat(&mut rooms, number, &slot, &mut booked)?;
@@ -111,6 +112,7 @@ fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malforme
     let count = reader.u32("rooms")?;
     let mut coming = Coming::of(reader);
     for number in 0..count {
+        reader.lap()?;
         let announced = if number == 0 { AHEAD } else { 1 };
         for _ in 0..announced.min((count - number) as usize) {
             coming.announce(rooms);

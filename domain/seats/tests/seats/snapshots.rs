@@ -1,7 +1,7 @@
 //! Snapshots: the same state from the same bytes, and nothing from others.
 
 use turnstile_seats::{Command, Seats};
-use turnstile_trial::{check_changed, check_cut_or_continued, check_restored};
+use turnstile_trial::{check_changed, check_cut_or_continued, check_restored, check_watched};
 use turnstile_types::{Machine, hash_of};
 
 use crate::scenery::{Theatre, book, hold, name, section, show};
@@ -50,6 +50,11 @@ fn the_form_of_a_snapshot_does_not_change_in_silence() {
 #[test]
 fn a_cut_or_continued_snapshot_is_refused() {
     check_cut_or_continued(&lived_in());
+}
+
+#[test]
+fn the_reading_of_a_snapshot_can_be_watched_and_stopped() {
+    check_watched(&lived_in());
 }
 
 #[test]

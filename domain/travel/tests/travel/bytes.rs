@@ -184,6 +184,11 @@ fn a_snapshot_from_before_trips_were_staged_is_read() {
 }
 
 #[test]
+fn the_reading_of_a_snapshot_can_be_watched_and_stopped() {
+    turnstile_trial::check_watched(&busy_office().travel);
+}
+
+#[test]
 fn a_machine_that_is_restored_goes_on_as_the_one_that_was_not() {
     let mut office = busy_office();
     let bytes = bytes_of(&office.travel);

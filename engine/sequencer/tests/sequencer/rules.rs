@@ -4,7 +4,7 @@ use turnstile_journal::{
     Chores, CommitError, Durability, Fault, FaultyDisk, Journal, Log, MemoryLog, Options,
 };
 use turnstile_sequencer::{ExecuteError, KEY_MS, Replay, Reply, Sequencer, State};
-use turnstile_types::{Key, Position, Principal, Timestamp};
+use turnstile_types::{Key, Position, Principal, Reader, Timestamp};
 
 use crate::seats::{Outcome, Seats, Take};
 
@@ -200,7 +200,7 @@ fn a_replay_by_two_threads_goes_on_after_a_snapshot() {
         take(&mut sequencer, number, number % 2_900, Some(&key)).unwrap();
     }
     sequencer.commit().unwrap();
-    let restored = State::restore(&snapshot).unwrap();
+    let restored = State::restore(Reader::new(&snapshot)).unwrap();
     let replayed = replayed_by_two(sequencer.log(), restored);
     assert_eq!(bytes_of(&replayed), bytes_of(sequencer.state()));
 }
@@ -234,7 +234,7 @@ fn a_replay_builds_the_same_state_keys_included() {
         bytes_of(&replayed_by_two(again.log(), State::empty())),
         before
     );
-    let restored = State::<Seats>::restore(&before).unwrap();
+    let restored = State::<Seats>::restore(Reader::new(&before)).unwrap();
     assert_eq!(bytes_of(&restored), before);
     assert_eq!(
         take(&mut again, 0, 3, Some("key-3")),
