@@ -152,22 +152,20 @@ fn table(fields: &[FieldSyntax]) -> String {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Call { operation, fields } = &arguments.call;
-    let words = operation
-        .request(fields)
-        .map_err(|misnamed| Coded::usage(format!("{}: {misnamed}", operation.operation())))?;
+    let name = operation.operation();
+    let usage = |misnamed| Coded::usage(format!("{name}: {misnamed}"));
+    operation.request(fields).map_err(usage)?;
     let mut server = resp::connect_named(arguments.resp)?;
-    let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
-    let reply = server.command(&words)?;
-    let answer = resp::json(&reply).map_err(anyhow::Error::msg)?;
+    let answer = server.ask(&name, fields)?;
+    let reply = answer.fields();
     if arguments.json {
-        terminal::line(&answer)?;
+        terminal::line(resp::json(reply).map_err(anyhow::Error::msg)?)?;
     } else {
         let mut lines = Vec::new();
-        put_lines(&reply, 0, &mut lines);
+        put_lines(reply, 0, &mut lines);
         terminal::line(lines.join("\n"))?;
     }
-    if answer["outcome"] == "refused" {
-        let code = answer["reason"].as_str().unwrap_or_default();
+    if let Some(code) = answer.refusal() {
         return Err(match sentence(operation, code) {
             Some(sentence) => anyhow!("refused: {sentence} ({code})"),
             None => anyhow!("refused: {code}"),

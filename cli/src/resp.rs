@@ -4,7 +4,7 @@ use std::{fmt, net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, anyhow};
 use serde_json::{Map, Value as Json};
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{Connection, NamedConnection, resp::Value};
 
 /// How long a server may take for one answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -33,15 +33,16 @@ pub(crate) enum Outcome {
 pub(crate) struct Unexpected(String);
 
 pub(crate) fn connect(address: SocketAddr) -> anyhow::Result<Connection> {
-    Connection::connect(address, TIMEOUT)
-        .with_context(|| format!("no server at {address}; `turnstile dev` starts one"))
+    Connection::connect(address, TIMEOUT).with_context(|| no_server(address))
 }
 
 /// Connects, and has answers name their fields.
-pub(crate) fn connect_named(address: SocketAddr) -> anyhow::Result<Connection> {
-    let mut door = connect(address)?;
-    json(&door.command(&[b"HELLO", b"3"])?).map_err(anyhow::Error::msg)?;
-    Ok(door)
+pub(crate) fn connect_named(address: SocketAddr) -> anyhow::Result<NamedConnection> {
+    NamedConnection::connect(address, TIMEOUT).with_context(|| no_server(address))
+}
+
+fn no_server(address: SocketAddr) -> String {
+    format!("no server at {address}; `turnstile dev` starts one")
 }
 
 /// A reply as JSON.

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use anyhow::anyhow;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde_json::Value as Json;
-use turnstile_client::Connection;
+use turnstile_client::NamedConnection;
 
 use crate::{address, resp, terminal};
 use shown::{details, summary};
@@ -115,17 +115,9 @@ fn list(arguments: &ListArguments) -> anyhow::Result<()> {
     loop {
         let after = all.last().map_or(0, xid_of);
         let (after, count) = (after.to_string(), PAGE.to_string());
-        let mut words = vec![
-            "TRAVEL.LIST-TRANSACTIONS",
-            "CURSOR",
-            &after,
-            "LIMIT",
-            &count,
-        ];
-        if let Some(state) = &state {
-            words.extend(["STATE", state]);
-        }
-        let mut page = ask(&mut door, &words)?;
+        let mut fields = vec![("cursor", &*after), ("limit", &*count)];
+        fields.extend(state.as_deref().map(|state| ("state", state)));
+        let mut page = ask(&mut door, "travel.list_transactions", &fields)?;
         let Json::Array(listed) = page["transactions"].take() else {
             return Err(anyhow!("the server's answer has no list of transactions"));
         };
@@ -152,7 +144,7 @@ fn xid_of(transaction: &Json) -> u64 {
 fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
     let mut door = resp::connect_named(arguments.asking.resp)?;
     let xid = arguments.xid.to_string();
-    let shown = ask(&mut door, &["TRAVEL.GET-TRANSACTION", &xid])?;
+    let shown = ask(&mut door, "travel.get_transaction", &[("xid", &xid)])?;
     if arguments.asking.json {
         terminal::line(shown)?;
     } else {
@@ -165,11 +157,12 @@ fn resolve(arguments: &ResolveArguments) -> anyhow::Result<()> {
     let mut door = resp::connect_named(arguments.asking.resp)?;
     let (xid, desk) = (arguments.xid.to_string(), word(&arguments.desk));
     let (decision, done) = if arguments.commit {
-        ("COMMIT", "committed")
+        ("commit", "committed")
     } else {
-        ("ABORT", "aborted")
+        ("abort", "aborted")
     };
-    let resolved = ask(&mut door, &["TRAVEL.RESOLVE", &desk, &xid, decision])?;
+    let fields = [("desk", &*desk), ("xid", &xid), ("decision", decision)];
+    let resolved = ask(&mut door, "travel.resolve", &fields)?;
     if arguments.asking.json {
         terminal::line(resolved)?;
     } else {
@@ -182,12 +175,14 @@ fn resolve(arguments: &ResolveArguments) -> anyhow::Result<()> {
 
 /// # Errors
 /// The server does not answer, answers with an error, or refuses.
-fn ask(door: &mut Connection, words: &[&str]) -> anyhow::Result<Json> {
-    let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-    let answer = resp::json(&door.command(&words)?).map_err(|error| anyhow!("{error}"))?;
-    if answer["outcome"] == "refused" {
-        let reason = answer["reason"].as_str().unwrap_or_default();
-        return Err(anyhow!("refused: {reason}"));
+fn ask(
+    door: &mut NamedConnection,
+    operation: &str,
+    fields: &[(&str, &str)],
+) -> anyhow::Result<Json> {
+    let answer = door.ask(operation, fields)?;
+    match answer.refusal() {
+        Some(reason) => Err(anyhow!("refused: {reason}")),
+        None => resp::json(answer.fields()).map_err(anyhow::Error::msg),
     }
-    Ok(answer)
 }

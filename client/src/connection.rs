@@ -22,7 +22,7 @@ impl Connection {
     /// Connects with `TCP_NODELAY`; `timeout` bounds the connect, and each later read and write.
     ///
     /// # Errors
-    /// Nobody listens at the address, or not in time.
+    /// No server listens at the address, or not in time.
     pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
         Ok(Self(Wire::connect(address, timeout)?))
     }

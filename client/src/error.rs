@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use turnstile_resp::catalogue::Misnamed;
+
 use crate::resp::Malformed;
 
 /// Why a connection gave no answer.
@@ -15,6 +17,12 @@ pub enum Error {
     Malformed(Malformed),
     /// The peer sent something that begins no answer in XML.
     NotXml,
+    /// No service declares this operation.
+    UnknownOperation(String),
+    /// The fields are not those of the operation.
+    Misnamed(Misnamed),
+    /// The server answered with this error.
+    Server(String),
 }
 
 impl fmt::Display for Error {
@@ -24,6 +32,9 @@ impl fmt::Display for Error {
             Self::Closed => f.write_str("the server closed the connection"),
             Self::Malformed(malformed) => write!(f, "the server sent no RESP: {malformed}"),
             Self::NotXml => f.write_str("the server sent what begins no answer in XML"),
+            Self::UnknownOperation(name) => write!(f, "unknown operation \"{name}\""),
+            Self::Misnamed(misnamed) => misnamed.fmt(f),
+            Self::Server(error) => f.write_str(error),
         }
     }
 }
@@ -33,7 +44,8 @@ impl std::error::Error for Error {
         match self {
             Self::Io(error) => Some(error),
             Self::Malformed(malformed) => Some(malformed),
-            Self::Closed | Self::NotXml => None,
+            Self::Misnamed(misnamed) => Some(misnamed),
+            Self::Closed | Self::NotXml | Self::UnknownOperation(_) | Self::Server(_) => None,
         }
     }
 }
@@ -41,6 +53,12 @@ impl std::error::Error for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+impl From<Misnamed> for Error {
+    fn from(misnamed: Misnamed) -> Self {
+        Self::Misnamed(misnamed)
     }
 }
 

@@ -9,7 +9,9 @@ pub mod xml;
 
 mod connection;
 mod error;
+mod named;
 mod wire;
 
 pub use connection::Connection;
 pub use error::Error;
+pub use named::{NamedAnswer, NamedConnection};

@@ -27,7 +27,7 @@ impl Connection {
     /// A line that waits for a lock is answered when the server gives up at the latest.
     ///
     /// # Errors
-    /// Nobody listens at the address, or not in time.
+    /// No server listens at the address, or not in time.
     pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
         Ok(Self {
             wire: Wire::connect(address, timeout)?,

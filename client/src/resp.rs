@@ -1,7 +1,7 @@
 //! RESP2 and RESP3 as a client sees them: requests are written, replies are read. No I/O.
 //!
 //! Two readers share one tokenizer. [`token`] and [`reply_length`] borrow and never allocate, for
-//! the load generator; [`decode`] builds a [`Value`], for everybody else.
+//! the load generator; [`decode`] builds a [`Value`], for all others.
 
 mod value;
 

@@ -26,7 +26,7 @@ enum Stage {
     #[default]
     Idle,
     Counting,
-    /// The first is told, and this the second.
+    /// The first triple is sent, and this is the second.
     Halfway(Triple),
 }
 
@@ -35,7 +35,7 @@ impl Clerk {
     /// nothing while that is not whole or the result before is not answered.
     ///
     /// # Errors
-    /// Nobody asks the scores so.
+    /// No request to the scores begins so.
     pub fn hear(&mut self, bytes: &[u8]) -> Result<Option<(Asked, usize)>, Refusal> {
         match (self.stage, bytes.first()) {
             (Stage::Counting, _) | (_, None) => Ok(None),

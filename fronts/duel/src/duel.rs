@@ -82,7 +82,7 @@ impl Duel {
     /// length, or nothing while that is not whole or what was said before is not decided.
     ///
     /// # Errors
-    /// It cannot be said, or not now, and nobody knows where this client stands.
+    /// It cannot be said, or not now, and it is not known where this client stands.
     pub fn hear(&mut self, from: Seat, bytes: &[u8]) -> Result<Option<(Heard, usize)>, Refusal> {
         let Some(&byte) = bytes.first() else {
             return Ok(None);
@@ -139,7 +139,7 @@ impl Duel {
     /// When it is not [awaited](Self::awaits_triples).
     pub fn tell(&mut self, first: Triple, second: Triple) {
         assert!(self.awaits_triples(), "both are done");
-        // As with the start: who moves next is told last.
+        // As with the start: the player who moves next is told last.
         for seat in [self.turn.other(), self.turn] {
             self.enqueue(seat, Message::Triple([first, second][seat.index()]));
         }

@@ -45,7 +45,7 @@ impl Guest {
         Parcel::greeting(greeting)
     }
 
-    /// Reads the front of what came and is not consumed yet: what is told and its length, or
+    /// Reads the front of what came and is not consumed yet: the message and its length, or
     /// nothing while that is not whole.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Guest {
     /// What is to be sent when the move that was sent or heard last has ended the game.
     ///
     /// # Panics
-    /// When nobody can have moved.
+    /// When no player can have moved.
     pub fn finish(&mut self) -> Parcel {
         self.moves_next = match self.stage {
             Stage::Moves => true,

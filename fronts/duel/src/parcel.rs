@@ -6,7 +6,7 @@ use crate::{
     scan::{DONE, ONE},
 };
 
-/// The byte of a mark. Nobody reads it.
+/// The byte of a mark. No peer reads it.
 const MARK: u8 = 0;
 
 /// One message, whole: it MUST meet the socket in one send, for the peer reads it with one `recv`.

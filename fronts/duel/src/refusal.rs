@@ -14,7 +14,7 @@ pub enum Refusal {
     LeadingZero,
     /// The number is larger than it may be.
     TooLarge,
-    /// Nobody plays against himself.
+    /// A player cannot play against themselves.
     OwnOpponent,
     /// Nothing was to come from this peer now.
     OutOfTurn { byte: u8 },

@@ -2,7 +2,7 @@
 
 use crate::{Parcel, Refusal, Report, Triple, scan};
 
-/// One connection of our arena to somebody's scores: one result after the other.
+/// One connection of our arena to the scores: one result after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reporter {
     stage: Stage,
@@ -36,7 +36,7 @@ impl Reporter {
         Parcel::report(report)
     }
 
-    /// Reads the front of what came and is not consumed yet: what is told and its length, or
+    /// Reads the front of what came and is not consumed yet: the message and its length, or
     /// nothing while that is not whole.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub struct Cell(u8);
 pub enum Claim {
     Ordinary,
     Wins,
-    /// The move that fills the board, and nobody has won.
+    /// The move that fills the board without a winner.
     Fills,
 }
 
@@ -169,7 +169,7 @@ impl Triple {
         self.lost
     }
 
-    /// The games that nobody won.
+    /// The games without a winner.
     #[must_use]
     pub const fn drawn(self) -> u64 {
         self.played - self.won - self.lost

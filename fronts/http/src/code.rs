@@ -9,7 +9,7 @@ macro_rules! codes {
         pub enum Code {
             /// A service's "no", durable and repeatable, with its data.
             Refused(Box<Refusal>),
-            /// There is no room for another idempotency key for so many seconds.
+            /// There is no room for another idempotency key for `retry_after_s` seconds.
             KeysFull {
                 retry_after_s: u32,
             },

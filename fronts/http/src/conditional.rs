@@ -20,7 +20,7 @@ pub fn etag_of_number(number: u64) -> ETag {
     format!("\"{number}\"")
 }
 
-/// The tag of a thing whose changes nobody counts: of the bytes that show it.
+/// The tag of a thing whose changes are not counted: a hash of the bytes that show it.
 #[must_use]
 pub(crate) fn etag_of_bytes(bytes: &[u8]) -> ETag {
     format!("\"{:016x}\"", xxh3_64(bytes))

@@ -165,7 +165,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Passes over bytes of a body, of which so many are left.
+    /// Passes over bytes of a body, of which `left` are to come.
     fn skip(&mut self, rest: &[u8], left: u64, more: fn(u64) -> Part, end: Part) -> usize {
         let available = u64::try_from(rest.len()).expect("a length fits 64 bits");
         let taken = available.min(left);

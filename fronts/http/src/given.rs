@@ -1,7 +1,7 @@
 //! What one request gives to its operation: values by the names of its parameters.
 //!
 //! They stand in the path, in the query string and in the body. A value of the body has the JSON type
-//! of its parameter's kind; everything that is wrong is told at once.
+//! of its parameter's kind; one problem names everything that is wrong.
 
 use std::{borrow::Cow, fmt};
 

@@ -155,7 +155,7 @@ impl Serialize for Document<'_> {
     }
 }
 
-/// The members that a problem has wherever it is told, also where there is no request.
+/// The members that every problem has, also where there is no request.
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -6,7 +6,7 @@ use memchr::memchr;
 
 use crate::limits::LINE_BYTES_MAX;
 
-/// Finds the lines of one connection. A line that is too long is told once, then skipped to its
+/// Finds the lines of one connection. A line that is too long is reported once, then skipped to its
 /// end, so that it costs no memory and the session goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
@@ -20,13 +20,13 @@ pub enum Framed {
     Incomplete { skipped: usize },
     /// Where the line lies without its end, and how many bytes it took with it.
     Line { line: Range<usize>, consumed: usize },
-    /// A line that is too long begins; so many of its bytes are to be dropped, the rest is skipped.
+    /// A line that is too long begins: `consumed` bytes are to be dropped, the rest is skipped.
     TooLong { consumed: usize },
 }
 
 impl Lines {
-    /// Looks at the start of `bytes`. Whoever drops what is consumed or skipped and calls again
-    /// finds the same lines, wherever the stream was cut.
+    /// Looks at the start of `bytes`. A caller that drops what is consumed or skipped and
+    /// calls again finds the same lines, wherever the stream was cut.
     #[must_use]
     pub fn next(&mut self, bytes: &[u8]) -> Framed {
         let start = match memchr(b'\n', bytes) {

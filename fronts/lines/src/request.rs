@@ -14,7 +14,7 @@ use crate::{
 pub enum Ask {
     /// A blank line: nothing is answered.
     Nothing,
-    /// A command for the machine, and how its outcome is told.
+    /// A command for the machine, and how its outcome is worded.
     Command { command: Command, wording: Wording },
     /// One itinerary is to be shown.
     Itinerary(Locator),
@@ -47,7 +47,7 @@ impl Wording {
 /// Where a process is to end itself; mode 0 is nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// Nobody anywhere.
+    /// No process at any point.
     Reset,
     Middleware {
         mode: u8,

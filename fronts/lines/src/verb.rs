@@ -140,7 +140,7 @@ impl Verb {
         )
     }
 
-    /// Its arguments, as they are told to people.
+    /// Its arguments, as help shows them.
     pub(crate) fn usage(self) -> &'static str {
         match self.row().arguments {
             "" => "no arguments",

@@ -22,11 +22,11 @@ pub enum Message<'a> {
     /// Why the peer is not served; nothing follows.
     Refusal(&'a str),
     Parcel(Parcel),
-    /// The desk is to end itself at this fault point; 0 is nowhere. Only desks are told.
+    /// The desk is to end itself at this fault point; 0 is nowhere. Only desks get it.
     FaultPoint {
         mode: u8,
     },
-    /// The desk's process is to stop. Only desks are told.
+    /// The desk's process is to stop. Only desks get it.
     Shutdown,
     /// The desk has taken a fault point, in their order; whether it could keep it. Only the middleware
     /// is told.

@@ -228,7 +228,7 @@ struct RequestWords<'a, 'spans> {
 }
 
 impl<'a> RequestWords<'a, '_> {
-    /// Only the first fault is told.
+    /// Only the first fault is kept.
     #[cold]
     #[inline(never)]
     fn note(&mut self, argument: &'static str, reason: &dyn fmt::Display) {
@@ -374,8 +374,8 @@ impl<'a> Source<'a> for RequestWords<'a, '_> {
         Some(self.given(name).is_some())
     }
 
-    /// All up to the first option. What is neither is told as one of these: that is what one mostly
-    /// meant.
+    /// All up to the first option. A word that is neither is read as one of these, which is
+    /// mostly what was meant.
     fn repeated<T, E: fmt::Display>(
         &mut self,
         name: &'static str,

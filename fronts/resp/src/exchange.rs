@@ -12,7 +12,7 @@ pub use crate::fields::put_outcome;
 /// A pattern of every channel of the service.
 pub const CHANNELS: &str = "exchange.events.*";
 
-/// The channel on which the events of one symbol are told; each event is told on one channel only.
+/// The channel of the events of one symbol; each event is published on one channel only.
 #[must_use]
 pub fn channel(symbol: Symbol) -> String {
     let prefix = CHANNELS.trim_end_matches('*');

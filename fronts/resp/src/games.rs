@@ -15,7 +15,7 @@ use crate::{
     macros::{answers, requests},
 };
 
-/// The channel on which every event of the service is told.
+/// The channel on which the service publishes its events.
 pub const CHANNEL: &str = "games.events";
 
 /// What is new to a player who did something in a match and knows how it was before.

@@ -10,7 +10,7 @@ use crate::{Arguments, Call, Invalid, macros::answers};
 pub use crate::fields::put_outcome;
 pub use turnstile_rooms::Door;
 
-/// The channel on which every event of the service is told.
+/// The channel on which the service publishes its events.
 pub const CHANNEL: &str = "rooms.events";
 
 answers!(Answer::Refused);

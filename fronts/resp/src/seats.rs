@@ -6,7 +6,7 @@ use crate::macros::{answers, requests};
 
 pub use crate::fields::put_outcome;
 
-/// The channel on which every event of the service is told.
+/// The channel on which the service publishes its events.
 pub const CHANNEL: &str = "seats.events";
 
 answers!(Answer::Refused);

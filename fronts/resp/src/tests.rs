@@ -1,11 +1,12 @@
 //! Requests as tests write them: typed, or framed from any words. For the tests of every service.
 
 mod reference;
+mod words;
 
 use proptest::prelude::*;
 
 use crate::{
-    Arguments, Decoded, Decoder, Encoder, Protocol,
+    Arguments, Call, Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, COMMANDS, Catalogue, Syntax, Unknown},
 };
 
@@ -51,15 +52,12 @@ pub(crate) fn any_word(known: &'static [&'static str]) -> impl Strategy<Value = 
     ]
 }
 
-/// The commands of a service, and how each is written.
-pub(crate) fn syntaxes<V>(
-    of_service: impl Fn(Action) -> Option<V>,
-) -> impl Iterator<Item = (V, &'static Syntax)> {
-    let nested = COMMANDS.iter().flat_map(|syntax| syntax.subcommands);
-    COMMANDS
-        .iter()
-        .chain(nested)
-        .filter_map(move |syntax| Some((of_service(syntax.action?)?, syntax)))
+/// The operations of all services, and how each is written.
+pub(crate) fn syntaxes() -> impl Iterator<Item = (Action, &'static Call, &'static Syntax)> {
+    COMMANDS.iter().filter_map(|syntax| {
+        let action = syntax.action?;
+        Some((action, action.call()?, syntax))
+    })
 }
 
 /// A reply on one line: line ends become `|`.

@@ -13,7 +13,7 @@ use crate::{
     macros::requests,
 };
 
-/// The channel on which every event of the service is told.
+/// The channel on which the service publishes its events.
 pub const CHANNEL: &str = "travel.events";
 
 /// Where an outcome was decided that came later than its command: in which record, and behind how many
@@ -90,8 +90,8 @@ fn put(
     }
 }
 
-/// Appends what was answered to a query: an object, or that there is none. A late answer is told as the
-/// outcome that it is, by [`put_late`].
+/// Appends what was answered to a query: an object, or that there is none. [`put_late`] writes a
+/// late answer.
 pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
     let absent = match answer {
         Answer::Transaction(None) => Refusal::UnknownTransaction.code(),

@@ -1,4 +1,4 @@
-//! Frames: a line with a length, then so many bytes of XML.
+//! Frames: a line with a length in bytes, then the XML.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub enum Framed {
     Incomplete { skipped: usize, needed: usize },
     /// One whole frame: where its XML lies, and how many bytes it took with all that came before.
     Frame { xml: Range<usize>, consumed: usize },
-    /// Nobody knows where the next frame begins: answer with [`put_error`](crate::put_error) and
+    /// It is not known where the next frame begins: answer with [`put_error`](crate::put_error) and
     /// close.
     Broken(Fault),
 }

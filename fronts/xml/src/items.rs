@@ -24,7 +24,7 @@ pub enum Ask {
     Command(Command),
     /// [`Answers::status`](crate::Answers::status).
     Query(Query),
-    /// A cancel, and, once it is done, the query whose answer is told with it
+    /// A cancel, and the query that is answered once it is done
     /// ([`Answers::cancelled`](crate::Answers::cancelled)); when it is refused, its outcome is.
     Cancel { command: Command, then: Query },
     /// Nothing: [`Answers::invalid`](crate::Answers::invalid).

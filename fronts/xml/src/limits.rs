@@ -1,6 +1,6 @@
 //! Every limit of the codec, each with its reason.
 
-/// The longest request where nobody has said otherwise, in bytes of XML: room for ten thousand
+/// The longest request by default, in bytes of XML: room for ten thousand
 /// orders however they are laid out.
 pub const FRAME_BYTES_MAX: u32 = 16 << 20;
 

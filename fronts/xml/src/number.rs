@@ -35,7 +35,7 @@ pub(crate) fn signed(raw: Option<&str>, of: Attribute) -> Result<Signed, Invalid
         [b'+', digits @ ..] => (false, digits),
         digits => (false, digits),
     };
-    // The place of a wrong character is told as it stands in the value, the sign counted.
+    // The error says where a wrong character stands in the value, the sign counted.
     let sign = value.len() - digits.len();
     let number = Decimal::parse(digits).map_err(|why| {
         let why = match why {

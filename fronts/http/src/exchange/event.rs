@@ -27,7 +27,7 @@ pub fn concerns(event: &Event, account: AccountId) -> bool {
     }
 }
 
-/// Which events somebody wants: all, or those about a symbol or an account.
+/// Which events a client wants: all, or those about a symbol or an account.
 #[derive(Clone, Copy, Debug)]
 pub struct Interest {
     symbol: Option<Symbol>,

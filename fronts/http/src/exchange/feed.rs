@@ -1,4 +1,4 @@
-//! The messages of the WebSocket feed: what clients may ask, and what they are told.
+//! The messages of the WebSocket feed: requests of clients, and answers.
 
 mod asked;
 mod told;

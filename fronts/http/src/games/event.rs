@@ -96,7 +96,7 @@ pub fn concerns(event: &Event, player: &PlayerId) -> bool {
     concerned(event).contains(&Some(*player))
 }
 
-/// Who is to hear of an event: two players at the most.
+/// The players that an event concerns: at most two.
 #[must_use]
 pub const fn concerned(event: &Event) -> [Option<PlayerId>; 2] {
     match &event.kind {

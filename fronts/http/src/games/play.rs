@@ -1,4 +1,4 @@
-//! The messages of a player's WebSocket: what clients may ask, and what they are told.
+//! The messages of a player's WebSocket: requests of clients, and answers.
 
 use std::sync::LazyLock;
 
@@ -137,7 +137,7 @@ pub fn happened(event: &Event) -> String {
     })
 }
 
-/// The client was too slow for so many events of the service; a state follows.
+/// The client was too slow for `missed` events of the service; a state follows.
 #[must_use]
 pub fn lagged(missed: u64) -> String {
     text(&Plain {

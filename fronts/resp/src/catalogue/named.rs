@@ -77,10 +77,18 @@ impl Syntax {
     ///
     /// # Errors
     /// A field is unknown, missing or given twice, or its value is none of those that it can have.
-    pub fn request(&self, given: &[(String, String)]) -> Result<Vec<String>, Misnamed> {
+    pub fn request(
+        &self,
+        given: &[(impl AsRef<str>, impl AsRef<str>)],
+    ) -> Result<Vec<String>, Misnamed> {
+        let given = given.iter();
+        let given: Vec<(&str, &str)> = given
+            .map(|(name, value)| (name.as_ref(), value.as_ref()))
+            .collect();
         let known: Vec<String> = self.fields().into_iter().map(|field| field.name).collect();
-        if let Some((field, _)) = given.iter().find(|(field, _)| !known.contains(field)) {
-            let field = field.clone();
+        let is_known = |name: &str| known.iter().any(|known| known == name);
+        if let Some((field, _)) = given.iter().find(|(field, _)| !is_known(field)) {
+            let field = (*field).to_owned();
             return Err(Misnamed::Unknown { field, known });
         }
         let mut words = vec![self.name.to_ascii_uppercase()];

@@ -28,7 +28,6 @@ use turnstile_http::{
     exchange::Interest, put_event, put_lagged, put_reset, read_since,
 };
 use turnstile_rooms::Rooms;
-use turnstile_travel::Travel;
 use turnstile_types::Machine;
 
 use super::{
@@ -152,15 +151,13 @@ trait Streamed: Sourced {
     /// Which of them are wanted.
     type Filter: fmt::Debug + Send + Unpin + 'static;
 
-    fn is_wanted(filter: &Self::Filter, event: &Self::Event) -> bool;
+    fn is_wanted(_filter: &Self::Filter, _event: &Self::Event) -> bool {
+        true
+    }
 }
 
 impl Streamed for Rooms {
     type Filter = ();
-
-    fn is_wanted((): &(), _event: &Self::Event) -> bool {
-        true
-    }
 }
 
 impl Streamed for Exchange {
@@ -173,28 +170,12 @@ impl Streamed for Exchange {
 
 impl Streamed for Games {
     type Filter = ();
-
-    fn is_wanted((): &(), _event: &Self::Event) -> bool {
-        true
-    }
-}
-
-impl Streamed for Travel {
-    type Filter = ();
-
-    fn is_wanted((): &(), _event: &Self::Event) -> bool {
-        true
-    }
 }
 
 macro_rules! plain {
     ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {$(
         impl Streamed for $types::$machine {
             type Filter = ();
-
-            fn is_wanted((): &(), _event: &Self::Event) -> bool {
-                true
-            }
         }
 
         async fn $name(door: Arc<Door>, call: Call) -> Answered {
@@ -204,6 +185,8 @@ macro_rules! plain {
 }
 
 plain_services!(plain);
+
+plain! { travel: turnstile_travel::Travel }
 
 macro_rules! sources {
     ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
@@ -271,10 +254,6 @@ async fn rooms(door: Arc<Door>, call: Call) -> Answered {
         return Err(Trouble::from(untold::<Rooms>()));
     }
     whole::<Rooms>(door, call).await
-}
-
-async fn travel(door: Arc<Door>, call: Call) -> Answered {
-    whole::<Travel>(door, call).await
 }
 
 /// A stream of everything that happens, of a service whose feed is always kept.

@@ -1,4 +1,4 @@
-//! What clients are told: one JSON object each, with an `op`.
+//! Messages to clients: one JSON object each, with an `op`.
 
 use serde::Serialize;
 use turnstile_chassis::Fields;
@@ -78,7 +78,7 @@ struct Trades<'a> {
 struct OrdersSnapshot<'a> {
     /// The open ones, the oldest first.
     orders: &'a [OrderView],
-    /// Present and true when there are more than are told.
+    /// Present and true when there are more than the message holds.
     more: Option<bool>,
 }
 
@@ -176,7 +176,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Of several changes at one price only the last is told. The sequence number before them is
+    /// Of several changes at one price the message holds the last only. The sequence number before them is
     /// counted from the first of them, so that whatever is missing shows.
     fn changes(
         self,

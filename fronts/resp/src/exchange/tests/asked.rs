@@ -9,9 +9,9 @@ use turnstile_types::{Key, Timestamp};
 use super::{account, client_id, decimal, symbol};
 use crate::{
     Call, Invalid,
-    catalogue::{Action, COMMANDS, Catalogue, Syntax},
+    catalogue::{Action, COMMANDS, Catalogue},
     exchange::{Request, parse},
-    tests::{self, any_word, framed, typed},
+    tests::{framed, syntaxes, typed},
 };
 
 /// What a typed line asks for, or the error it gets.
@@ -598,48 +598,6 @@ fn read<T>(
     })
 }
 
-fn syntaxes() -> impl Iterator<Item = (&'static Call, &'static Syntax)> {
-    tests::syntaxes(|action| match action {
-        Action::Exchange(call) => Some(call),
-        _ => None,
-    })
-}
-
-/// Words that mean something somewhere.
-const KNOWN: &[&str] = &[
-    "ada",
-    "ACME",
-    "BUY",
-    "SELL",
-    "10",
-    "9.5",
-    "MARKET",
-    "GTC",
-    "IOC",
-    "UNTIL",
-    "SELF_TRADE",
-    "skip",
-    "CLIENT_ID",
-    "KEY",
-    "LIMIT",
-    "CURSOR",
-    "SYMBOL",
-    "ACCOUNT",
-    "LOW",
-    "HIGH",
-    "LEVELS",
-    "OPEN_ORDERS",
-    "QUANTITY",
-    "NOTIONAL",
-    "PRICE_SCALE",
-    "QUANTITY_SCALE",
-    "id:c",
-    "7",
-    "",
-    "2026-12-24T10:04:05Z",
-    "99999999999999999999",
-];
-
 fn label(alphabet: &'static str) -> impl Strategy<Value = String> {
     proptest::string::string_regex(alphabet).unwrap()
 }
@@ -718,32 +676,12 @@ fn spelt(order: &Order) -> Vec<Vec<u8>> {
 }
 
 fn place_order() -> &'static Call {
-    let mut all = syntaxes().map(|(call, _)| call);
+    let mut all = syntaxes().map(|(_, call, _)| call);
     let found = all.find(|call| call.name() == "exchange.place-order");
     found.expect("the exchange takes orders")
 }
 
 proptest! {
-    #[test]
-    fn any_words_are_a_request_or_an_error_that_names_the_command(
-        words in proptest::collection::vec(any_word(KNOWN), 0..12),
-    ) {
-        for (call, _) in syntaxes() {
-            read(call, &words, |found| {
-                let is_right = match &found {
-                    Ok(Request::Query(_)) => call.is_read(),
-                    Ok(Request::Command { .. }) => !call.is_read(),
-                    Err(invalid) => {
-                        let name = call.name().to_ascii_uppercase();
-                        invalid.call == call && invalid.to_string().starts_with(&name)
-                    }
-                };
-                prop_assert!(is_right, "{call:?} {found:?}");
-                Ok(())
-            })?;
-        }
-    }
-
     #[test]
     fn an_order_is_read_as_it_is_spelt(order in any_order()) {
         read(place_order(), &spelt(&order), |found| {

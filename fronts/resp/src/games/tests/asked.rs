@@ -1,6 +1,5 @@
 //! What a line asks for, or the error it gets.
 
-use proptest::prelude::*;
 use turnstile_games::{
     Claim, Command, Deed, Game, MatchId, Measure, Opponent, Query, Rung, Verdict,
 };
@@ -8,10 +7,9 @@ use turnstile_types::Key;
 
 use super::player;
 use crate::{
-    Call, Invalid,
-    catalogue::{Action, Syntax},
+    catalogue::Action,
     games::{Request, parse},
-    tests::{self, any_word, framed, typed},
+    tests::typed,
 };
 
 /// What a typed line asks for, or the error it gets.
@@ -278,80 +276,4 @@ fn an_error_says_which_argument_is_wrong_and_why() {
     asked("GAMES.GET-MATCH 7 KEY k", |found| {
         assert_eq!(found, Err("Err(Arity(\"games.get-match\"))".to_owned()));
     });
-}
-
-fn syntaxes() -> impl Iterator<Item = (&'static Call, &'static Syntax)> {
-    tests::syntaxes(|action| match action {
-        Action::Games(call) => Some(call),
-        _ => None,
-    })
-}
-
-#[test]
-fn what_changes_something_takes_a_key() {
-    let found = syntaxes().map(|(call, syntax)| {
-        let last = syntax.arguments.last();
-        (
-            call,
-            last.and_then(|argument| argument.token) == Some("KEY"),
-        )
-    });
-    let expected = syntaxes().map(|(call, _)| (call, !call.is_read()));
-    assert!(found.eq(expected));
-    assert_eq!(syntaxes().count(), 24);
-}
-
-/// Words that mean something somewhere.
-const KNOWN: &[&str] = &[
-    "7",
-    "0",
-    "ada",
-    "bob",
-    "gomoku",
-    "drawn",
-    "KEY",
-    "CLAIM",
-    "wins",
-    "CURSOR",
-    "LIMIT",
-    "CURSOR",
-    "7:9",
-    "MEASURE",
-    "elo",
-    "EACH_SIDE",
-    "",
-    "99999999999999999999",
-];
-
-/// Has a request of these words read.
-fn read<T>(
-    call: &'static Call,
-    words: &[Vec<u8>],
-    check: impl FnOnce(Result<Request<'_>, Box<Invalid>>) -> T,
-) -> T {
-    framed(call.name(), words, |arguments| {
-        check(parse(call, arguments))
-    })
-}
-
-proptest! {
-    #[test]
-    fn any_words_are_a_request_or_an_error_that_names_the_command(
-        words in proptest::collection::vec(any_word(KNOWN), 0..9),
-    ) {
-        for (call, _) in syntaxes() {
-            read(call, &words, |found| {
-                let is_right = match &found {
-                    Ok(Request::Query(_)) => call.is_read(),
-                    Ok(Request::Command { .. }) => !call.is_read(),
-                    Err(invalid) => {
-                        let name = call.name().to_ascii_uppercase();
-                        invalid.call == call && invalid.to_string().starts_with(&name)
-                    }
-                };
-                prop_assert!(is_right, "{call:?} {found:?}");
-                Ok(())
-            })?;
-        }
-    }
 }
