@@ -22,21 +22,16 @@ older checkout, there as well.
 - *Production lines* are the lines of Rust files before `#[cfg(test)]`, *test lines* the lines after
   it and those of files and folders named `tests`. The laboratory and the benchmarks are production.
 - *Files for a refusal* counts the production files that name a variant, for example
-  `Refusal::SoldOut`: the mean over all variants of all services. *Files for a command* does the same
-  for `Command`.
+  `Refusal::SoldOut`: the mean over all variants of all services. Files count that belong to the
+  service: they lie in a folder or have a name that is the service's, or name its crate. *Files for a
+  command* does the same for `Command`.
 - *Type names with two meanings* are names of structs, enums, traits and aliases that are defined in
   two or more production files.
 - *Modules in cycles* are top modules of a crate that use each other, directly or over others.
 ";
 
-/// Services whose enums are counted, as folders.
-const SERVICES: [&str; 5] = [
-    "domain/rooms",
-    "domain/exchange",
-    "domain/games",
-    "domain/travel",
-    "domain/seats",
-];
+/// Services whose enums are counted.
+const SERVICES: [&str; 5] = ["rooms", "exchange", "games", "travel", "seats"];
 
 /// Counts the checkout at `root` and, if there is one, an older checkout; writes the table.
 pub(crate) fn run(root: &Path, before: Option<&str>) -> Result<String> {
@@ -127,19 +122,29 @@ fn figures(tree: &Tree) -> Figures {
 
 /// How many production files name a variant of an enum of the services, on average.
 fn files_for_a_variant(production: &[(&File, String)], name: &str) -> f64 {
-    let services = production
-        .iter()
-        .filter(|(file, _)| SERVICES.iter().any(|folder| file.path.starts_with(folder)));
-    let variants: BTreeSet<String> = services
-        .flat_map(|(_, code)| variants(code, name))
-        .collect();
-    let files = variants.iter().map(|variant| {
-        let naming = production.iter().filter(|(_, code)| names(code, variant));
-        naming.count()
-    });
-    let files: usize = files.sum();
+    let (mut variants_seen, mut files) = (0, 0);
+    for service in SERVICES {
+        let own = |file: &File| file.path.starts_with(&format!("domain/{service}/"));
+        let name_of_crate = format!("turnstile_{service}");
+        let of_service: Vec<&str> = production
+            .iter()
+            .filter(|(file, code)| file.path.contains(service) || code.contains(&name_of_crate))
+            .map(|(_, code)| code.as_str())
+            .collect();
+        let declared = production.iter().filter(|(file, _)| own(file));
+        let variants: BTreeSet<String> = declared
+            .flat_map(|(_, code)| variants(code, name))
+            .collect();
+        variants_seen += variants.len();
+        for variant in &variants {
+            files += of_service
+                .iter()
+                .filter(|code| names(code, variant))
+                .count();
+        }
+    }
     #[expect(clippy::cast_precision_loss, reason = "there are hundreds")]
-    let mean = files as f64 / variants.len().max(1) as f64;
+    let mean = files as f64 / variants_seen.max(1) as f64;
     mean
 }
 
@@ -208,9 +213,10 @@ mod tests {
                 "domain/rooms/src/outcome.rs",
                 "pub enum Refusal {\n    SoldOut { nights: u8 },\n    Sold,\n}\n",
             ),
-            ("a.rs", "Refusal::SoldOut Refusal::SoldOut"),
-            ("b.rs", "Refusal::SoldOut Refusal::Sold"),
-            ("c.rs", "#[cfg(test)]\nRefusal::Sold"),
+            ("sim/rooms.rs", "Refusal::SoldOut Refusal::SoldOut"),
+            ("b.rs", "turnstile_rooms; Refusal::SoldOut Refusal::Sold"),
+            ("rooms.rs", "#[cfg(test)]\nRefusal::Sold"),
+            ("of_another_service.rs", "Refusal::Sold"),
         ];
         assert_eq!(of(&files, "files for a refusal, mean"), "1.5");
     }
