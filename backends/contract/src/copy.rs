@@ -97,6 +97,100 @@ pub trait Target: Source {
     fn finish(&mut self) -> Moving<'_, Result<(), Refusal>>;
 }
 
+/// A [`Target`] whose failures do not say yet where they are.
+pub trait CopySite {
+    /// Where it is, for those who are told of a failure.
+    fn place(&self) -> &str;
+
+    /// See [`Source::head`].
+    fn read_head(&mut self) -> impl Future<Output = Result<Head, Halt>>;
+
+    /// See [`Source::tell`].
+    fn tell_all(
+        &mut self,
+        now: Timestamp,
+        teller: Teller,
+    ) -> impl Future<Output = Result<(), Halt>>;
+
+    /// See [`Target::lacks`].
+    fn lacking(&self, _piece: &Piece) -> Option<&'static str> {
+        None
+    }
+
+    /// See [`Target::is_choosy`].
+    const IS_CHOOSY: bool = false;
+
+    /// See [`Target::begin`].
+    fn begin_copy(&mut self, head: &Head, again: bool) -> impl Future<Output = Result<(), Halt>>;
+
+    /// See [`Target::take`].
+    fn write(&mut self, pieces: Vec<Piece>) -> impl Future<Output = Result<(), Halt>>;
+
+    /// See [`Target::take_keys`].
+    fn write_keys(&mut self, keys: Vec<Remembered>) -> impl Future<Output = Result<(), Halt>>;
+
+    /// See [`Target::settle`].
+    fn write_rest(&mut self) -> impl Future<Output = Result<(), Halt>>;
+
+    /// See [`Target::finish`].
+    fn end_copy(&mut self) -> impl Future<Output = Result<(), Halt>>;
+}
+
+/// Boxes what a site does and says of its failures where they are.
+macro_rules! placed {
+    ($site:ident.$does:ident($($with:expr),*)) => {
+        Box::pin(async move {
+            let done = $site.$does($($with),*).await;
+            done.map_err(|halt| halt.at($site.place()))
+        })
+    };
+}
+
+impl<S: CopySite> Source for S {
+    fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
+        placed!(self.read_head())
+    }
+
+    fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>> {
+        placed!(self.tell_all(now, teller))
+    }
+}
+
+impl<S: CopySite> Target for S {
+    fn lacks(&self, piece: &Piece) -> Option<&'static str> {
+        self.lacking(piece)
+    }
+
+    fn is_choosy(&self) -> bool {
+        S::IS_CHOOSY
+    }
+
+    fn begin<'a>(
+        &'a mut self,
+        head: &'a Head,
+        _now: Timestamp,
+        again: bool,
+    ) -> Moving<'a, Result<(), Refusal>> {
+        placed!(self.begin_copy(head, again))
+    }
+
+    fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
+        placed!(self.write(pieces))
+    }
+
+    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+        placed!(self.write_keys(keys))
+    }
+
+    fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
+        placed!(self.write_rest())
+    }
+
+    fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
+        placed!(self.end_copy())
+    }
+}
+
 /// Where a copy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {

@@ -47,10 +47,11 @@ pub use event::{Event, EventKind, Level, Party, REPLACED};
 pub use label::{AccountId, ClientId, InvalidLabel, Symbol};
 pub use outcome::{Done, EndReason, Field, Outcome, Refusal, Ticket, TicketState};
 pub use query::{
-    AccountView, Answer, Cursor, DepthLevel, DepthView, Execution, OrderView, Query, QueuedOrder,
+    AccountView, Answer, DepthLevel, DepthView, Execution, OrderView, Query, QueuedOrder,
     SymbolView, Totals, Trade, levels,
 };
 pub use state::Exchange;
+pub use turnstile_chassis::Cursor;
 
 /// An order's number: from 1, in the order of acceptance, over all symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]

@@ -1,8 +1,7 @@
 //! The queries of the exchange.
 
 use turnstile_chassis::{
-    Field, Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Show, Value, Visitor,
-    Words,
+    Cursor, Field, Fields, Kind, Operations, PAGE, PAGE_MAX, Show, Value, Visitor, Words,
 };
 use turnstile_types::Timestamp;
 
@@ -10,32 +9,6 @@ use crate::{
     AccountId, Cash, ClientId, Decimal, EndReason, OrderId, OrderRef, Refusal, SelfTrade, Side,
     Symbol, TicketState, TimeInForce,
 };
-
-/// Where the next page of a listing begins: opaque to callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cursor(pub u64);
-
-impl Value for Cursor {
-    fn show<S: Show>(&self, show: S) -> S::Out {
-        show.cursor(self.0)
-    }
-
-    fn kind() -> Kind {
-        Kind::Cursor
-    }
-}
-
-impl Readable<'_> for Cursor {
-    type Invalid = NotWhole;
-
-    fn read(text: &[u8]) -> Result<Self, NotWhole> {
-        u64::read(text).map(Self)
-    }
-
-    fn kind() -> Kind {
-        Kind::Cursor
-    }
-}
 
 /// Prices of each side of a book when nothing is said.
 const LEVELS: u16 = 10;

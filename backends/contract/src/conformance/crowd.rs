@@ -2,39 +2,41 @@
 
 use std::{
     cell::{Cell, RefCell},
+    fmt::Write as _,
     ops::Range,
 };
 
 use futures_util::future::join_all;
-use turnstile_rooms::{Outcome, Reference, Rooms};
 use turnstile_seed::Random;
-use turnstile_types::{Position, Principal};
+use turnstile_types::{Key, Position, Timestamp};
 
-use super::{
-    Stand, draw,
-    history::{BEGINNING, Pair},
-    offers,
-    oracle::made,
-};
-use crate::{Backend, Request};
+use super::{BEGINNING, Stand, Suite, history::Course};
+use crate::{Backend, Failure, Reply, Request};
 
 const CALLERS: u64 = 12;
 const BATCHES: u64 = 12;
 
+/// How often a caller asks again while the back end is away: each time it says so at once.
+const TRIES_MAX: u64 = 10_000_000;
+
 /// One command that was decided, and when its caller sent it and had the answer.
-struct Decided {
+struct Call<M: Suite> {
     request: Request,
-    outcome: Outcome,
-    position: Position,
+    reply: Reply<M>,
     sent: u64,
     answered: u64,
 }
 
 /// What the callers of a crowd share.
-struct Crowd {
+struct Callers<'a, M: Suite> {
     seed: u64,
-    made: RefCell<Vec<Reference>>,
-    decided: RefCell<Vec<Decided>>,
+    now: Timestamp,
+    /// What happens after so many batches, if anything; then each command has a key, and is sent
+    /// again until it is answered.
+    disturb: Option<(u64, &'a dyn Fn())>,
+    batches: Cell<u64>,
+    made: RefCell<Vec<M::Made>>,
+    calls: RefCell<Vec<Call<M>>>,
     clock: Cell<u64>,
 }
 
@@ -44,66 +46,130 @@ struct Crowd {
 /// # Errors
 /// They are not, or a position tells that a command came before one that had been answered
 /// before it was sent.
-pub async fn check_crowds(stand: &impl Stand, seeds: Range<u64>) -> Result<(), String> {
+pub async fn check_crowds<M: Suite>(
+    stand: &impl Stand<M>,
+    seeds: Range<u64>,
+) -> Result<(), String> {
     for seed in seeds {
-        let first = stand.fresh().await;
-        let second = stand.another().await;
-        let mut pair = Pair::new(&first);
-        pair.furnish().await?;
-        let crowd = Crowd {
-            seed,
-            made: RefCell::default(),
-            decided: RefCell::default(),
-            clock: Cell::new(0),
-        };
-        let called = join_all((0..CALLERS).map(|caller| {
-            let backend = if caller % 2 == 0 { &first } else { &second };
-            crowd.call(backend, caller)
-        }))
-        .await;
-        let called: Result<(), String> = called.into_iter().collect();
-        let checked = match called {
-            Ok(()) => check(&mut pair, crowd.decided.into_inner()).await,
-            failed => failed,
-        };
-        checked.map_err(|difference| format!("crowd {seed}: {difference}"))?;
+        check_crowd(stand, seed, None).await?;
     }
     Ok(())
 }
 
-impl Crowd {
-    async fn call(&self, backend: &impl Backend<Rooms>, caller: u64) -> Result<(), String> {
+/// Lets a crowd ask as [`check_crowds`] does, and calls `disturb` after each so many batches, while
+/// others are on their way: it may cut connections or kill the database, as long as it comes back.
+/// Every command has a key, and whoever is not answered asks again.
+///
+/// # Errors
+/// Something was done twice, or not at all, or was forgotten after it had been answered.
+pub async fn check_disturbed<M: Suite>(
+    stand: &impl Stand<M>,
+    seed: u64,
+    (every, disturb): (u64, &dyn Fn()),
+) -> Result<(), String> {
+    check_crowd(stand, seed, Some((every, disturb))).await
+}
+
+async fn check_crowd<M: Suite>(
+    stand: &impl Stand<M>,
+    seed: u64,
+    disturb: Option<(u64, &dyn Fn())>,
+) -> Result<(), String> {
+    let first = stand.fresh().await;
+    let second = stand.another().await;
+    let mut course = Course::new(&first);
+    course.furnish().await?;
+    let mut random = Random::new(seed);
+    let (before, later_ms) = M::BEFORE_CROWD;
+    for _ in 0..before {
+        course.batch(&mut random).await?;
+    }
+    course.now = BEGINNING.plus_ms(later_ms);
+    let crowd = Callers {
+        seed,
+        now: course.now,
+        disturb,
+        batches: Cell::new(0),
+        made: RefCell::new(course.made.clone()),
+        calls: RefCell::default(),
+        clock: Cell::new(0),
+    };
+    let called = join_all((0..CALLERS).map(|caller| {
+        let backend = if caller % 2 == 0 { &first } else { &second };
+        crowd.call(backend, caller)
+    }))
+    .await;
+    let called: Result<(), String> = called.into_iter().collect();
+    let checked = match called {
+        Ok(()) => check(&mut course, crowd.calls.into_inner()).await,
+        failed => failed,
+    };
+    checked.map_err(|difference| format!("crowd {seed}: {difference}"))
+}
+
+impl<M: Suite> Callers<'_, M> {
+    async fn call(&self, backend: &impl Backend<M>, caller: u64) -> Result<(), String> {
         let mut random = Random::new(self.seed * CALLERS + caller);
-        for _ in 0..BATCHES {
+        for batch in 0..BATCHES {
             let mut requests = Vec::new();
-            for _ in 0..1 + random.below(4) {
-                let command = draw::command(&mut random, &self.made.borrow());
-                if offers(backend, &command) {
-                    let principal = draw::principal(&mut random);
-                    requests.push(Request::new::<Rooms>(principal, None, &command));
+            for place in 0..1 + random.below(4) {
+                let command = M::draw_command(&mut random, self.now, &self.made.borrow());
+                if !M::offers(backend.unsupported(), &command) {
+                    continue;
                 }
+                let key = format!("{caller}-{batch}-{place}");
+                let key = Key::parse(key.as_bytes()).expect("a key of the suite");
+                let key = self.disturb.map(|_disturb| key);
+                let principal = random.pick(&M::principals());
+                requests.push(Request::new::<M>(principal, key, &command));
             }
             let sent = self.instant();
-            let results = backend.execute(BEGINNING, &requests).await;
+            let replies = self.answered(backend, &requests).await?;
             let answered = self.instant();
-            if results.len() != requests.len() {
-                return Err("it takes one answer for each command".into());
-            }
-            for (request, result) in requests.into_iter().zip(results) {
-                let reply = result.map_err(|failure| format!("failed: {failure}"))?;
-                self.made
-                    .borrow_mut()
-                    .extend(made(&mut reply.outcome.clone()).copied());
-                self.decided.borrow_mut().push(Decided {
+            for (request, reply) in requests.into_iter().zip(replies) {
+                self.made.borrow_mut().extend(M::made(&reply.outcome));
+                self.calls.borrow_mut().push(Call {
                     request,
-                    outcome: reply.outcome,
-                    position: reply.position,
+                    reply,
                     sent,
                     answered,
                 });
             }
+            self.batches.set(self.batches.get() + 1);
+            if let Some((every, disturb)) = self.disturb
+                && self.batches.get().is_multiple_of(every)
+            {
+                disturb();
+            }
         }
         Ok(())
+    }
+
+    /// Sends a batch, again where that is safe and the back end says that it may help.
+    async fn answered(
+        &self,
+        backend: &impl Backend<M>,
+        requests: &[Request],
+    ) -> Result<Vec<Reply<M>>, String> {
+        let mut tries = 0;
+        loop {
+            let results = backend.execute(self.now, requests).await;
+            if results.len() != requests.len() {
+                return Err("it takes one answer for each command".into());
+            }
+            let is_lost = |result: &Result<_, Failure>| {
+                matches!(
+                    result,
+                    Err(Failure::Unavailable { .. } | Failure::Unknown { .. })
+                )
+            };
+            tries += 1;
+            if self.disturb.is_some() && tries < TRIES_MAX && results.iter().any(is_lost) {
+                continue;
+            }
+            let replies = results.into_iter().collect::<Result<_, _>>();
+            return replies.map_err(|failure| format!("failed: {failure}"));
+        }
     }
 
     fn instant(&self) -> u64 {
@@ -112,39 +178,42 @@ impl Crowd {
     }
 }
 
-async fn check<B: Backend<Rooms>>(
-    pair: &mut Pair<'_, B>,
-    mut decided: Vec<Decided>,
+async fn check<M: Suite, B: Backend<M>>(
+    course: &mut Course<'_, M, B>,
+    mut calls: Vec<Call<M>>,
 ) -> Result<(), String> {
-    decided.sort_by_key(|decided| decided.position);
+    calls.sort_by_key(|call| call.reply.position);
     let mut story = String::new();
     let mut latest = 0;
     let mut last = Position(0);
-    for one in &decided {
-        let command = one.request.command::<Rooms>().expect("its own command");
-        let principal: &Principal = &one.request.principal;
-        story.push_str(&format!(
-            "\n{} {principal:?} {command:?} -> {:?}",
-            one.position, one.outcome
-        ));
-        if one.position == last {
-            return Err(format!("{last} was given twice{story}"));
+    for call in &calls {
+        let command = call.request.command::<M>().expect("its own command");
+        let principal = &call.request.principal;
+        let (position, outcome) = (call.reply.position, &call.reply.outcome);
+        writeln!(story, "{position} {principal:?} {command:?} -> {outcome:?}")
+            .expect("memory takes it");
+        if position == last {
+            return Err(format!("{last} was given twice\n{story}"));
         }
-        if one.answered < latest {
+        if call.answered < latest {
             return Err(format!(
-                "it was answered before one of an earlier position was sent{story}"
+                "it was answered before one of an earlier position was sent\n{story}"
             ));
         }
-        latest = latest.max(one.sent);
-        last = one.position;
-        let given = (&one.outcome, one.position);
-        let expected = pair.oracle.decide(BEGINNING, principal, &command, given)?;
-        if expected != one.outcome {
-            return Err(format!("the machine answers {expected:?}{story}"));
+        latest = latest.max(call.sent);
+        last = position;
+        let given = (outcome, position);
+        let expected = course
+            .oracle
+            .decide(course.now, principal, command, given)?;
+        course.made.extend(M::made(outcome));
+        if expected != *outcome {
+            return Err(format!("the machine answers {expected:?}\n{story}"));
         }
     }
-    pair.tick().await?;
-    pair.compare()
-        .await
-        .map_err(|difference| format!("{difference}{story}"))
+    let compared = match course.tick().await {
+        Ok(()) => course.compare_all().await,
+        different => different,
+    };
+    compared.map_err(|difference| format!("{difference}\n{story}"))
 }

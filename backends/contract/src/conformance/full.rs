@@ -6,9 +6,9 @@ use turnstile_rooms::{
 use turnstile_types::{Night, Principal, Stay};
 
 use super::{
-    draw,
-    history::BEGINNING,
-    keys::{furnish, keyed},
+    BEGINNING,
+    history::{Course, keyed},
+    rooms,
 };
 use crate::{Backend, Failure, Request};
 
@@ -34,7 +34,7 @@ impl<'a, B: Backend<Rooms>> House<'a, B> {
     /// # Errors
     /// It cannot be opened.
     pub async fn open(backend: &'a B) -> Result<Self, String> {
-        furnish(backend).await?;
+        Course::new(backend).furnish().await?;
         let made = Vec::new();
         Ok(Self { backend, made })
     }
@@ -122,8 +122,8 @@ impl<'a, B: Backend<Rooms>> House<'a, B> {
 fn booking(room: &str) -> Request {
     let night = Night::from_days;
     let command = Command::Book {
-        property: draw::name("open-house"),
-        wish: Wish::Room(draw::name(room)),
+        property: rooms::name("open-house"),
+        wish: Wish::Room(rooms::name(room)),
         stay: Stay::new(night(21_000), night(21_002)).expect("a stay of the suite"),
         guest: GuestName::parse(b"Ada").expect("a guest of the suite"),
         id: GuestId {
@@ -131,5 +131,5 @@ fn booking(room: &str) -> Request {
             last_four: 2346,
         },
     };
-    keyed(room, &command)
+    keyed::<Rooms>(room, &command)
 }

@@ -1,39 +1,32 @@
 //! Random histories of one caller at a time: equal outcomes and answers after every step.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{collections::BTreeMap, fmt, ops::Range};
 
-use turnstile_rooms::{Answer, Command, Query, Reference, Rooms};
 use turnstile_seed::Random;
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Key, Position, Principal, Timestamp};
 
-use super::{
-    Stand, answers, draw, offers,
-    oracle::{Oracle, forget_expiry, made},
-};
+use super::{BEGINNING, Stand, Suite, oracle::Oracle};
 use crate::{Backend, Failure, Reply, Request};
-
-/// Early in 2027.
-pub(super) const BEGINNING: Timestamp = Timestamp(1_798_761_600_000);
 
 /// What was first answered under an idempotency key.
 #[derive(Clone, Debug)]
-struct First {
-    at: Timestamp,
-    request: Request,
-    reply: Reply<Rooms>,
+pub(super) struct FirstAnswer<M: Suite> {
+    pub(super) at: Timestamp,
+    pub(super) request: Request,
+    reply: Reply<M>,
 }
 
 /// A back end and the machine, and where they are in their history.
-pub(super) struct Pair<'a, B> {
-    backend: &'a B,
+pub(super) struct Course<'a, M: Suite, B> {
+    pub(super) backend: &'a B,
     /// What is not asked of it, as another back end that comes after it does not offer it.
     pub(super) not_asked: &'static [&'static str],
-    pub(super) oracle: Oracle,
+    pub(super) oracle: Oracle<M>,
     pub(super) now: Timestamp,
-    made: Vec<Reference>,
-    last: Position,
-    keys: BTreeMap<(Principal, String), First>,
+    pub(super) made: Vec<M::Made>,
+    pub(super) last: Position,
+    pub(super) keys: BTreeMap<(Principal, String), FirstAnswer<M>>,
     /// What was asked and answered, for who must read it.
     story: Vec<String>,
 }
@@ -42,57 +35,30 @@ pub(super) struct Pair<'a, B> {
 ///
 /// # Errors
 /// An answer is not the machine's; with the history that led to it.
-pub async fn check_histories(
-    stand: &impl Stand,
+pub async fn check_histories<M: Suite>(
+    stand: &impl Stand<M>,
     seeds: Range<u64>,
     steps: u32,
 ) -> Result<(), String> {
     for seed in seeds {
         let backend = stand.fresh().await;
-        let mut pair = Pair::new(&backend);
-        let played = play(&mut pair, &mut Random::new(seed), steps).await;
-        played.map_err(|difference| {
-            let story = pair.story.join("\n");
-            format!("history {seed} differs: {difference}\n{story}")
-        })?;
+        let mut course = Course::new(&backend);
+        let played = course.play(&mut Random::new(seed), steps).await;
+        played.map_err(|difference| course.told(&format!("history {seed}"), &difference))?;
     }
     Ok(())
 }
 
-pub(super) async fn play<B: Backend<Rooms>>(
-    pair: &mut Pair<'_, B>,
-    random: &mut Random,
-    steps: u32,
-) -> Result<(), String> {
-    pair.furnish().await?;
-    go_on(pair, random, steps).await
+/// A request that has a key.
+pub(super) fn keyed<M: Suite>(key: &str, command: &M::Command<'_>) -> Request {
+    let key = Key::parse(key.as_bytes()).expect("a key of the suite");
+    Request::new::<M>(Principal::local(), Some(key), command)
 }
 
-/// Plays some steps, and compares all that can be asked.
-pub(super) async fn go_on<B: Backend<Rooms>>(
-    pair: &mut Pair<'_, B>,
-    random: &mut Random,
-    steps: u32,
-) -> Result<(), String> {
-    for _ in 0..steps {
-        pair.now = pair.now.plus_ms(draw::wait_ms(random));
-        match random.below(12) {
-            0 => pair.tick().await?,
-            1..4 => {
-                let query = draw::query(random, &pair.made);
-                pair.ask(&draw::principal(random), &query).await?;
-            }
-            _ => pair.batch(random).await?,
-        }
-    }
-    pair.tick().await?;
-    pair.compare().await
-}
-
-impl<B> Pair<'_, B> {
+impl<M: Suite, B> Course<'_, M, B> {
     /// The same history with another back end, which has the state of this one.
-    pub(super) fn moved_to<C>(self, backend: &C) -> Pair<'_, C> {
-        Pair {
+    pub(super) fn moved_to<C>(self, backend: &C) -> Course<'_, M, C> {
+        Course {
             backend,
             not_asked: &[],
             oracle: self.oracle,
@@ -111,7 +77,7 @@ impl<B> Pair<'_, B> {
     }
 }
 
-impl<'a, B: Backend<Rooms>> Pair<'a, B> {
+impl<'a, M: Suite, B: Backend<M>> Course<'a, M, B> {
     pub(super) fn new(backend: &'a B) -> Self {
         Self {
             backend,
@@ -125,23 +91,51 @@ impl<'a, B: Backend<Rooms>> Pair<'a, B> {
         }
     }
 
-    /// Opens the properties of the suite.
+    pub(super) async fn play(&mut self, random: &mut Random, steps: u32) -> Result<(), String> {
+        self.furnish().await?;
+        self.go_on(random, steps).await
+    }
+
+    /// Plays some steps, and compares all that can be asked.
+    pub(super) async fn go_on(&mut self, random: &mut Random, steps: u32) -> Result<(), String> {
+        for step in 1..=steps {
+            let now = self.now.plus_ms(M::wait_ms(random));
+            if now.ms_since(BEGINNING) < M::LONGEST_MS {
+                self.now = now;
+            }
+            match random.below(12) {
+                0 => self.tick().await?,
+                1..4 => {
+                    let query = M::draw_query(random, &self.made);
+                    self.ask(&random.pick(&M::principals()), &query).await?;
+                }
+                _ => self.batch(random).await?,
+            }
+            if step.is_multiple_of(M::COMPARED_EVERY) {
+                self.compare().await?;
+            }
+        }
+        self.tick().await?;
+        self.compare_all().await
+    }
+
+    /// Does what comes before all else.
     pub(super) async fn furnish(&mut self) -> Result<(), String> {
-        let requests = draw::furniture()
+        let requests = M::furniture()
             .iter()
-            .map(|command| Request::new::<Rooms>(Principal::local(), None, command))
+            .map(|command| Request::new::<M>(Principal::local(), None, command))
             .collect();
         self.execute(requests).await
     }
 
     /// Has some commands decided in one batch, some of them under idempotency keys.
-    async fn batch(&mut self, random: &mut Random) -> Result<(), String> {
+    pub(super) async fn batch(&mut self, random: &mut Random) -> Result<(), String> {
         let mut requests = Vec::new();
         for _ in 0..1 + random.below(5) {
-            let principal = draw::principal(random);
-            let command = draw::command(random, &self.made);
-            let is_asked = !self.not_asked.contains(&command.code());
-            if !is_asked || !offers(self.backend, &command) {
+            let principal = random.pick(&M::principals());
+            let command = M::draw_command(random, self.now, &self.made);
+            let is_offered = |unsupported| M::offers(unsupported, &command);
+            if !is_offered(self.not_asked) || !is_offered(self.backend.unsupported()) {
                 continue;
             }
             let key = format!("key-{}", random.below(5));
@@ -151,80 +145,41 @@ impl<'a, B: Backend<Rooms>> Pair<'a, B> {
                 _ => {
                     let key = Key::parse(key.as_bytes()).expect("a key of the suite");
                     let key = Some(key).filter(|_key| random.one_in(8));
-                    Request::new::<Rooms>(principal, key, &command)
+                    Request::new::<M>(principal, key, &command)
                 }
             });
         }
         self.execute(requests).await
     }
 
-    /// Sends all that has a key again when the oldest key has its last moment, and in the next.
-    pub(super) async fn retry_at_the_end(&mut self) -> Result<(), String> {
-        let is_young = |first: &&First| self.now.ms_since(first.at) < KEY_MS;
-        let oldest = self
-            .keys
-            .values()
-            .filter(is_young)
-            .min_by_key(|first| first.at);
-        let Some(at) = oldest.map(|first| first.at) else {
-            return Ok(());
-        };
-        self.now = self.now.max(Timestamp(at.0 + KEY_MS - 1));
-        self.retry().await?;
-        self.now = self.now.max(Timestamp(at.0 + KEY_MS));
-        self.retry().await
-    }
-
-    /// Sends all that has a key again, and other commands under the same keys: who is remembered has its
-    /// first answer or is refused, who is forgotten is decided anew.
-    pub(super) async fn retry(&mut self) -> Result<(), String> {
-        let firsts: Vec<_> = self.keys.values().cloned().collect();
-        for First { request, .. } in firsts {
-            let property = draw::name(&format!("anew-{}", self.last));
-            let open = false;
-            let command = Command::AddProperty { property, open };
-            let key = request.key().map(|key| Key::parse(key.as_bytes()));
-            let key = key.transpose().expect("a key of the suite");
-            let other = Request::new::<Rooms>(request.principal, key, &command);
-            self.execute(vec![request, other]).await?;
-        }
-        Ok(())
-    }
-
-    async fn execute(&mut self, requests: Vec<Request>) -> Result<(), String> {
+    pub(super) async fn execute(&mut self, requests: Vec<Request>) -> Result<(), String> {
         let results = self.backend.execute(self.now, &requests).await;
         self.story.push(format!("at {}", self.now));
-        if results.len() != requests.len() {
-            return Err(format!(
-                "{} answers to {} commands",
-                results.len(),
-                requests.len()
-            ));
+        let (answers, commands) = (results.len(), requests.len());
+        if answers != commands {
+            return Err(format!("{answers} answers to {commands} commands"));
         }
-        for (request, result) in requests.into_iter().zip(results) {
-            let command = request.command::<Rooms>().expect("a command of the suite");
-            let (principal, key) = (request.principal, request.key());
-            self.story
-                .push(format!("{principal:?} {key:?} {command:?} -> {result:?}"));
-            self.check(&request, &command, result)?;
+        for (request, result) in requests.iter().zip(results) {
+            self.check(request, result)?;
         }
         Ok(())
     }
 
-    fn check(
+    /// Checks what became of a request, the latest of all.
+    pub(super) fn check(
         &mut self,
         request: &Request,
-        command: &Command<'_>,
-        result: Result<Reply<Rooms>, Failure>,
+        result: Result<Reply<M>, Failure>,
     ) -> Result<(), String> {
-        let name = request.key().map(|key| (request.principal, key.to_owned()));
+        let command = request.command::<M>().expect("a command of the suite");
+        let (principal, key) = (request.principal, request.key());
+        self.story
+            .push(format!("{principal:?} {key:?} {command:?} -> {result:?}"));
+        let name = key.map(|key| (principal, key.to_owned()));
         let first = name.as_ref().and_then(|name| self.keys.get(name));
         if let Some(first) = first.filter(|first| self.now.ms_since(first.at) < KEY_MS) {
             let expected = if first.request.bytes() == request.bytes() {
-                Ok(Reply::<Rooms> {
-                    replayed: true,
-                    ..first.reply.clone()
-                })
+                Ok(again::<M>(&first.reply))
             } else {
                 Err(Failure::KeyReused {
                     first: first.reply.position,
@@ -238,17 +193,15 @@ impl<'a, B: Backend<Rooms>> Pair<'a, B> {
         }
         self.last = reply.position;
         let given = (&reply.outcome, reply.position);
-        let outcome = self
-            .oracle
-            .decide(self.now, &request.principal, command, given)?;
-        self.made.extend(made(&mut reply.outcome.clone()).copied());
-        let expected = Reply::<Rooms> {
+        let outcome = self.oracle.decide(self.now, &principal, command, given)?;
+        self.made.extend(M::made(&reply.outcome));
+        let expected = Reply::<M> {
             position: reply.position,
             replayed: false,
             outcome,
         };
         if let Some(name) = name {
-            let first = First {
+            let first = FirstAnswer {
                 at: self.now,
                 request: request.clone(),
                 reply: reply.clone(),
@@ -264,103 +217,71 @@ impl<'a, B: Backend<Rooms>> Pair<'a, B> {
         self.oracle.tick(self.now);
         let ticked = self.backend.tick(self.now).await;
         ticked.map_err(|failure| format!("failed: {failure}"))?;
-        self.ask(&Principal::local(), &Query::Totals).await
+        self.ask(&Principal::local(), &M::TOTALS).await
     }
 
-    /// Compares all that can be asked.
-    pub(super) async fn compare(&mut self) -> Result<(), String> {
-        for query in draw::whole() {
-            for principal in draw::principals() {
+    /// Compares all that can be asked, but for single things.
+    async fn compare(&mut self) -> Result<(), String> {
+        self.oracle.check()?;
+        for query in M::whole() {
+            for principal in M::principals() {
                 self.ask(&principal, &query).await?;
             }
-        }
-        for reference in self.made.clone() {
-            self.ask(&Principal::local(), &Query::LookUp { reference })
-                .await?;
         }
         Ok(())
     }
 
-    async fn ask(&mut self, principal: &Principal, query: &Query) -> Result<(), String> {
-        if !answers(self.backend, query) {
+    /// Compares all that can be asked, and everything that there ever was.
+    pub(super) async fn compare_all(&mut self) -> Result<(), String> {
+        self.compare().await?;
+        for made in self.made.clone() {
+            self.ask(&Principal::local(), &M::look_up(made)).await?;
+        }
+        Ok(())
+    }
+
+    /// Compares whole listings: a page's cursor is the back end's own.
+    async fn ask(&mut self, principal: &Principal, query: &M::Query) -> Result<(), String> {
+        if !M::answers(self.backend.unsupported(), query) {
             return Ok(());
         }
         let mut expected = self.oracle.query(self.now, principal, query);
-        let mut asked = *query;
-        while let Some(next) = next_page(&mut expected) {
-            turn(&mut asked, next)?;
+        let mut asked = query.clone();
+        while let Some(next) = M::next_page(&mut expected) {
+            *M::cursor(&mut asked).ok_or("an answer without pages has another")? = Some(next);
             let page = self.oracle.query(self.now, principal, &asked);
-            append(&mut expected, page);
+            M::append(&mut expected, page);
         }
         let mut answer = self.answer(principal, query).await?;
-        let mut asked = *query;
-        while let Some(next) = next_page(&mut answer) {
-            turn(&mut asked, next)?;
-            append(&mut answer, self.answer(principal, &asked).await?);
+        let mut asked = query.clone();
+        while let Some(next) = M::next_page(&mut answer) {
+            *M::cursor(&mut asked).ok_or("an answer without pages has another")? = Some(next);
+            M::append(&mut answer, self.answer(principal, &asked).await?);
         }
         let (now, last) = (self.now, self.last);
         equal(&answer, &expected)
             .map_err(|difference| format!("{query:?} at {now}, after {last}: {difference}"))
     }
 
-    async fn answer(&self, principal: &Principal, query: &Query) -> Result<Answer, String> {
+    async fn answer(&self, principal: &Principal, query: &M::Query) -> Result<M::Answer, String> {
         let answer = self.backend.query(self.now, principal, query).await;
         let mut answer = answer.map_err(|failure| format!("{query:?} failed: {failure}"))?;
-        match &mut answer {
-            Answer::Entry(entry) => forget_expiry(entry),
-            Answer::Page(page) => page.entries.iter_mut().for_each(forget_expiry),
-            _ => {}
-        }
+        M::forget_own(&mut answer);
         Ok(answer)
     }
 }
 
-fn equal<T: std::fmt::Debug + PartialEq>(found: &T, expected: &T) -> Result<(), String> {
+/// What is answered to a retry.
+pub(super) fn again<M: Suite>(first: &Reply<M>) -> Reply<M> {
+    Reply::<M> {
+        replayed: true,
+        ..first.clone()
+    }
+}
+
+fn equal<T: fmt::Debug + PartialEq>(found: &T, expected: &T) -> Result<(), String> {
     if found == expected {
         return Ok(());
     }
     Err(format!("\nanswered {found:?}\nexpected {expected:?}"))
-}
-
-type Cursor = turnstile_rooms::Cursor;
-
-const fn next_page(answer: &mut Answer) -> Option<Cursor> {
-    match answer {
-        Answer::Page(page) => page.next.take(),
-        Answer::Properties { next, .. } => next.take(),
-        _ => None,
-    }
-}
-
-/// Asks for the page behind a cursor.
-fn turn(query: &mut Query, next: Cursor) -> Result<(), String> {
-    match query {
-        Query::List { cursor, .. }
-        | Query::Guest { cursor, .. }
-        | Query::Holds { cursor, .. }
-        | Query::Properties { cursor, .. } => *cursor = Some(next),
-        _ => return Err(format!("{query:?} has another page")),
-    }
-    Ok(())
-}
-
-/// Puts one page behind another; a page cursor that leads nowhere is left out of the comparison.
-fn append(answer: &mut Answer, page: Answer) {
-    match (answer, page) {
-        (Answer::Page(all), Answer::Page(page)) => {
-            all.entries.extend(page.entries);
-            all.next = page.next;
-        }
-        (
-            Answer::Properties { properties, next },
-            Answer::Properties {
-                properties: more,
-                next: last,
-            },
-        ) => {
-            properties.extend(more);
-            *next = last;
-        }
-        (answer, page) => *answer = page,
-    }
 }

@@ -3,88 +3,58 @@
 use futures_util::future::join_all;
 use turnstile_rooms::{Command, Outcome, Rooms, Wish};
 use turnstile_seed::Random;
-use turnstile_types::{Key, Principal};
 
-use super::{Stand, draw, history::BEGINNING};
-use crate::{Backend, Failure, Reply, Request};
+use super::{
+    BEGINNING, Stand, Suite,
+    history::{Course, again, keyed},
+    rooms,
+};
+use crate::{Backend, Failure, Reply};
 
-pub(super) fn keyed(key: &str, command: &Command<'_>) -> Request {
-    let key = Key::parse(key.as_bytes()).expect("a key of the suite");
-    Request::new::<Rooms>(Principal::local(), Some(key), command)
-}
-
-pub(super) async fn furnish(backend: &impl Backend<Rooms>) -> Result<(), String> {
-    let furniture: Vec<_> = draw::furniture()
-        .iter()
-        .map(|command| Request::new::<Rooms>(Principal::local(), None, command))
-        .collect();
-    for result in backend.execute(BEGINNING, &furniture).await {
-        done(&result)?;
-    }
-    Ok(())
-}
-
-type Decided = Result<Reply<Rooms>, Failure>;
-
-fn done(result: &Decided) -> Result<&Reply<Rooms>, String> {
-    match result {
-        Ok(reply) if matches!(reply.outcome, Outcome::Done(_)) => Ok(reply),
-        other => Err(format!("expected something done, got {other:?}")),
-    }
-}
-
-fn refused(result: &Decided) -> Result<&Reply<Rooms>, String> {
-    match result {
-        Ok(reply) if matches!(reply.outcome, Outcome::Refused(_)) => Ok(reply),
-        other => Err(format!("expected a refusal, got {other:?}")),
-    }
-}
-
-fn again(result: &Decided, first: &Reply<Rooms>) -> Result<(), String> {
-    let expected = Ok(Reply::<Rooms> {
-        replayed: true,
-        ..first.clone()
-    });
-    if *result == expected {
-        return Ok(());
-    }
-    Err(format!("expected {expected:?}, got {result:?}"))
-}
-
-/// Many callers send one command under one key through two back ends at once: it is decided once,
-/// and all have the same answer.
+/// Many callers send one command under one key through two back ends at once: it is decided once, all
+/// have the same answer, and it has its effect once.
 ///
 /// # Errors
-/// It is not.
-pub async fn check_keys_in_a_crowd(stand: &impl Stand, rounds: u64) -> Result<(), String> {
+/// It is not so.
+pub async fn check_keys_in_a_crowd<M: Suite>(
+    stand: &impl Stand<M>,
+    rounds: u32,
+) -> Result<(), String> {
     let first = stand.fresh().await;
     let second = stand.another().await;
-    furnish(&first).await?;
+    let mut course = Course::new(&first);
+    course.furnish().await?;
     for round in 0..rounds {
-        let hold = Command::Hold {
-            property: draw::name("open-house"),
-            wish: Wish::Room(draw::name(&format!("r{round}"))),
-            stay: draw::stay(&mut Random::new(round)),
-            ttl_ms: 1_000,
-        };
-        let request = [keyed(&format!("round-{round}"), &hold)];
+        let request = [keyed::<M>(&format!("round-{round}"), &M::done_in(round))];
         let results = join_all((0..16).map(|caller| {
             let backend = if caller % 2 == 0 { &first } else { &second };
             backend.execute(BEGINNING, &request)
         }))
         .await;
         let results: Vec<_> = results.into_iter().flatten().collect();
-        let is_first = |result: &&Decided| result.as_ref().is_ok_and(|reply| !reply.replayed);
+        let is_first =
+            |result: &&Result<Reply<M>, _>| result.as_ref().is_ok_and(|reply| !reply.replayed);
         let mut decided = results.iter().filter(is_first);
-        let (Some(once), None) = (decided.next(), decided.next()) else {
+        let (Some(Ok(once)), None) = (decided.next(), decided.next()) else {
             return Err(format!("it is not decided once: {results:?}"));
         };
-        let once = done(once)?;
         for result in results.iter().filter(|result| !is_first(result)) {
-            again(result, once)?;
+            answered_again::<M>(result, once)?;
         }
+        course.check(&request[0], Ok(once.clone()))?;
     }
-    Ok(())
+    course.compare_all().await
+}
+
+fn answered_again<M: Suite>(
+    result: &Result<Reply<M>, Failure>,
+    first: &Reply<M>,
+) -> Result<(), String> {
+    let expected = Ok(again::<M>(first));
+    if *result == expected {
+        return Ok(());
+    }
+    Err(format!("expected {expected:?}, got {result:?}"))
 }
 
 /// A refused command under a key is refused again, even when it could be done by now; and what is
@@ -94,31 +64,42 @@ pub async fn check_keys_in_a_crowd(stand: &impl Stand, rounds: u64) -> Result<()
 /// It is not so.
 pub async fn check_keys_of_failures(stand: &impl Stand) -> Result<(), String> {
     let backend = stand.fresh().await;
-    furnish(&backend).await?;
+    Course::new(&backend).furnish().await?;
     let hold = |room: &str| Command::Hold {
-        property: draw::name("grand"),
-        wish: Wish::Room(draw::name(room)),
-        stay: draw::stay(&mut Random::new(1)),
+        property: rooms::name("grand"),
+        wish: Wish::Room(rooms::name(room)),
+        stay: rooms::stay(&mut Random::new(1)),
         ttl_ms: 1_000,
     };
     let requests = [
-        keyed("a", &hold("nowhere")),
-        keyed("b", &hold("1")),
-        keyed("b", &hold("2")),
-        keyed("a", &hold("nowhere")),
-        keyed("c", &hold("2")),
-        keyed("d", &hold("2")),
+        ("a", "nowhere"),
+        ("b", "1"),
+        ("b", "2"),
+        ("a", "nowhere"),
+        ("c", "2"),
+        ("d", "2"),
     ];
+    let requests = requests.map(|(key, room)| keyed::<Rooms>(key, &hold(room)));
     let results = backend.execute(BEGINNING, &requests).await;
     let [unknown, held, reused, unknown_again, second, sold_out] = results.as_slice() else {
         return Err(format!("{} answers to six commands", results.len()));
     };
-    let first = done(held)?.position;
+    let first = decided(held, true)?.position;
     if *reused != Err(Failure::KeyReused { first }) {
         return Err(format!("expected a key used again, got {reused:?}"));
     }
-    again(unknown_again, refused(unknown)?)?;
-    done(second)?;
-    refused(sold_out)?;
+    answered_again::<Rooms>(unknown_again, decided(unknown, false)?)?;
+    decided(second, true)?;
+    decided(sold_out, false)?;
     Ok(())
+}
+
+/// The reply that says that something was done, or refused.
+fn decided(result: &Result<Reply<Rooms>, Failure>, is_done: bool) -> Result<&Reply<Rooms>, String> {
+    match result {
+        Ok(reply) if matches!(reply.outcome, Outcome::Done(_)) == is_done => Ok(reply),
+        other => Err(format!(
+            "expected that it is done: {is_done}, got {other:?}"
+        )),
+    }
 }

@@ -2,166 +2,128 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_rooms::{
-    Answer, Block, Command, Done, Entry, EntryState, Outcome, Query, Reference, Rooms,
-};
-use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
+use turnstile_types::{Context, Position, Principal, Timestamp};
 
-/// The machine, and what the back end calls the bookings that both know.
+use super::Suite;
+
+/// What the back end calls what the machine has, and the other way round.
 #[derive(Debug)]
-pub(super) struct Oracle {
-    machine: Rooms,
-    position: Position,
-    /// The back end's references, and the machine's.
-    ours: BTreeMap<Reference, Reference>,
-    /// The machine's references, and the back end's.
-    theirs: BTreeMap<Reference, Reference>,
+pub struct Names<M: Suite> {
+    /// The back end's names, and the machine's.
+    ours: BTreeMap<M::Made, M::Made>,
+    /// The machine's names, and the back end's.
+    theirs: BTreeMap<M::Made, M::Made>,
     /// The machine's positions, and the back end's.
     positions: BTreeMap<Position, Position>,
 }
 
-impl Oracle {
+impl<M: Suite> Names<M> {
+    /// Puts the machine's name in place of the back end's.
+    pub fn our(&self, made: &mut M::Made) {
+        *made = self.ours.get(made).copied().unwrap_or(M::NOBODYS);
+    }
+
+    /// Puts the back end's name in place of the machine's.
+    pub fn their(&self, made: &mut M::Made) {
+        *made = self.theirs.get(made).copied().unwrap_or(M::NOBODYS);
+    }
+
+    /// Puts the back end's position in place of the machine's.
+    pub fn their_position(&self, position: &mut Position) {
+        *position = self.positions.get(position).copied().unwrap_or(*position);
+    }
+
+    fn learn(&mut self, ours: M::Made, theirs: M::Made) -> Result<(), String> {
+        let known = *self.ours.entry(theirs).or_insert(ours);
+        if known != ours || *self.theirs.entry(ours).or_insert(theirs) != theirs {
+            return Err(format!("{theirs} was given twice"));
+        }
+        Ok(())
+    }
+}
+
+/// The machine, and what the back end calls what both know.
+#[derive(Debug)]
+pub(super) struct Oracle<M: Suite> {
+    machine: M,
+    position: Position,
+    names: Names<M>,
+}
+
+impl<M: Suite> Oracle<M> {
     pub(super) fn new() -> Self {
         Self {
-            machine: Rooms::empty(),
+            machine: M::empty(),
             position: Position(0),
-            ours: BTreeMap::new(),
-            theirs: BTreeMap::new(),
-            positions: BTreeMap::new(),
+            names: Names {
+                ours: BTreeMap::new(),
+                theirs: BTreeMap::new(),
+                positions: BTreeMap::new(),
+            },
         }
     }
 
     /// Decides a command that names what the back end knows, and says what the back end should have
-    /// answered in its place; `outcome` and `position` are what it did answer.
+    /// answered in its place; `given` and `position` are what it did answer.
     pub(super) fn decide(
         &mut self,
         now: Timestamp,
         principal: &Principal,
-        command: &Command<'_>,
-        (outcome, position): (&Outcome, Position),
-    ) -> Result<Outcome, String> {
-        self.position = Position(self.position.0 + 1);
-        self.positions.insert(self.position, position);
-        let context = Context {
-            position: self.position,
-            now,
-            principal,
-        };
-        let command = self.translated(*command);
+        mut command: M::Command<'_>,
+        (given, position): (&M::Outcome, Position),
+    ) -> Result<M::Outcome, String> {
+        if M::TICKS_FIRST {
+            self.tick(now);
+        }
+        let context = self.next(now, principal);
+        self.names.positions.insert(context.position, position);
+        M::ask_ours(&mut command, &self.names);
         let mut expected = self.machine.apply(&context, &command);
-        if let (Some(made), Some(given)) = (made(&mut expected), made(&mut outcome.clone())) {
-            self.learn(*made, *given)?;
-            *made = *given;
+        if let (Some(ours), Some(theirs)) = (M::made(&expected), M::made(given)) {
+            self.names.learn(ours, theirs)?;
         }
-        if let Some(known) = confirmed(&mut expected) {
-            *known = self.their(*known);
-        }
+        M::tell_theirs(&mut expected, &self.names);
         Ok(expected)
     }
 
-    /// Does what is due.
+    /// Does what is due, each at the instant at which it is due.
     pub(super) fn tick(&mut self, now: Timestamp) {
-        self.position = Position(self.position.0 + 1);
-        let principal = Principal::local();
-        let context = Context {
-            position: self.position,
-            now,
-            principal: &principal,
-        };
-        self.machine.tick(&context);
+        let local = Principal::local();
+        while let Some(due) = self.machine.next_deadline().filter(|&due| due <= now) {
+            let context = self.next(due, &local);
+            self.machine.tick(&context);
+        }
     }
 
     /// Answers a query that names what the back end knows, in its words.
-    pub(super) fn query(&self, now: Timestamp, principal: &Principal, query: &Query) -> Answer {
-        let query = match *query {
-            Query::LookUp { reference } => Query::LookUp {
-                reference: self.our(reference),
-            },
-            other => other,
-        };
-        let mut answer = self.machine.query(now, principal, &query);
-        match &mut answer {
-            Answer::Entry(entry) => self.rename(entry),
-            Answer::Page(page) => page.entries.iter_mut().for_each(|entry| self.rename(entry)),
-            Answer::Explanation(explanation) => {
-                for block in &mut explanation.blocks {
-                    if let Block::Booking { reference, .. } | Block::Hold { reference, .. } = block
-                    {
-                        *reference = self.their(*reference);
-                    }
-                }
-            }
-            Answer::Availability(_)
-            | Answer::Properties { .. }
-            | Answer::Totals(_)
-            | Answer::Refused(_) => {}
+    pub(super) fn query(
+        &mut self,
+        now: Timestamp,
+        principal: &Principal,
+        query: &M::Query,
+    ) -> M::Answer {
+        if M::TICKS_FIRST {
+            self.tick(now);
         }
+        let mut query = query.clone();
+        M::query_ours(&mut query, &self.names);
+        let mut answer = self.machine.query(now, principal, &query);
+        M::answer_theirs(&mut answer, &self.names);
+        M::forget_own(&mut answer);
         answer
     }
 
-    fn rename(&self, entry: &mut Entry) {
-        entry.reference = self.their(entry.reference);
-        let known = self.positions.get(&entry.position);
-        entry.position = known.copied().unwrap_or(entry.position);
-        forget_expiry(entry);
+    /// Whether the machine is sound.
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.machine.check().map_err(|faults| faults.join("; "))
     }
 
-    fn learn(&mut self, ours: Reference, theirs: Reference) -> Result<(), String> {
-        if self.ours.insert(theirs, ours).is_some() {
-            return Err(format!("{theirs} was given twice"));
+    fn next<'a>(&mut self, now: Timestamp, principal: &'a Principal) -> Context<'a> {
+        self.position = self.position.next();
+        Context {
+            position: self.position,
+            now,
+            principal,
         }
-        self.theirs.insert(ours, theirs);
-        Ok(())
-    }
-
-    /// The machine's word for a reference of the back end. What was never given has the same for
-    /// both, and is found by neither.
-    fn our(&self, theirs: Reference) -> Reference {
-        self.ours.get(&theirs).copied().unwrap_or(theirs)
-    }
-
-    fn their(&self, ours: Reference) -> Reference {
-        self.theirs.get(&ours).copied().unwrap_or(ours)
-    }
-
-    fn translated<'a>(&self, mut command: Command<'a>) -> Command<'a> {
-        if let Command::Extend {
-            hold: reference, ..
-        }
-        | Command::Confirm {
-            hold: reference, ..
-        }
-        | Command::Release { hold: reference }
-        | Command::Cancel {
-            booking: reference, ..
-        } = &mut command
-        {
-            *reference = self.our(*reference);
-        }
-        command
-    }
-}
-
-/// The reference that an outcome gives for the first time.
-pub(super) const fn made(outcome: &mut Outcome) -> Option<&mut Reference> {
-    match outcome {
-        Outcome::Done(Done::Booked { reference, .. } | Done::Held { reference, .. }) => {
-            Some(reference)
-        }
-        _ => None,
-    }
-}
-
-const fn confirmed(outcome: &mut Outcome) -> Option<&mut Reference> {
-    match outcome {
-        Outcome::Done(Done::Confirmed { reference, .. }) => Some(reference),
-        _ => None,
-    }
-}
-
-/// The machine notes the record at which a hold was found expired, a database need not.
-pub(super) const fn forget_expiry(entry: &mut Entry) {
-    if matches!(entry.state, EntryState::Expired { .. }) {
-        entry.position = Position(0);
     }
 }

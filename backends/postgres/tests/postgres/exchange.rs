@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use turnstile_contract::{
     Backend, Request,
-    conformance::{Stand, exchange},
+    conformance::{Stand, check_crowds, check_disturbed, check_histories, check_keys_in_a_crowd},
 };
 use turnstile_exchange::{
     AccountId, Answer, ClientId, Command, Decimal, Done, Exchange, Order, OrderRef, Outcome, Query,
@@ -47,25 +47,25 @@ impl Stand<Exchange> for Market {
 #[tokio::test]
 async fn histories_are_those_of_the_machine() {
     let market = Market::open();
-    exchange::check_histories(&market, 0..12, 60).await.unwrap();
+    check_histories(&market, 0..12, 60).await.unwrap();
 }
 
 #[tokio::test]
 async fn crowds_could_have_come_one_by_one() {
-    exchange::check_crowds(&Market::open(), 0..4).await.unwrap();
+    check_crowds(&Market::open(), 0..4).await.unwrap();
 }
 
 #[tokio::test]
 async fn an_order_under_a_key_is_decided_once_in_a_crowd() {
     let market = Market::open();
-    exchange::check_keys_in_a_crowd(&market, 5).await.unwrap();
+    check_keys_in_a_crowd(&market, 5).await.unwrap();
 }
 
 #[tokio::test]
 async fn nothing_is_lost_or_done_twice_when_the_database_is_killed() {
     let market = Market::open();
     let kill = || market.server.borrow_mut().restart();
-    let killed = exchange::check_disturbed(&market, 1, (40, &kill));
+    let killed = check_disturbed(&market, 1, (40, &kill));
     killed.await.unwrap();
 }
 
@@ -77,7 +77,7 @@ async fn nothing_is_lost_or_done_twice_when_connections_are_cut() {
                    WHERE application_name LIKE 'turnstile%'";
         market.server.borrow().sql("postgres", all);
     };
-    let interrupted = exchange::check_disturbed(&market, 2, (5, &cut));
+    let interrupted = check_disturbed(&market, 2, (5, &cut));
     interrupted.await.unwrap();
 }
 
