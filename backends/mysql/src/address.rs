@@ -6,7 +6,7 @@ use mysql_async::{Opts, OptsBuilder, UrlError};
 
 /// The storage engine of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
+pub enum StorageEngine {
     /// Transactions on disk.
     InnoDb,
     /// Tables in the database server's memory: they end with it, and they are not transactional.
@@ -17,7 +17,7 @@ pub enum Engine {
 #[derive(Clone)]
 pub struct Address {
     pub(crate) opts: Opts,
-    pub(crate) engine: Engine,
+    pub(crate) engine: StorageEngine,
 }
 
 /// Why some text is not an [`Address`]. No part of the text is in it: there may be a password.
@@ -33,7 +33,7 @@ pub enum InvalidAddress {
     Parameter { name: String },
 }
 
-impl Engine {
+impl StorageEngine {
     /// Its word in addresses.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -59,12 +59,12 @@ impl Address {
     /// Another form, no database, or a parameter that is not known.
     pub fn parse(url: &str) -> Result<Self, InvalidAddress> {
         let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
-        let mut engine = Engine::InnoDb;
+        let mut engine = StorageEngine::InnoDb;
         let mut others = Vec::new();
         for parameter in parameters.split('&').filter(|text| !text.is_empty()) {
             match parameter.split_once('=') {
                 Some(("engine", word)) => {
-                    engine = Engine::of_word(word).ok_or(InvalidAddress::Engine)?;
+                    engine = StorageEngine::of_word(word).ok_or(InvalidAddress::Engine)?;
                 }
                 _ => others.push(parameter),
             }
@@ -81,7 +81,7 @@ impl Address {
     }
 
     #[must_use]
-    pub const fn engine(&self) -> Engine {
+    pub const fn engine(&self) -> StorageEngine {
         self.engine
     }
 

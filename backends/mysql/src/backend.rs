@@ -9,7 +9,7 @@ use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Night, Principal, Timestamp};
 
 use crate::{
-    address::{Address, Engine},
+    address::{Address, StorageEngine},
     decide::clean_up,
     fault::Fault,
     fields::Fields,
@@ -17,7 +17,7 @@ use crate::{
     queries,
     reader::{Errand, Readers},
     schema::{self, OpenError, SCHEMA},
-    session::{Session, Turn, Uncommitted},
+    session::{Session, TurnKind, Uncommitted},
     sql::{At, put},
     wants::{DUE_MAX, Wants},
     writer::{Job, WAITING_MAX, Writer},
@@ -226,7 +226,7 @@ async fn note_due(session: &mut Session, now: Timestamp) -> Result<usize, Fault>
         due: true,
         ..Wants::default()
     };
-    let mut known = session.begin(Turn::Decide, now, wants).await?;
+    let mut known = session.begin(TurnKind::Decide, now, wants).await?;
     let position = known.counters().position.next();
     let due = clean_up(&mut known, position);
     if due == 0 {
@@ -256,22 +256,19 @@ async fn forget(session: &mut Session, now: Timestamp) -> Result<(), Fault> {
         if found.iter().all(Vec::is_empty) {
             break;
         }
-        session.begin(Turn::Decide, now, Wants::default()).await?;
+        session
+            .begin(TurnKind::Decide, now, Wants::default())
+            .await?;
         session.finish(&delete).await?;
     }
     Ok(())
 }
 
 async fn facts(session: &mut Session, address: &Address) -> Result<Facts, Fault> {
-    let answers = session
-        .ask(
-            "SELECT @@version, @@innodb_flush_log_at_trx_commit, @@sync_binlog, @@log_bin, \
-             @@innodb_doublewrite;\n",
-        )
-        .await?;
-    let row = answers.first().and_then(|rows| rows.first());
-    let row = row.ok_or_else(|| Fault::Broken("no settings".into()))?;
-    let mut fields = Fields::of(row);
+    let sql = "SELECT @@version, @@innodb_flush_log_at_trx_commit, @@sync_binlog, @@log_bin, \
+               @@innodb_doublewrite;\n";
+    let row = session.row(sql, "no settings").await?;
+    let mut fields = Fields::of(&row);
     let version = fields.text("version")?.to_owned();
     let engine = address.engine();
     let mut durability = vec![("engine".to_owned(), engine.word().to_owned())];
@@ -282,7 +279,7 @@ async fn facts(session: &mut Session, address: &Address) -> Result<Facts, Fault>
         "innodb_doublewrite",
     ] {
         let value = fields.text(setting)?.to_owned();
-        if engine == Engine::InnoDb {
+        if engine == StorageEngine::InnoDb {
             durability.push((setting.to_owned(), value));
         }
     }

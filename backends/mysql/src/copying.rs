@@ -3,18 +3,18 @@
 mod taking;
 mod telling;
 
-use turnstile_contract::copy::{Halt, Head, Moving, Refusal, Remembered, Source, Target, Teller};
+use turnstile_contract::copy::{CopySite, Halt, Head, Refusal, Remembered, Teller};
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::Timestamp;
 
 use self::taking::Taken;
 use crate::{
-    address::{Address, Engine},
+    address::{Address, StorageEngine},
     fault::Fault,
     fields::{Fields, Strange},
     presence,
     schema::{self, OpenError},
-    session::{Session, Turn},
+    session::{Session, TurnKind},
     wants::Wants,
 };
 
@@ -24,16 +24,16 @@ use crate::{
 /// gone with the connection unless it is committed at the end. Tables in memory have no transactions:
 /// the copy has the turn from beginning to end, and a table on disk says that it is not whole.
 #[derive(Debug)]
-pub struct RoomsCopy {
+pub struct MysqlCopy {
     session: Session,
-    engine: Engine,
+    engine: StorageEngine,
     place: String,
     /// Whether the turn has begun.
     is_open: bool,
     taken: Taken,
 }
 
-impl RoomsCopy {
+impl MysqlCopy {
     /// Connects to a database that nobody serves, and brings its tables up to date. Nobody can serve it
     /// while this lives.
     ///
@@ -56,63 +56,13 @@ impl RoomsCopy {
         })
     }
 
-    async fn take_turn(&mut self, turn: Turn) -> Result<(), Fault> {
+    async fn take_turn(&mut self, turn: TurnKind) -> Result<(), Fault> {
         if !self.is_open {
             let nothing = Wants::default();
             self.session.begin(turn, Timestamp(0), nothing).await?;
             self.is_open = true;
         }
         Ok(())
-    }
-
-    async fn read_head(&mut self) -> Result<Head, Halt> {
-        if !self.is_open && schema::is_unfinished(&mut self.session).await? {
-            let place = self.place.clone();
-            return Err(Refusal::Unfinished { place }.into());
-        }
-        self.take_turn(Turn::Read).await?;
-        let answers = self.session.ask(HEAD).await?;
-        let row = answers.first().and_then(|rows| rows.first());
-        let row = row.ok_or_else(|| Fault::Broken("no row of counters".into()))?;
-        let mut fields = Fields::of(row);
-        let secret = fields.bytes("secret")?.try_into();
-        let secret = secret.map_err(|_length| Strange { field: "secret" })?;
-        let (position, slots) = (fields.position("position")?, fields.number("slots")?);
-        Ok(Head {
-            id_key: IdKey::new(secret),
-            position,
-            slots,
-            parts: fields.number::<u64>("parts")? + u64::from(slots),
-        })
-    }
-
-    /// Makes sure that nothing is here, and marks what is to come as unfinished where it cannot be
-    /// taken back.
-    async fn begin_copy(&mut self, head: &Head, again: bool) -> Result<(), Halt> {
-        let place = self.place.clone();
-        let is_unfinished = schema::is_unfinished(&mut self.session).await?;
-        if is_unfinished && !again {
-            return Err(Refusal::Unfinished { place }.into());
-        }
-        self.take_turn(Turn::Decide).await?;
-        if is_unfinished {
-            self.session.begin_anew().await?;
-        } else if !taking::is_empty(&mut self.session).await? {
-            return Err(Refusal::NotEmpty { place }.into());
-        } else if self.engine == Engine::Memory {
-            schema::mark_unfinished(&mut self.session).await?;
-        }
-        Ok(self
-            .taken
-            .begin(&mut self.session, head, self.engine)
-            .await?)
-    }
-
-    async fn end_copy(&mut self) -> Result<(), Fault> {
-        if self.engine == Engine::Memory {
-            schema::mark_finished(&mut self.session).await?;
-        }
-        self.session.leave().await
     }
 }
 
@@ -136,61 +86,73 @@ impl From<Strange> for Halt {
     }
 }
 
-impl Source for RoomsCopy {
-    fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
-        Box::pin(async move {
-            let head = self.read_head().await;
-            head.map_err(|halt| halt.at(&self.place))
+impl CopySite for MysqlCopy {
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    async fn read_head(&mut self) -> Result<Head, Halt> {
+        if !self.is_open && schema::is_unfinished(&mut self.session).await? {
+            let place = self.place.clone();
+            return Err(Refusal::Unfinished { place }.into());
+        }
+        self.take_turn(TurnKind::Read).await?;
+        let row = self.session.row(HEAD, "no row of counters").await?;
+        let mut fields = Fields::of(&row);
+        let secret = fields.bytes("secret")?.try_into();
+        let secret = secret.map_err(|_length| Strange { field: "secret" })?;
+        let (position, slots) = (fields.position("position")?, fields.number("slots")?);
+        Ok(Head {
+            id_key: IdKey::new(secret),
+            position,
+            slots,
+            parts: fields.number::<u64>("parts")? + u64::from(slots),
         })
     }
 
-    fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let slots = self.head().await?.slots;
-            let told = telling::tell(&mut self.session, now, (teller, slots)).await;
-            told.map_err(|halt| halt.at(&self.place))
-        })
-    }
-}
-
-impl Target for RoomsCopy {
-    fn begin<'a>(
-        &'a mut self,
-        head: &'a Head,
-        _now: Timestamp,
-        again: bool,
-    ) -> Moving<'a, Result<(), Refusal>> {
-        Box::pin(async move {
-            let begun = self.begin_copy(head, again).await;
-            begun.map_err(|halt| halt.at(&self.place))
-        })
+    async fn tell_all(&mut self, now: Timestamp, teller: Teller) -> Result<(), Halt> {
+        let slots = self.read_head().await?.slots;
+        telling::tell(&mut self.session, now, (teller, slots)).await
     }
 
-    fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let taken = self.taken.take(&mut self.session, pieces).await;
-            taken.map_err(|fault| Halt::from(fault).at(&self.place))
-        })
+    /// Makes sure that nothing is here, and marks what is to come as unfinished where it cannot be
+    /// taken back.
+    async fn begin_copy(&mut self, head: &Head, again: bool) -> Result<(), Halt> {
+        let place = self.place.clone();
+        let is_unfinished = schema::is_unfinished(&mut self.session).await?;
+        if is_unfinished && !again {
+            return Err(Refusal::Unfinished { place }.into());
+        }
+        self.take_turn(TurnKind::Decide).await?;
+        if is_unfinished {
+            self.session.begin_anew().await?;
+        } else if !taking::is_empty(&mut self.session).await? {
+            return Err(Refusal::NotEmpty { place }.into());
+        } else if self.engine == StorageEngine::Memory {
+            schema::mark_unfinished(&mut self.session).await?;
+        }
+        Ok(self
+            .taken
+            .begin(&mut self.session, head, self.engine)
+            .await?)
     }
 
-    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let taken = taking::take_keys(&mut self.session, keys).await;
-            taken.map_err(|fault| Halt::from(fault).at(&self.place))
-        })
+    async fn write(&mut self, pieces: Vec<Piece>) -> Result<(), Halt> {
+        Ok(self.taken.take(&mut self.session, pieces).await?)
     }
 
-    fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let settled = self.taken.settle(&mut self.session).await;
-            settled.map_err(|fault| Halt::from(fault).at(&self.place))
-        })
+    async fn write_keys(&mut self, keys: Vec<Remembered>) -> Result<(), Halt> {
+        Ok(taking::take_keys(&mut self.session, keys).await?)
     }
 
-    fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let ended = self.end_copy().await;
-            ended.map_err(|fault| Halt::from(fault).at(&self.place))
-        })
+    async fn write_rest(&mut self) -> Result<(), Halt> {
+        Ok(self.taken.settle(&mut self.session).await?)
+    }
+
+    async fn end_copy(&mut self) -> Result<(), Halt> {
+        if self.engine == StorageEngine::Memory {
+            schema::mark_finished(&mut self.session).await?;
+        }
+        Ok(self.session.leave().await?)
     }
 }

@@ -14,8 +14,8 @@ use turnstile_rooms::{Command, Done, Refusal, Wish, limits};
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
 use crate::{
-    known::{Found, Halt, Known},
-    tables::{Booking, Hold, HoldState, Property},
+    known::{Found, Known, NotDecided},
+    tables::{BookingRow, BookingState, HoldRow, HoldState, PropertyRow},
 };
 
 pub(crate) use self::{
@@ -36,8 +36,8 @@ pub(crate) struct Asked {
 /// What a reference names.
 #[derive(Clone, Debug)]
 enum Entry {
-    Booking(Booking),
-    Hold(Hold),
+    Booking(BookingRow),
+    Hold(HoldRow),
 }
 
 pub(crate) fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) -> Found<Done> {
@@ -81,7 +81,7 @@ pub(crate) fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) ->
 }
 
 /// The property, when it is there and so is what the wish names.
-pub(crate) fn existing(known: &mut Known, name: Name, wish: &Wish) -> Found<(Name, Property)> {
+pub(crate) fn existing(known: &mut Known, name: Name, wish: &Wish) -> Found<(Name, PropertyRow)> {
     let property = known.property(&name)?.ok_or(Refusal::UnknownProperty)?;
     match wish {
         Wish::Any => {}
@@ -112,9 +112,9 @@ fn refuse_ttl(ttl_ms: u32) -> Found<()> {
 fn look_up(known: &mut Known, reference: u64) -> Found<Entry> {
     let (booking, hold) = (known.booking(reference)?, known.hold(reference)?);
     if let Some(booking) = booking {
-        return match booking.cancelled {
-            true => Err(Refusal::Ended.into()),
-            false => Ok(Entry::Booking(booking)),
+        return match booking.state {
+            BookingState::Cancelled => Err(Refusal::Ended.into()),
+            BookingState::Booked => Ok(Entry::Booking(booking)),
         };
     }
     let Some(hold) = hold else {
@@ -124,13 +124,13 @@ fn look_up(known: &mut Known, reference: u64) -> Found<Entry> {
         };
     };
     if is_forgotten(&hold, known.now) {
-        return Err(Halt::Refused(Refusal::Ended));
+        return Err(NotDecided::Refused(Refusal::Ended));
     }
     Ok(Entry::Hold(hold))
 }
 
 /// Whether nothing can be done with a hold any more.
-pub(crate) fn is_forgotten(hold: &Hold, now: Timestamp) -> bool {
+pub(crate) fn is_forgotten(hold: &HoldRow, now: Timestamp) -> bool {
     match hold.state {
         HoldState::Held | HoldState::Expired => hold.until.plus_ms(limits::LATE_CONFIRM_MS) <= now,
         HoldState::Confirmed | HoldState::Released | HoldState::Forgotten => true,

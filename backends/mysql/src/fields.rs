@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use mysql_async::{Row, Value};
-use turnstile_rooms::{GuestId, Reference};
+use turnstile_rooms::GuestId;
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
 /// A field that holds what we never write.
@@ -131,20 +131,6 @@ fn instant(text: &[u8]) -> Option<Timestamp> {
     Timestamp::parse(&[date, b"T", clock, b"Z"].concat()).ok()
 }
 
-/// The number that a reference has in the tables.
-pub(crate) const fn number_of(reference: Reference) -> u64 {
-    (reference.generation as u64) << 32 | reference.slot as u64
-}
-
-/// The reference that has a number in the tables.
-pub(crate) fn reference_of(number: u64) -> Reference {
-    let half = |number: u64| u32::try_from(number & 0xffff_ffff).expect("masked to 32 bits");
-    Reference {
-        slot: half(number),
-        generation: half(number >> 32),
-    }
-}
-
 impl fmt::Display for Strange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` holds what is never written there", self.field)
@@ -162,10 +148,5 @@ mod tests {
             Some(Timestamp(1_798_106_645_678))
         );
         assert_eq!(instant(b"2026-12-24"), None);
-        let reference = Reference {
-            slot: 7,
-            generation: 3,
-        };
-        assert_eq!(reference_of(number_of(reference)), reference);
     }
 }

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mysql_async::Row as Answer;
-use turnstile_rooms::Refusal;
+use turnstile_rooms::{Reference, Refusal};
 use turnstile_types::{Name, Night, Principal, Stay, Timestamp};
 
 use crate::{
-    fields::{Fields, Strange, reference_of},
+    fields::{Fields, Strange},
     rows::{Record, Rows},
     tables::{
-        Booking, Counters, Ended, First, Hold, NightKey, Property, Room, RoomKey, Stopped, Taken,
-        Writer,
+        BookingRow, CountersRow, EndedRow, HoldRow, KeyRow, NightKey, NightRow, PropertyRow,
+        RoomKey, RoomRow, StoppedRow, WriterRow,
     },
-    wants::{HALF_BITS, Question, Search, Span, Wants},
+    wants::{HALF_BITS, Question, RoomNights, Search, Wants},
 };
 
 /// The key of the one row of counters.
@@ -21,19 +21,19 @@ pub(crate) const COUNTERS: u8 = 1;
 
 /// Why a decision stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Halt {
+pub(crate) enum NotDecided {
     Refused(Refusal),
     /// It takes something that is not known yet, and noted as wanted by now. Nothing was changed.
     Unknown,
 }
 
-impl From<Refusal> for Halt {
+impl From<Refusal> for NotDecided {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-pub(crate) type Found<T> = Result<T, Halt>;
+pub(crate) type Found<T> = Result<T, NotDecided>;
 
 /// The first free rooms of a search, as the transaction found them.
 #[derive(Clone, Debug)]
@@ -62,16 +62,16 @@ pub(crate) struct Ways {
 pub(crate) struct Known {
     pub(crate) now: Timestamp,
     pub(crate) wanted: Wants,
-    pub(crate) keys: Rows<First>,
-    pub(crate) properties: Rows<Property>,
-    pub(crate) rooms: Rows<Room>,
-    pub(crate) bookings: Rows<Booking>,
-    pub(crate) holds: Rows<Hold>,
-    ended: Rows<Ended>,
-    pub(crate) taken: Rows<Taken>,
-    pub(crate) stopped: Rows<Stopped>,
-    pub(crate) writers: Rows<Writer>,
-    counters: Rows<Counters>,
+    pub(crate) keys: Rows<KeyRow>,
+    pub(crate) properties: Rows<PropertyRow>,
+    pub(crate) rooms: Rows<RoomRow>,
+    pub(crate) bookings: Rows<BookingRow>,
+    pub(crate) holds: Rows<HoldRow>,
+    ended: Rows<EndedRow>,
+    pub(crate) taken: Rows<NightRow>,
+    pub(crate) stopped: Rows<StoppedRow>,
+    pub(crate) writers: Rows<WriterRow>,
+    counters: Rows<CountersRow>,
     stopped_ever: BTreeSet<RoomKey>,
     first_nights: BTreeMap<RoomKey, Option<Night>>,
     open_holds: BTreeMap<Principal, u64>,
@@ -104,55 +104,55 @@ impl Known {
         }
     }
 
-    pub(crate) fn counters(&self) -> &Counters {
+    pub(crate) fn counters(&self) -> &CountersRow {
         let counters = self.counters.get(&COUNTERS).flatten();
         counters.expect("counters are read before anything else")
     }
 
-    pub(crate) fn count(&mut self, change: impl FnOnce(&mut Counters)) {
+    pub(crate) fn count(&mut self, change: impl FnOnce(&mut CountersRow)) {
         let mut counters = self.counters().clone();
         change(&mut counters);
         self.counters.set(&COUNTERS, counters);
     }
 
-    pub(crate) fn property(&mut self, name: &Name) -> Found<Option<Property>> {
+    pub(crate) fn property(&mut self, name: &Name) -> Found<Option<PropertyRow>> {
         let found = self.properties.get(name).map(Option::<&_>::cloned);
         found.ok_or_else(|| {
             self.wanted.properties.insert(*name);
-            Halt::Unknown
+            NotDecided::Unknown
         })
     }
 
-    pub(crate) fn room(&mut self, key: &RoomKey) -> Found<Option<Room>> {
+    pub(crate) fn room(&mut self, key: &RoomKey) -> Found<Option<RoomRow>> {
         let found = self.rooms.get(key).map(Option::<&_>::cloned);
         found.ok_or_else(|| {
             self.wanted.rooms.insert(*key);
-            Halt::Unknown
+            NotDecided::Unknown
         })
     }
 
-    pub(crate) fn booking(&mut self, reference: u64) -> Found<Option<Booking>> {
+    pub(crate) fn booking(&mut self, reference: u64) -> Found<Option<BookingRow>> {
         let found = self.bookings.get(&reference).map(Option::<&_>::cloned);
         found.ok_or_else(|| self.want_entry(reference))
     }
 
-    pub(crate) fn hold(&mut self, reference: u64) -> Found<Option<Hold>> {
+    pub(crate) fn hold(&mut self, reference: u64) -> Found<Option<HoldRow>> {
         let found = self.holds.get(&reference).map(Option::<&_>::cloned);
         found.ok_or_else(|| self.want_entry(reference))
     }
 
     /// Whether a reference had ended before the state was copied to here.
     pub(crate) fn has_ended(&mut self, number: u64) -> Found<bool> {
-        let reference = reference_of(number);
+        let reference = Reference::of_number(number);
         match self.ended.get(&reference.slot) {
             Some(ended) => Ok(ended.is_some_and(|last| last.generation >= reference.generation)),
             None => Err(self.want_entry(number)),
         }
     }
 
-    pub(crate) fn want_entry(&mut self, reference: u64) -> Halt {
+    pub(crate) fn want_entry(&mut self, reference: u64) -> NotDecided {
         self.wanted.entries.insert(reference);
-        Halt::Unknown
+        NotDecided::Unknown
     }
 
     /// The stopped and the taken nights of a stay in one room, as bits.
@@ -166,15 +166,15 @@ impl Known {
                     let stands = row.is_some_and(|row| row.stands(self.now));
                     taken |= u128::from(stands) << bit;
                 }
-                None => halt = Some(Halt::Unknown),
+                None => halt = Some(NotDecided::Unknown),
             }
             match self.is_stopped(&key) {
                 Some(is_stopped) => stopped |= u128::from(is_stopped) << bit,
-                None => halt = Some(Halt::Unknown),
+                None => halt = Some(NotDecided::Unknown),
             }
         }
         if let Some(halt) = halt {
-            let span = Span::new(*room, stay);
+            let span = RoomNights::new(*room, stay);
             self.wanted.taken.insert(span);
             if self.counters().stops > 0 {
                 self.wanted.stopped.insert(span);
@@ -195,8 +195,8 @@ impl Known {
     pub(crate) fn stopped_rows(&mut self, room: &RoomKey, stay: Stay) -> Found<()> {
         let unknown = |night| self.stopped.get(&(room.0, night, room.1)).is_none();
         if stay.iter().any(unknown) {
-            self.wanted.stopped.insert(Span::new(*room, stay));
-            return Err(Halt::Unknown);
+            self.wanted.stopped.insert(RoomNights::new(*room, stay));
+            return Err(NotDecided::Unknown);
         }
         Ok(())
     }
@@ -205,7 +205,7 @@ impl Known {
     pub(crate) fn stopped_ever(&mut self, room: &RoomKey) -> Found<Vec<NightKey>> {
         if !self.stopped_ever.contains(room) {
             self.wanted.stopped_ever.insert(*room);
-            return Err(Halt::Unknown);
+            return Err(NotDecided::Unknown);
         }
         let keys = self.stopped.iter().map(|(key, _)| *key);
         Ok(keys.filter(|key| (key.0, key.2) == *room).collect())
@@ -216,7 +216,7 @@ impl Known {
         let found = self.first_nights.get(room).copied();
         found.ok_or_else(|| {
             self.wanted.first_nights.insert(*room);
-            Halt::Unknown
+            NotDecided::Unknown
         })
     }
 
@@ -225,7 +225,7 @@ impl Known {
         let found = self.open_holds.get(principal).copied();
         found.ok_or_else(|| {
             self.wanted.open_holds.insert(*principal);
-            Halt::Unknown
+            NotDecided::Unknown
         })
     }
 
@@ -234,7 +234,7 @@ impl Known {
         let found = self.types.get(&(*property, *room_type)).copied();
         found.ok_or_else(|| {
             self.wanted.types.insert((*property, *room_type));
-            Halt::Unknown
+            NotDecided::Unknown
         })
     }
 
@@ -244,7 +244,7 @@ impl Known {
             Some(free) if free.all || free.rooms.len() >= count => Ok(free.clone()),
             _ => {
                 self.wanted.free.insert(*search, count);
-                Err(Halt::Unknown)
+                Err(NotDecided::Unknown)
             }
         }
     }
@@ -255,7 +255,7 @@ impl Known {
             Some(ways) if ways.but.is_superset(but) => Ok(ways.clone()),
             _ => {
                 self.wanted.ways.insert(*search, but.clone());
-                Err(Halt::Unknown)
+                Err(NotDecided::Unknown)
             }
         }
     }
@@ -343,7 +343,7 @@ impl Known {
         for reference in wants.entries {
             self.bookings.know(reference, None);
             self.holds.know(reference, None);
-            self.ended.know(reference_of(reference).slot, None);
+            self.ended.know(Reference::of_number(reference).slot, None);
         }
         self.stopped_ever.extend(wants.stopped_ever);
     }

@@ -25,7 +25,7 @@ mod rows;
 mod sql;
 mod tables;
 
-pub use address::{Address, Engine, InvalidAddress};
+pub use address::{Address, InvalidAddress, StorageEngine};
 pub use backend::Mysql;
-pub use copying::RoomsCopy;
+pub use copying::MysqlCopy;
 pub use schema::OpenError;

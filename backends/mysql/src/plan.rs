@@ -4,10 +4,7 @@ use turnstile_contract::Request;
 use turnstile_rooms::{Command, Rooms, Wish};
 use turnstile_types::{Name, Stay};
 
-use crate::{
-    fields::number_of,
-    wants::{Search, Span, Wants},
-};
+use crate::wants::{RoomNights, Search, Wants};
 
 /// Gathers what the commands want. `stops` says that the sale of something was stopped when last
 /// looked: without, nobody asks for stopped nights until it is known better.
@@ -43,7 +40,9 @@ pub(crate) fn plan<'a>(requests: impl Iterator<Item = &'a Request>, stops: bool)
             } => {
                 wants.properties.insert(property);
                 wants.rooms.insert((property, room));
-                wants.stopped.insert(Span::new((property, room), stay));
+                wants
+                    .stopped
+                    .insert(RoomNights::new((property, room), stay));
             }
             Command::Book {
                 property,
@@ -72,7 +71,7 @@ pub(crate) fn plan<'a>(requests: impl Iterator<Item = &'a Request>, stops: bool)
             | Command::Cancel {
                 booking: reference, ..
             } => {
-                wants.entries.insert(number_of(reference));
+                wants.entries.insert(reference.number());
             }
         }
     }
@@ -97,9 +96,9 @@ fn want_place(
         Wish::Room(room) => {
             let key = (property, *room);
             wants.rooms.insert(key);
-            wants.taken.insert(Span::new(key, stay));
+            wants.taken.insert(RoomNights::new(key, stay));
             if stops {
-                wants.stopped.insert(Span::new(key, stay));
+                wants.stopped.insert(RoomNights::new(key, stay));
             }
             return;
         }

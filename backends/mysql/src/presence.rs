@@ -127,10 +127,8 @@ async fn names(session: &mut Session, connections: &[u64]) -> Result<Vec<String>
 
 /// The numbers in a row, without those that are nothing or zero.
 async fn numbers(session: &mut Session, sql: &str) -> Result<Vec<u64>, Fault> {
-    let answers = session.ask(sql).await?;
-    let row = answers.first().and_then(|rows| rows.first());
-    let row = row.ok_or_else(|| Fault::Broken("no row of locks".into()))?;
-    let mut fields = Fields::of(row);
+    let row = session.row(sql, "no row of locks").await?;
+    let mut fields = Fields::of(&row);
     let numbers = (0..row.len()).map(|_field| fields.number_or_zero("lock"));
     let mut numbers = numbers.collect::<Result<Vec<u64>, _>>()?;
     numbers.retain(|&number| number > 0);

@@ -6,20 +6,20 @@ mod listing;
 
 use mysql_async::Row as Found;
 use turnstile_rooms::{
-    Answer, Cursor, Entry, EntryState, GuestId, Page, PropertySummary, Query, Refusal, Totals,
-    limits,
+    Answer, Cursor, Entry, EntryState, GuestId, Page, PropertySummary, Query, Reference, Refusal,
+    Totals, limits,
 };
 use turnstile_types::{Name, Principal, Timestamp};
 
 use crate::{
     decide::is_forgotten,
     fault::Fault,
-    fields::{Fields, Strange, number_of, reference_of},
-    known::{COUNTERS, Halt},
+    fields::{Fields, Strange},
+    known::{COUNTERS, NotDecided},
     rows::Record,
     session::Session,
     sql::{At, Quoted, put, put_list},
-    tables::{Booking, Counters, Ended, Hold, HoldState},
+    tables::{BookingRow, BookingState, CountersRow, EndedRow, HoldRow, HoldState},
     wants::{put_ended, put_select},
 };
 
@@ -30,7 +30,7 @@ pub(crate) async fn answer(
     query: &Query,
 ) -> Result<Answer, Fault> {
     match *query {
-        Query::LookUp { reference } => look_up(session, now, number_of(reference)).await,
+        Query::LookUp { reference } => look_up(session, now, reference.number()).await,
         Query::List {
             property,
             room,
@@ -66,33 +66,33 @@ pub(crate) async fn answer(
 }
 
 /// The answer to a query of something that is not there.
-fn refused(halt: Halt) -> Result<Answer, Fault> {
+fn refused(halt: NotDecided) -> Result<Answer, Fault> {
     match halt {
-        Halt::Refused(refusal) => Ok(Answer::Refused(refusal)),
-        Halt::Unknown => Err(Fault::Broken("a query did not read what it takes".into())),
+        NotDecided::Refused(refusal) => Ok(Answer::Refused(refusal)),
+        NotDecided::Unknown => Err(Fault::Broken("a query did not read what it takes".into())),
     }
 }
 
 async fn look_up(session: &mut Session, now: Timestamp, number: u64) -> Result<Answer, Fault> {
     let mut sql = String::new();
-    put_select::<Booking>(&mut sql);
+    put_select::<BookingRow>(&mut sql);
     put!(sql, "WHERE reference={number};\n");
-    put_select::<Hold>(&mut sql);
+    put_select::<HoldRow>(&mut sql);
     put!(sql, "WHERE reference={number};\n");
     put_ended(&mut sql, [number]);
     let answers = session.read(&sql).await?;
     let [bookings, holds, ended] = sets(answers)?;
-    if let Some((_, booking)) = records::<Booking>(&bookings)?.pop() {
-        return Ok(if booking.cancelled {
+    if let Some((_, booking)) = records::<BookingRow>(&bookings)?.pop() {
+        return Ok(if booking.state == BookingState::Cancelled {
             Answer::Refused(Refusal::Ended)
         } else {
             Answer::Entry(booked(number, booking))
         });
     }
-    Ok(match records::<Hold>(&holds)?.pop() {
+    Ok(match records::<HoldRow>(&holds)?.pop() {
         None => {
-            let last = records::<Ended>(&ended)?.pop();
-            let generation = reference_of(number).generation;
+            let last = records::<EndedRow>(&ended)?.pop();
+            let generation = Reference::of_number(number).generation;
             let has_ended = last.is_some_and(|(_, last)| last.generation >= generation);
             Answer::Refused(if has_ended {
                 Refusal::Ended
@@ -112,7 +112,7 @@ async fn guest(
     limit: u16,
 ) -> Result<Answer, Fault> {
     let mut sql = String::new();
-    put_select::<Booking>(&mut sql);
+    put_select::<BookingRow>(&mut sql);
     let GuestId { seal, last_four } = id;
     put!(
         sql,
@@ -123,7 +123,7 @@ async fn guest(
     }
     put!(sql, " ORDER BY position DESC LIMIT {};\n", one_more(limit));
     let [bookings] = sets(session.read(&sql).await?)?;
-    let bookings = records::<Booking>(&bookings)?;
+    let bookings = records::<BookingRow>(&bookings)?;
     let entries = bookings.into_iter().map(|(number, booking)| {
         let shown = Cursor(booking.position.0);
         (booked(number, booking), shown)
@@ -139,7 +139,7 @@ async fn holds(
     limit: u16,
 ) -> Result<Answer, Fault> {
     let mut sql = String::new();
-    put_select::<Hold>(&mut sql);
+    put_select::<HoldRow>(&mut sql);
     put!(
         sql,
         "WHERE principal={} AND state='held' AND held_until>{}",
@@ -151,7 +151,7 @@ async fn holds(
     }
     put!(sql, " ORDER BY made LIMIT {};\n", one_more(limit));
     let [holds] = sets(session.read(&sql).await?)?;
-    let holds = records::<Hold>(&holds)?;
+    let holds = records::<HoldRow>(&holds)?;
     let entries = holds
         .into_iter()
         .map(|(number, hold)| (held(number, &hold, now), Cursor(hold.made.0)));
@@ -191,7 +191,7 @@ async fn properties(
 
 async fn totals(session: &mut Session, now: Timestamp) -> Result<Answer, Fault> {
     let mut sql = String::new();
-    put_select::<Counters>(&mut sql);
+    put_select::<CountersRow>(&mut sql);
     put!(sql, "WHERE id={COUNTERS};\n");
     let over = At(now);
     put!(
@@ -201,7 +201,7 @@ async fn totals(session: &mut Session, now: Timestamp) -> Result<Answer, Fault> 
          (SELECT COUNT(*) FROM holds WHERE state='held' AND held_until<={over});\n"
     );
     let [counters, sums] = sets(session.read(&sql).await?)?;
-    let counters = records::<Counters>(&counters)?.pop();
+    let counters = records::<CountersRow>(&counters)?.pop();
     let (_, counters) = counters.ok_or_else(|| short("counters"))?;
     let sums = sums.first().ok_or_else(|| short("sums"))?;
     let mut sums = Fields::of(sums);
@@ -220,14 +220,14 @@ async fn totals(session: &mut Session, now: Timestamp) -> Result<Answer, Fault> 
     }))
 }
 
-pub(crate) fn booked(number: u64, booking: Booking) -> Entry {
+pub(crate) fn booked(number: u64, booking: BookingRow) -> Entry {
     Entry {
-        reference: reference_of(number),
+        reference: Reference::of_number(number),
         state: EntryState::Booked,
         property: booking.placed.property,
         room: booking.placed.room,
         stay: booking.placed.stay,
-        guest: Some(booking.guest.into()),
+        guest: Some(booking.guest),
         id: Some(booking.id),
         principal: booking.placed.principal,
         since: booking.placed.since,
@@ -235,14 +235,14 @@ pub(crate) fn booked(number: u64, booking: Booking) -> Entry {
     }
 }
 
-pub(crate) fn held(number: u64, hold: &Hold, now: Timestamp) -> Entry {
+pub(crate) fn held(number: u64, hold: &HoldRow, now: Timestamp) -> Entry {
     let state = if hold.state == HoldState::Held && hold.until > now {
         EntryState::Held { until: hold.until }
     } else {
         EntryState::Expired { at: hold.until }
     };
     Entry {
-        reference: reference_of(number),
+        reference: Reference::of_number(number),
         state,
         property: hold.placed.property,
         room: hold.placed.room,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use crate::{
     fields::{Fields, Strange},
-    sql::{Values, put, put_list},
+    sql::{RowValues, put, put_list},
 };
 
 /// Rows in one statement: the optimizer of the database plans each key of a condition, and forgets
@@ -25,10 +25,10 @@ pub(crate) trait Record: Clone + PartialEq + fmt::Debug {
 
     fn read(fields: &mut Fields<'_>) -> Result<(Self::Key, Self), Strange>;
 
-    fn put_key(key: &Self::Key, values: &mut Values<'_>);
+    fn put_key(key: &Self::Key, values: &mut RowValues<'_>);
 
     /// Puts the columns that are not of the key.
-    fn put(&self, key: &Self::Key, values: &mut Values<'_>);
+    fn put(&self, key: &Self::Key, values: &mut RowValues<'_>);
 }
 
 #[derive(Clone, Debug)]
@@ -146,7 +146,7 @@ fn put_deletes<R: Record>(sql: &mut String, keys: &[&R::Key]) {
     for keys in keys.chunks(ROWS_PER_STATEMENT) {
         put!(sql, "DELETE FROM {} WHERE ", R::TABLE);
         put_list(sql, " OR ", keys, |sql, key| {
-            R::put_key(key, &mut Values::condition(sql, R::COLUMNS));
+            R::put_key(key, &mut RowValues::condition(sql, R::COLUMNS));
         });
         sql.push_str(";\n");
     }
@@ -155,11 +155,11 @@ fn put_deletes<R: Record>(sql: &mut String, keys: &[&R::Key]) {
 fn put_updates<R: Record>(sql: &mut String, rows: &[(&R::Key, &R)]) {
     for (key, row) in rows {
         put!(sql, "UPDATE {} SET ", R::TABLE);
-        let mut values = Values::assignments(sql, R::COLUMNS);
+        let mut values = RowValues::assignments(sql, R::COLUMNS);
         R::put_key(key, &mut values);
         row.put(key, &mut values);
         sql.push_str(" WHERE ");
-        R::put_key(key, &mut Values::condition(sql, R::COLUMNS));
+        R::put_key(key, &mut RowValues::condition(sql, R::COLUMNS));
         sql.push_str(";\n");
     }
 }
@@ -174,7 +174,7 @@ fn put_inserts<R: Record>(sql: &mut String, rows: &[(&R::Key, &R)], may_exist: b
         );
         put_list(sql, ",", rows, |sql, (key, row)| {
             sql.push('(');
-            let mut values = Values::row(sql, R::COLUMNS);
+            let mut values = RowValues::row(sql, R::COLUMNS);
             R::put_key(key, &mut values);
             row.put(key, &mut values);
             sql.push(')');

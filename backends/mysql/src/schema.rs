@@ -10,11 +10,11 @@ use turnstile_contract::copy::{Others, Refusal};
 use turnstile_rooms::IdKey;
 
 use crate::{
-    address::{Address, Engine},
+    address::{Address, StorageEngine},
     fault::Fault,
     fields::{Fields, Strange},
     session::Session,
-    sql::{Bytes, put},
+    sql::{HexLiteral, put},
 };
 
 /// The number of the newest step.
@@ -26,15 +26,16 @@ const LOCK: &str = "CONCAT('turnstile.schema.', MD5(DATABASE()))";
 /// How long to wait for another server that applies the steps.
 const LOCK_SECONDS: u32 = 30;
 
-/// The statements of each step, for tables in transactions and for tables in memory.
-const STEPS: [(u32, Engine, &str); 7] = [
-    (1, Engine::InnoDb, include_str!("../migrations/1-rooms.sql")),
-    (1, Engine::Memory, include_str!("../migrations/1-rooms.sql")),
-    (1, Engine::Memory, include_str!("../migrations/1-undo.sql")),
-    (2, Engine::InnoDb, include_str!("../migrations/2-ended.sql")),
-    (2, Engine::Memory, include_str!("../migrations/2-ended.sql")),
-    (3, Engine::InnoDb, include_str!("../migrations/3-keys.sql")),
-    (3, Engine::Memory, include_str!("../migrations/3-keys.sql")),
+/// The statements of each step: for tables of either engine, or of this one.
+const STEPS: [(u32, Option<StorageEngine>, &str); 4] = [
+    (1, None, include_str!("../migrations/1-rooms.sql")),
+    (
+        1,
+        Some(StorageEngine::Memory),
+        include_str!("../migrations/1-undo.sql"),
+    ),
+    (2, None, include_str!("../migrations/2-ended.sql")),
+    (3, None, include_str!("../migrations/3-keys.sql")),
 ];
 
 /// What is true of the database whatever its tables are: it outlives tables in memory.
@@ -57,7 +58,7 @@ pub enum OpenError {
     /// Its schema is of a newer version of this program.
     Newer { found: u32, known: u32 },
     /// Its tables have another engine than the address says.
-    OtherEngine { found: String, asked: Engine },
+    OtherEngine { found: String, asked: StorageEngine },
     /// Its tables are not what they should be, or cannot be made.
     Broken { reason: String },
     /// It is copied, or served and so not to be copied.
@@ -78,10 +79,9 @@ struct Head {
 /// Brings the schema up to date, and returns the secret under which id numbers are sealed.
 pub(crate) async fn prepare(session: &mut Session, address: &Address) -> Result<IdKey, OpenError> {
     let lock = format!("SELECT GET_LOCK({LOCK}, {LOCK_SECONDS});");
-    let answers = session.ask(&lock).await?;
-    let row = answers.first().and_then(|rows| rows.first());
-    let locked = row.map(|row| Fields::of(row).number_or_zero::<u32>("lock"));
-    if locked.transpose().map_err(Fault::from)? != Some(1) {
+    let row = session.row(&lock, "no lock").await?;
+    let locked = Fields::of(&row).number_or_zero::<u32>("lock");
+    if locked.map_err(Fault::from)? != 1 {
         return Err(OpenError::Unavailable {
             reason: "another server is changing the schema".into(),
         });
@@ -91,7 +91,10 @@ pub(crate) async fn prepare(session: &mut Session, address: &Address) -> Result<
     prepared
 }
 
-async fn bring_up_to_date(session: &mut Session, engine: Engine) -> Result<IdKey, OpenError> {
+async fn bring_up_to_date(
+    session: &mut Session,
+    engine: StorageEngine,
+) -> Result<IdKey, OpenError> {
     let head = match read_head(session).await? {
         Some(head) => head,
         None => {
@@ -108,19 +111,19 @@ async fn bring_up_to_date(session: &mut Session, engine: Engine) -> Result<IdKey
             known: SCHEMA,
         });
     }
-    if Engine::of_word(&head.engine) != Some(engine) {
+    if StorageEngine::of_word(&head.engine) != Some(engine) {
         return Err(OpenError::OtherEngine {
             found: head.engine,
             asked: engine,
         });
     }
     for (step, of, statements) in STEPS {
-        if step > head.version && of == engine {
+        if step > head.version && of.is_none_or(|of| of == engine) {
             let statements = statements.replace("{ENGINE}", engine.word());
             session.ask(&statements).await?;
         }
     }
-    if head.version == 0 && engine == Engine::InnoDb {
+    if head.version == 0 && engine == StorageEngine::InnoDb {
         let first = Session::first_counters(1);
         let first = first.replace("INSERT INTO", "INSERT IGNORE INTO");
         session.ask(&first).await?;
@@ -179,7 +182,7 @@ async fn read_head(session: &mut Session) -> Result<Option<Head>, OpenError> {
     Ok(Some(head.map_err(Fault::from)?))
 }
 
-async fn create_head(session: &mut Session, engine: Engine) -> Result<(), OpenError> {
+async fn create_head(session: &mut Session, engine: StorageEngine) -> Result<(), OpenError> {
     let secret: [u8; 16] = random().map_err(OpenError::NoRandomness)?;
     let mut sql = CREATE_HEAD.to_owned();
     put!(
@@ -187,7 +190,7 @@ async fn create_head(session: &mut Session, engine: Engine) -> Result<(), OpenEr
         "INSERT IGNORE INTO turnstile (id, version, engine, secret, incarnation) \
          VALUES (1, 0, '{}', {}, 0);",
         engine.word(),
-        Bytes(&secret)
+        HexLiteral(&secret)
     );
     session.ask(&sql).await?;
     Ok(())

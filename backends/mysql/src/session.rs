@@ -8,13 +8,13 @@ use turnstile_contract::Tally;
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
-    address::{Address, Engine},
+    address::{Address, StorageEngine},
     fault::Fault,
     fields::Fields,
     known::{COUNTERS, Known},
     rows::Rows,
     sql::{put, put_list},
-    tables::Counters,
+    tables::CountersRow,
     wants::{Question, Wants, put_select},
 };
 
@@ -48,7 +48,7 @@ const RELEASE: &str = "DO RELEASE_LOCK(CONCAT('turnstile.', MD5(DATABASE())));\n
 
 /// What a turn is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum TurnKind {
     Decide,
     Read,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 pub(crate) struct Session {
     conn: Conn,
-    engine: Engine,
+    engine: StorageEngine,
     /// How long an answer may take.
     patience: Duration,
     /// Statements of the last ones sent that were done.
@@ -83,7 +83,7 @@ impl Session {
                  wait_timeout={IDLE_SECONDS}"
             ),
         ];
-        if address.engine == Engine::Memory {
+        if address.engine == StorageEngine::Memory {
             setup.push(format!(
                 "SET SESSION max_heap_table_size={MEMORY_TABLE_BYTES}"
             ));
@@ -137,10 +137,17 @@ impl Session {
         asked.map_err(|_elapsed| Fault::timed_out("an answer"))?
     }
 
+    /// Asks for one row; `what` says what is broken where there is none.
+    pub(crate) async fn row(&mut self, sql: &str, what: &str) -> Result<Row, Fault> {
+        let answers = self.ask(sql).await?;
+        let row = answers.into_iter().flatten().next();
+        row.ok_or_else(|| Fault::Broken(what.to_owned()))
+    }
+
     /// Takes a turn, and reads what is wanted.
     pub(crate) async fn begin(
         &mut self,
-        turn: Turn,
+        turn: TurnKind,
         now: Timestamp,
         wants: Wants,
     ) -> Result<Known, Fault> {
@@ -166,7 +173,7 @@ impl Session {
     /// Reads in a turn of its own, in one go.
     pub(crate) async fn read(&mut self, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
         let sql = format!("{sql}{}", self.end());
-        let mut answers = self.take_turn(Turn::Read, &sql).await?;
+        let mut answers = self.take_turn(TurnKind::Read, &sql).await?;
         answers.remove(0);
         Ok(answers)
     }
@@ -186,13 +193,13 @@ impl Session {
     /// Writes what a turn changed, and ends it.
     pub(crate) async fn commit(&mut self, known: &Known) -> Result<(), Uncommitted> {
         let mut sql = String::new();
-        if self.engine == Engine::Memory {
+        if self.engine == StorageEngine::Memory {
             let mut undo = String::new();
             known.put_undo(&mut undo);
             put_undo_parts(&mut sql, &undo);
         }
         known.put_writes(&mut sql);
-        if self.engine == Engine::Memory {
+        if self.engine == StorageEngine::Memory {
             sql.push_str(WHOLE);
         }
         let writes = sql.matches(END).count();
@@ -203,7 +210,7 @@ impl Session {
         };
         // What follows a statement that was answered with an error is not done.
         let is_refused = !matches!(fault, Fault::Lost(_)) && self.done < writes;
-        if self.engine == Engine::InnoDb && is_refused {
+        if self.engine == StorageEngine::InnoDb && is_refused {
             return Err(Uncommitted::Refused(fault));
         }
         Err(Uncommitted::InDoubt(fault))
@@ -212,16 +219,16 @@ impl Session {
     /// Ends a turn in which whole tables were written.
     pub(crate) fn end(&self) -> &'static str {
         match self.engine {
-            Engine::InnoDb => "COMMIT;\n",
-            Engine::Memory => RELEASE,
+            StorageEngine::InnoDb => "COMMIT;\n",
+            StorageEngine::Memory => RELEASE,
         }
     }
 
     /// Begins a turn with some statements; the counters are the first answer.
-    async fn take_turn(&mut self, turn: Turn, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
+    async fn take_turn(&mut self, turn: TurnKind, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
         let sql = format!("{}{sql}", self.beginning(turn));
         let mut answers = self.ask(&sql).await?;
-        if self.engine == Engine::Memory {
+        if self.engine == StorageEngine::Memory {
             let lock = answers.remove(0);
             if first_number(&lock)? != Some(1) {
                 return Err(Fault::Contended("the turn of others took too long".into()));
@@ -240,19 +247,19 @@ impl Session {
         Ok(answers)
     }
 
-    fn beginning(&self, turn: Turn) -> String {
+    fn beginning(&self, turn: TurnKind) -> String {
         let mut sql = match (self.engine, turn) {
-            (Engine::InnoDb, Turn::Decide) => "START TRANSACTION;\n".to_owned(),
-            (Engine::InnoDb, Turn::Read) => {
+            (StorageEngine::InnoDb, TurnKind::Decide) => "START TRANSACTION;\n".to_owned(),
+            (StorageEngine::InnoDb, TurnKind::Read) => {
                 "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;\n".to_owned()
             }
-            (Engine::Memory, _) => format!(
+            (StorageEngine::Memory, _) => format!(
                 "SELECT GET_LOCK({TURN_LOCK}, {LOCK_SECONDS});\nSELECT parts FROM undo_head;\n"
             ),
         };
-        put_select::<Counters>(&mut sql);
+        put_select::<CountersRow>(&mut sql);
         put!(sql, "WHERE id={COUNTERS}");
-        if (self.engine, turn) == (Engine::InnoDb, Turn::Decide) {
+        if (self.engine, turn) == (StorageEngine::InnoDb, TurnKind::Decide) {
             sql.push_str(" FOR UPDATE");
         }
         sql.push_str(";\n");
@@ -300,10 +307,8 @@ impl Session {
     pub(crate) async fn begin_anew(&mut self) -> Result<u64, Fault> {
         let sql = "UPDATE turnstile SET incarnation=incarnation+1 WHERE id=1;\n\
                    SELECT incarnation FROM turnstile WHERE id=1;\n";
-        let answers = self.ask(sql).await?;
-        let row = answers.first().and_then(|rows| rows.first());
-        let row = row.ok_or_else(|| Fault::Broken("the table turnstile has no row".into()))?;
-        let incarnation: u64 = Fields::of(row).number("incarnation")?;
+        let row = self.row(sql, "the table turnstile has no row").await?;
+        let incarnation: u64 = Fields::of(&row).number("incarnation")?;
         let mut sql = String::new();
         for table in [
             "properties",
@@ -348,10 +353,10 @@ impl Session {
     pub(crate) fn first_counters(next_reference: u64) -> String {
         let mut counters = Rows::default();
         counters.know(COUNTERS, None);
-        let first = Counters {
+        let first = CountersRow {
             position: Position(0),
             next_reference,
-            ..Counters::default()
+            ..CountersRow::default()
         };
         counters.set(&COUNTERS, first);
         let mut sql = String::new();

@@ -14,7 +14,7 @@ pub(crate) struct At(pub(crate) Timestamp);
 
 /// Bytes in hexadecimal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+pub(crate) struct HexLiteral<'a>(pub(crate) &'a [u8]);
 
 /// Visible ASCII, as its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Ascii<'a>(pub(crate) &'a str);
 
 /// Text of any kind, as its bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Text<'a>(pub(crate) &'a str);
+pub(crate) struct TextLiteral<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,7 +37,7 @@ impl fmt::Display for At {
     }
 }
 
-impl fmt::Display for Bytes<'_> {
+impl fmt::Display for HexLiteral<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("x'")?;
         for byte in self.0 {
@@ -49,13 +49,13 @@ impl fmt::Display for Bytes<'_> {
 
 impl fmt::Display for Ascii<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "_ascii {}", Bytes(self.0.as_bytes()))
+        write!(f, "_ascii {}", HexLiteral(self.0.as_bytes()))
     }
 }
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for TextLiteral<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "_utf8mb4 {}", Bytes(self.0.as_bytes()))
+        write!(f, "_utf8mb4 {}", HexLiteral(self.0.as_bytes()))
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn put_list<T>(
 
 /// The values of one row, as `1,'a'`, as `id=1 AND name='a'`, or as `id=1,name='a'`.
 #[derive(Debug)]
-pub(crate) struct Values<'a> {
+pub(crate) struct RowValues<'a> {
     sql: &'a mut String,
     columns: &'static [&'static str],
     /// Whether each comes after the name of its column.
@@ -94,7 +94,7 @@ pub(crate) struct Values<'a> {
     count: usize,
 }
 
-impl<'a> Values<'a> {
+impl<'a> RowValues<'a> {
     pub(crate) fn row(sql: &'a mut String, columns: &'static [&'static str]) -> Self {
         Self {
             sql,
@@ -148,7 +148,7 @@ mod tests {
     fn no_text_leaves_its_literal() {
         let hostile = "x' OR 1=1 -- \\";
         assert_eq!(
-            Text(hostile).to_string(),
+            TextLiteral(hostile).to_string(),
             "_utf8mb4 x'7827204f5220313d31202d2d205c'"
         );
         let at = Timestamp(1_798_106_645_678);

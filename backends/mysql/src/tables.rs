@@ -1,7 +1,6 @@
 //! The tables, row by row.
 
-mod ledger;
-
+use turnstile_chassis::{Readable, Words};
 use turnstile_contract::natural_key;
 use turnstile_rooms::GuestId;
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
@@ -9,10 +8,8 @@ use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 use crate::{
     fields::{Fields, Strange},
     rows::Record,
-    sql::{At, Bytes, Quoted, Text, Values},
+    sql::{Ascii, At, HexLiteral, Quoted, RowValues, TextLiteral},
 };
-
-pub(crate) use self::ledger::{Counters, Ended, First, Writer};
 
 /// A room of a property.
 pub(crate) type RoomKey = (Name, Name);
@@ -20,26 +17,128 @@ pub(crate) type RoomKey = (Name, Name);
 /// A night of a room: property, night, room.
 pub(crate) type NightKey = (Name, Night, Name);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Property {
-    pub(crate) number: u64,
-    pub(crate) open: bool,
-    pub(crate) rooms_known: u32,
-    pub(crate) rooms_in_sale: u32,
-    pub(crate) lowest_number: u32,
+/// What a row has in one column, or in several that stand together.
+trait TableColumn: Sized {
+    /// Reads it; `name` is that of its first column.
+    fn read(fields: &mut Fields<'_>, name: &'static str) -> Result<Self, Strange>;
+
+    fn put(&self, values: &mut RowValues<'_>);
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Room {
-    pub(crate) room_type: Name,
-    pub(crate) number: u64,
-    pub(crate) withdrawn: bool,
-    pub(crate) loose: bool,
+/// Declares tables: the name of each, its key with its columns, and what its rows have beside the key.
+macro_rules! tables {
+    ($(
+        $(#[$meta:meta])*
+        $row:ident in $table:literal $($waited_for:ident)?, $key:ty [$($of_key:literal)+]
+        { $($(#[$doc:meta])* $field:ident: $type:ty [$first:literal $($further:literal)*],)* }
+    )+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub(crate) struct $row {
+            $($(#[$doc])* pub(crate) $field: $type,)*
+        }
+
+        impl Record for $row {
+            type Key = $key;
+
+            const TABLE: &'static str = $table;
+            const COLUMNS: &'static [&'static str] =
+                &[$($of_key,)+ $($first, $($further,)*)*];
+            const IS_WAITED_FOR: bool = !stringify!($($waited_for)?).is_empty();
+
+            fn read(fields: &mut Fields<'_>) -> Result<($key, Self), Strange> {
+                let key = TableColumn::read(fields, "key")?;
+                let row = Self {
+                    $($field: TableColumn::read(fields, $first)?,)*
+                };
+                Ok((key, row))
+            }
+
+            fn put_key(key: &$key, values: &mut RowValues<'_>) {
+                key.put(values);
+            }
+
+            fn put(&self, _key: &$key, _values: &mut RowValues<'_>) {
+                $(self.$field.put(_values);)*
+            }
+        }
+    )+};
 }
+
+tables! {
+    PropertyRow in "properties", Name ["name"] {
+        number: u64 ["number"],
+        open: bool ["is_open"],
+        rooms_known: u32 ["rooms_known"],
+        rooms_in_sale: u32 ["rooms_in_sale"],
+        lowest_number: u32 ["lowest_number"],
+    }
+
+    BookingRow in "bookings", u64 ["reference"] {
+        placed: PlacedStay ["property" "room" "arrival" "departure" "principal" "since"],
+        guest: Box<str> ["guest"],
+        id: GuestId ["seal" "last_four"],
+        position: Position ["position"],
+        state: BookingState ["state"],
+    }
+
+    HoldRow in "holds", u64 ["reference"] {
+        placed: PlacedStay ["property" "room" "arrival" "departure" "principal" "since"],
+        until: Timestamp ["held_until"],
+        made: Position ["made"],
+        position: Position ["position"],
+        state: HoldState ["state"],
+    }
+
+    NightRow in "nights", NightKey ["property" "night" "room"] {
+        reference: u64 ["reference"],
+        until: Option<Timestamp> ["held_until"],
+    }
+
+    StoppedRow in "stops", NightKey ["property" "night" "room"] {}
+
+    /// The one row that whoever decides has locked.
+    #[derive(Default)]
+    CountersRow in "counters" waited_for, u8 ["id"] {
+        position: Position ["position"],
+        next_reference: u64 ["next_reference"],
+        next_room: u64 ["next_room"],
+        next_property: u64 ["next_property"],
+        bookings: u64 ["bookings"],
+        booked_total: u64 ["booked_total"],
+        cancelled_total: u64 ["cancelled_total"],
+        held_total: u64 ["held_total"],
+        expired_total: u64 ["expired_total"],
+        stops: u64 ["stops"],
+    }
+
+    WriterRow in "writers", u64 ["writer"] {
+        batch: u64 ["batch"],
+        since: Timestamp ["since"],
+    }
+
+    /// The last reference of a slot that had ended before the state was copied to here.
+    #[derive(Copy)]
+    EndedRow in "ended", u32 ["slot"] {
+        generation: u32 ["generation"],
+    }
+
+    /// What was first answered under an idempotency key.
+    KeyRow in "idempotency_keys", (Principal, String) ["principal" "idem_key"] {
+        content: Content ["content"],
+        position: Position ["position"],
+        outcome: Vec<u8> ["outcome"],
+        since: Timestamp ["since"],
+    }
+}
+
+/// [`turnstile_contract::Request::content`] of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Content(pub(crate) u64);
 
 /// What bookings and holds have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedStay {
     pub(crate) property: Name,
     pub(crate) room: Name,
     pub(crate) stay: Stay,
@@ -47,25 +146,13 @@ pub(crate) struct Placed {
     pub(crate) since: Timestamp,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Booking {
-    pub(crate) placed: Placed,
-    pub(crate) guest: String,
-    pub(crate) id: GuestId,
-    pub(crate) position: Position,
-    pub(crate) cancelled: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub(crate) enum BookingState {
+    Booked,
+    Cancelled,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hold {
-    pub(crate) placed: Placed,
-    pub(crate) until: Timestamp,
-    pub(crate) made: Position,
-    pub(crate) position: Position,
-    pub(crate) state: HoldState,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub(crate) enum HoldState {
     /// It has its nights, until its time is over: then others may take them.
     Held,
@@ -75,23 +162,14 @@ pub(crate) enum HoldState {
     Forgotten,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
-    pub(crate) reference: u64,
-    pub(crate) until: Option<Timestamp>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stopped;
-
-impl Taken {
+impl NightRow {
     /// Whether it keeps others out at an instant.
     pub(crate) fn stands(&self, now: Timestamp) -> bool {
         self.until.is_none_or(|until| until > now)
     }
 }
 
-impl Placed {
+impl PlacedStay {
     pub(crate) fn nights(&self) -> impl Iterator<Item = NightKey> + use<> {
         let (property, room) = (self.property, self.room);
         self.stay.iter().map(move |night| (property, night, room))
@@ -106,56 +184,18 @@ impl Placed {
             since: fields.instant("since")?,
         })
     }
-
-    fn put(&self, values: &mut Values<'_>) {
-        values.put(Quoted(&self.property));
-        values.put(Quoted(&self.room));
-        values.put(format_args!("'{}'", self.stay.arrival()));
-        values.put(format_args!("'{}'", self.stay.departure()));
-        values.put(Quoted(&self.principal.0));
-        values.put(At(self.since));
-    }
 }
 
-impl Record for Property {
-    type Key = Name;
-
-    const TABLE: &'static str = "properties";
-    const COLUMNS: &'static [&'static str] = &[
-        "name",
-        "number",
-        "is_open",
-        "rooms_known",
-        "rooms_in_sale",
-        "lowest_number",
-    ];
-
-    fn read(fields: &mut Fields<'_>) -> Result<(Name, Self), Strange> {
-        let name = fields.name("name")?;
-        let property = Self {
-            number: fields.number("number")?,
-            open: fields.flag("is_open")?,
-            rooms_known: fields.number("rooms_known")?,
-            rooms_in_sale: fields.number("rooms_in_sale")?,
-            lowest_number: fields.number("lowest_number")?,
-        };
-        Ok((name, property))
-    }
-
-    fn put_key(key: &Name, values: &mut Values<'_>) {
-        values.put(Quoted(key));
-    }
-
-    fn put(&self, _key: &Name, values: &mut Values<'_>) {
-        values.put(self.number);
-        values.put(self.open);
-        values.put(self.rooms_known);
-        values.put(self.rooms_in_sale);
-        values.put(self.lowest_number);
-    }
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RoomRow {
+    pub(crate) room_type: Name,
+    pub(crate) number: u64,
+    pub(crate) withdrawn: bool,
+    pub(crate) loose: bool,
 }
 
-impl Record for Room {
+/// Its last column follows from the others and is only written.
+impl Record for RoomRow {
     type Key = RoomKey;
 
     const TABLE: &'static str = "rooms";
@@ -170,7 +210,7 @@ impl Record for Room {
     ];
 
     fn read(fields: &mut Fields<'_>) -> Result<(RoomKey, Self), Strange> {
-        let key = (fields.name("property")?, fields.name("name")?);
+        let key = TableColumn::read(fields, "property")?;
         let room = Self {
             room_type: fields.name("room_type")?,
             number: fields.number("number")?,
@@ -180,17 +220,16 @@ impl Record for Room {
         Ok((key, room))
     }
 
-    fn put_key((property, name): &RoomKey, values: &mut Values<'_>) {
-        values.put(Quoted(property));
-        values.put(Quoted(name));
+    fn put_key(key: &RoomKey, values: &mut RowValues<'_>) {
+        key.put(values);
     }
 
-    fn put(&self, (_, name): &RoomKey, values: &mut Values<'_>) {
-        values.put(Quoted(&self.room_type));
-        values.put(self.number);
-        values.put(self.withdrawn);
-        values.put(self.loose);
-        values.put(Bytes(&place(name, self.loose, self.number)));
+    fn put(&self, (_, name): &RoomKey, values: &mut RowValues<'_>) {
+        self.room_type.put(values);
+        self.number.put(values);
+        self.withdrawn.put(values);
+        self.loose.put(values);
+        values.put(HexLiteral(&place(name, self.loose, self.number)));
     }
 }
 
@@ -203,179 +242,109 @@ pub(crate) fn place(name: &Name, loose: bool, number: u64) -> Vec<u8> {
     }
 }
 
-impl Record for Booking {
-    type Key = u64;
+/// Implements [`TableColumn`] for types of one column: how each is read and how it is written.
+macro_rules! columns {
+    ($($type:ty: $read:expr, $put:expr;)+) => {$(
+        impl TableColumn for $type {
+            fn read(fields: &mut Fields<'_>, name: &'static str) -> Result<Self, Strange> {
+                let read: fn(&mut Fields<'_>, &'static str) -> Result<Self, Strange> = $read;
+                read(fields, name)
+            }
 
-    const TABLE: &'static str = "bookings";
-    const COLUMNS: &'static [&'static str] = &[
-        "reference",
-        "property",
-        "room",
-        "arrival",
-        "departure",
-        "principal",
-        "since",
-        "guest",
-        "seal",
-        "last_four",
-        "position",
-        "state",
-    ];
+            fn put(&self, values: &mut RowValues<'_>) {
+                let put: fn(&Self, &mut RowValues<'_>) = $put;
+                put(self, values);
+            }
+        }
+    )+};
+}
 
-    fn read(fields: &mut Fields<'_>) -> Result<(u64, Self), Strange> {
-        let reference = fields.number("reference")?;
-        let booking = Self {
-            placed: Placed::read(fields)?,
-            guest: fields.text("guest")?.to_owned(),
-            id: fields.guest_id()?,
-            position: fields.position("position")?,
-            cancelled: match fields.bytes("state")? {
-                b"booked" => false,
-                b"cancelled" => true,
-                _ => return Err(Strange { field: "state" }),
-            },
-        };
-        Ok((reference, booking))
+columns! {
+    u8: |fields, name| fields.number(name), |number, values| values.put(number);
+    u32: |fields, name| fields.number(name), |number, values| values.put(number);
+    u64: |fields, name| fields.number(name), |number, values| values.put(number);
+    bool: |fields, name| fields.flag(name), |flag, values| values.put(flag);
+    Name: |fields, name| fields.name(name), |name, values| values.put(Quoted(name));
+    Night: |fields, name| fields.night(name), |night, values| values.put(format_args!("'{night}'"));
+    Position: |fields, name| fields.position(name), |position, values| values.put(position);
+    Timestamp: |fields, name| fields.instant(name), |instant, values| values.put(At(*instant));
+    Option<Timestamp>: |fields, name| fields.instant_or_null(name), |at, values| values.put_or_null(at.map(At));
+    Principal: |fields, _| fields.principal(), |principal, values| principal.0.put(values);
+    String: |fields, name| Ok(fields.text(name)?.to_owned()), |key, values| values.put(Ascii(key));
+    Box<str>: |fields, name| Ok(fields.text(name)?.into()), |text, values| values.put(TextLiteral(text));
+    Vec<u8>: |fields, name| Ok(fields.bytes(name)?.to_vec()), |bytes, values| values.put(HexLiteral(bytes));
+    BookingState: read_word, |state, values| values.put(format_args!("'{}'", state.code()));
+    HoldState: read_word, |state, values| values.put(format_args!("'{}'", state.code()));
+}
+
+fn read_word<T: for<'a> Readable<'a>>(
+    fields: &mut Fields<'_>,
+    field: &'static str,
+) -> Result<T, Strange> {
+    T::read(fields.bytes(field)?).map_err(|_invalid| Strange { field })
+}
+
+impl TableColumn for Content {
+    fn read(fields: &mut Fields<'_>, field: &'static str) -> Result<Self, Strange> {
+        let bytes = fields.bytes(field)?.try_into();
+        let bytes = bytes.map_err(|_length| Strange { field })?;
+        Ok(Self(u64::from_be_bytes(bytes)))
     }
 
-    fn put_key(key: &u64, values: &mut Values<'_>) {
-        values.put(key);
-    }
-
-    fn put(&self, _key: &u64, values: &mut Values<'_>) {
-        self.placed.put(values);
-        values.put(Text(&self.guest));
-        values.put(self.id.seal);
-        values.put(self.id.last_four);
-        values.put(self.position);
-        values.put(if self.cancelled {
-            "'cancelled'"
-        } else {
-            "'booked'"
-        });
+    fn put(&self, values: &mut RowValues<'_>) {
+        values.put(HexLiteral(&self.0.to_be_bytes()));
     }
 }
 
-impl HoldState {
-    const WORDS: [(Self, &'static str); 5] = [
-        (Self::Held, "held"),
-        (Self::Expired, "expired"),
-        (Self::Confirmed, "confirmed"),
-        (Self::Released, "released"),
-        (Self::Forgotten, "forgotten"),
-    ];
+impl TableColumn for PlacedStay {
+    fn read(fields: &mut Fields<'_>, _name: &'static str) -> Result<Self, Strange> {
+        Self::read(fields)
+    }
 
-    fn word(self) -> &'static str {
-        let found = Self::WORDS.into_iter().find(|&(state, _)| state == self);
-        found.expect("every state has a word").1
+    fn put(&self, values: &mut RowValues<'_>) {
+        self.property.put(values);
+        self.room.put(values);
+        self.stay.arrival().put(values);
+        self.stay.departure().put(values);
+        self.principal.put(values);
+        self.since.put(values);
     }
 }
 
-impl Record for Hold {
-    type Key = u64;
-
-    const TABLE: &'static str = "holds";
-    const COLUMNS: &'static [&'static str] = &[
-        "reference",
-        "property",
-        "room",
-        "arrival",
-        "departure",
-        "principal",
-        "since",
-        "held_until",
-        "made",
-        "position",
-        "state",
-    ];
-
-    fn read(fields: &mut Fields<'_>) -> Result<(u64, Self), Strange> {
-        let reference = fields.number("reference")?;
-        let placed = Placed::read(fields)?;
-        let until = fields.instant("held_until")?;
-        let made = fields.position("made")?;
-        let position = fields.position("position")?;
-        let word = fields.text("state")?;
-        let known = HoldState::WORDS
-            .into_iter()
-            .find(|&(_, known)| known == word);
-        let (state, _) = known.ok_or(Strange { field: "state" })?;
-        let hold = Self {
-            placed,
-            until,
-            made,
-            position,
-            state,
-        };
-        Ok((reference, hold))
+impl TableColumn for GuestId {
+    fn read(fields: &mut Fields<'_>, _name: &'static str) -> Result<Self, Strange> {
+        fields.guest_id()
     }
 
-    fn put_key(key: &u64, values: &mut Values<'_>) {
-        values.put(key);
-    }
-
-    fn put(&self, _key: &u64, values: &mut Values<'_>) {
-        self.placed.put(values);
-        values.put(At(self.until));
-        values.put(self.made);
-        values.put(self.position);
-        values.put(format_args!("'{}'", self.state.word()));
+    fn put(&self, values: &mut RowValues<'_>) {
+        values.put(self.seal);
+        values.put(self.last_four);
     }
 }
 
-fn read_night(fields: &mut Fields<'_>) -> Result<NightKey, Strange> {
-    Ok((
-        fields.name("property")?,
-        fields.night("night")?,
-        fields.name("room")?,
-    ))
-}
-
-fn put_night((property, night, room): &NightKey, values: &mut Values<'_>) {
-    values.put(Quoted(property));
-    values.put(format_args!("'{night}'"));
-    values.put(Quoted(room));
-}
-
-impl Record for Taken {
-    type Key = NightKey;
-
-    const TABLE: &'static str = "nights";
-    const COLUMNS: &'static [&'static str] =
-        &["property", "night", "room", "reference", "held_until"];
-
-    fn read(fields: &mut Fields<'_>) -> Result<(NightKey, Self), Strange> {
-        let key = read_night(fields)?;
-        let taken = Self {
-            reference: fields.number("reference")?,
-            until: fields.instant_or_null("held_until")?,
-        };
-        Ok((key, taken))
+impl<A: TableColumn, B: TableColumn> TableColumn for (A, B) {
+    fn read(fields: &mut Fields<'_>, name: &'static str) -> Result<Self, Strange> {
+        Ok((A::read(fields, name)?, B::read(fields, name)?))
     }
 
-    fn put_key(key: &NightKey, values: &mut Values<'_>) {
-        put_night(key, values);
-    }
-
-    fn put(&self, _key: &NightKey, values: &mut Values<'_>) {
-        values.put(self.reference);
-        values.put_or_null(self.until.map(At));
+    fn put(&self, values: &mut RowValues<'_>) {
+        self.0.put(values);
+        self.1.put(values);
     }
 }
 
-impl Record for Stopped {
-    type Key = NightKey;
-
-    const TABLE: &'static str = "stops";
-    const COLUMNS: &'static [&'static str] = &["property", "night", "room"];
-
-    fn read(fields: &mut Fields<'_>) -> Result<(NightKey, Self), Strange> {
-        Ok((read_night(fields)?, Self))
+impl<A: TableColumn, B: TableColumn, C: TableColumn> TableColumn for (A, B, C) {
+    fn read(fields: &mut Fields<'_>, name: &'static str) -> Result<Self, Strange> {
+        Ok((
+            A::read(fields, name)?,
+            B::read(fields, name)?,
+            C::read(fields, name)?,
+        ))
     }
 
-    fn put_key(key: &NightKey, values: &mut Values<'_>) {
-        put_night(key, values);
+    fn put(&self, values: &mut RowValues<'_>) {
+        self.0.put(values);
+        self.1.put(values);
+        self.2.put(values);
     }
-
-    fn put(&self, _key: &NightKey, _values: &mut Values<'_>) {}
 }

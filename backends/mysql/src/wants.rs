@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnstile_rooms::limits;
+use turnstile_rooms::{Reference, limits};
 use turnstile_types::{Name, Night, Principal, Stay, Timestamp};
 
 use crate::{
-    fields::reference_of,
     rows::Record,
     sql::{Ascii, At, Quoted, put, put_list},
-    tables::{Booking, Ended, First, Hold, Property, Room, RoomKey, Stopped, Taken},
+    tables::{
+        BookingRow, EndedRow, HoldRow, KeyRow, NightRow, PropertyRow, RoomKey, RoomRow, StoppedRow,
+    },
 };
 
 /// Points that one statement looks up: more make the optimizer of the database forget the index.
@@ -33,7 +34,7 @@ pub(crate) struct Search {
 
 /// Some nights of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Span {
+pub(crate) struct RoomNights {
     pub(crate) property: Name,
     pub(crate) room: Name,
     pub(crate) arrival: Night,
@@ -46,8 +47,8 @@ pub(crate) struct Wants {
     pub(crate) keys: BTreeSet<(Principal, String)>,
     pub(crate) properties: BTreeSet<Name>,
     pub(crate) rooms: BTreeSet<RoomKey>,
-    pub(crate) taken: BTreeSet<Span>,
-    pub(crate) stopped: BTreeSet<Span>,
+    pub(crate) taken: BTreeSet<RoomNights>,
+    pub(crate) stopped: BTreeSet<RoomNights>,
     /// Bookings or holds.
     pub(crate) entries: BTreeSet<u64>,
     /// Rooms all of whose stopped nights are wanted.
@@ -94,7 +95,7 @@ impl Search {
     }
 }
 
-impl Span {
+impl RoomNights {
     pub(crate) fn new((property, room): RoomKey, stay: Stay) -> Self {
         Self {
             property,
@@ -120,7 +121,7 @@ impl Wants {
         let mut asked = Vec::new();
         self.ask_for_keys(sql, &mut asked);
         if !self.properties.is_empty() {
-            put_select::<Property>(sql);
+            put_select::<PropertyRow>(sql);
             sql.push_str("WHERE name IN (");
             put_list(sql, ",", &self.properties, |sql, name| {
                 put!(sql, "{}", Quoted(name));
@@ -129,7 +130,7 @@ impl Wants {
             asked.push(Question::Properties);
         }
         if !self.rooms.is_empty() {
-            put_select::<Room>(sql);
+            put_select::<RoomRow>(sql);
             sql.push_str("WHERE ");
             put_list(sql, " OR ", &self.rooms, |sql, (property, name)| {
                 put!(
@@ -142,8 +143,8 @@ impl Wants {
             sql.push_str(";\n");
             asked.push(Question::Rooms);
         }
-        ask_for_nights::<Taken>(sql, &self.taken, &Question::Taken, &mut asked);
-        ask_for_nights::<Stopped>(sql, &self.stopped, &Question::Stopped, &mut asked);
+        ask_for_nights::<NightRow>(sql, &self.taken, &Question::Taken, &mut asked);
+        ask_for_nights::<StoppedRow>(sql, &self.stopped, &Question::Stopped, &mut asked);
         self.ask_for_entries(now, sql, &mut asked);
         self.ask_for_facts(now, sql, &mut asked);
         for (search, &count) in &self.free {
@@ -161,7 +162,7 @@ impl Wants {
         if self.keys.is_empty() {
             return;
         }
-        put_select::<First>(sql);
+        put_select::<KeyRow>(sql);
         sql.push_str("WHERE ");
         put_list(sql, " OR ", &self.keys, |sql, (principal, key)| {
             let principal = Quoted(&principal.0);
@@ -178,9 +179,9 @@ impl Wants {
                 put_list(sql, ",", &self.entries, |sql, number| put!(sql, "{number}"));
                 sql.push_str(");\n");
             };
-            put_select::<Booking>(sql);
+            put_select::<BookingRow>(sql);
             put_references(sql);
-            put_select::<Hold>(sql);
+            put_select::<HoldRow>(sql);
             put_references(sql);
             put_ended(sql, self.entries.iter().copied());
             asked.extend([Question::Bookings, Question::Holds, Question::Ended]);
@@ -188,7 +189,7 @@ impl Wants {
         if self.due {
             let forgotten = Timestamp(now.0.saturating_sub(limits::LATE_CONFIRM_MS));
             for (state, over) in [("held", now), ("expired", forgotten)] {
-                put_select::<Hold>(sql);
+                put_select::<HoldRow>(sql);
                 let over = At(over);
                 put!(sql, "WHERE state='{state}' AND held_until<={over} ");
                 put!(sql, "ORDER BY held_until LIMIT {DUE_MAX};\n");
@@ -200,7 +201,7 @@ impl Wants {
     fn ask_for_facts(&self, now: Timestamp, sql: &mut String, asked: &mut Vec<Question>) {
         let now = At(now);
         for room in &self.stopped_ever {
-            put_select::<Stopped>(sql);
+            put_select::<StoppedRow>(sql);
             let (property, name) = (Quoted(&room.0), Quoted(&room.1));
             put!(sql, "WHERE property={property} AND room={name};\n");
             asked.push(Question::Stopped);
@@ -240,10 +241,10 @@ impl Wants {
 
 /// Asks which references of the slots of some had ended before they came to here.
 pub(crate) fn put_ended(sql: &mut String, references: impl IntoIterator<Item = u64>) {
-    put_select::<Ended>(sql);
+    put_select::<EndedRow>(sql);
     sql.push_str("WHERE slot IN (");
     put_list(sql, ",", references, |sql, number| {
-        put!(sql, "{}", reference_of(number).slot);
+        put!(sql, "{}", Reference::of_number(number).slot);
     });
     sql.push_str(");\n");
 }
@@ -251,7 +252,7 @@ pub(crate) fn put_ended(sql: &mut String, references: impl IntoIterator<Item = u
 /// Asks for nights one by one, which is how the key finds them.
 fn ask_for_nights<R: Record>(
     sql: &mut String,
-    spans: &BTreeSet<Span>,
+    spans: &BTreeSet<RoomNights>,
     question: &Question,
     asked: &mut Vec<Question>,
 ) {
@@ -270,8 +271,8 @@ fn ask_for_nights<R: Record>(
 }
 
 /// Parts spans so that each part has few points.
-fn in_statements(spans: &BTreeSet<Span>) -> Vec<Vec<&Span>> {
-    let mut parts: Vec<Vec<&Span>> = Vec::new();
+fn in_statements(spans: &BTreeSet<RoomNights>) -> Vec<Vec<&RoomNights>> {
+    let mut parts: Vec<Vec<&RoomNights>> = Vec::new();
     let mut points = POINTS_PER_STATEMENT;
     for span in spans {
         points += span.nights().count();

@@ -14,8 +14,7 @@ use turnstile_types::Timestamp;
 
 use self::batch::Cut;
 use crate::{
-    address::Address, fault::Fault, plan::is_layout, presence, session::Session,
-    tables::Writer as Row,
+    address::Address, fault::Fault, plan::is_layout, presence, session::Session, tables::WriterRow,
 };
 
 /// Commands in one transaction: so many that its end is cheap for each, so few that the last one
@@ -64,7 +63,7 @@ pub(crate) struct Writer {
     number: usize,
     /// Its name in the table of writers, and its row there.
     name: u64,
-    row: Option<Row>,
+    row: Option<WriterRow>,
     batch: u64,
     /// Whether the sale of something was stopped when last looked.
     stops: bool,

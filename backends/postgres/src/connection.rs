@@ -89,6 +89,19 @@ impl Connection {
         row.ok_or_else(|| Trouble::Broken("the database gave no row where one must be".to_owned()))
     }
 
+    /// Runs a statement whose one parameter is an array of rows as JSON, if there are any.
+    pub(crate) async fn insert(
+        &mut self,
+        sql: &'static str,
+        rows: Vec<serde_json::Value>,
+    ) -> Result<(), Trouble> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let rows = serde_json::Value::from(rows).to_string();
+        self.rows(sql, &[&rows]).await.map(drop)
+    }
+
     /// Runs statements that have neither parameters nor rows, in one transaction.
     pub(crate) async fn script(&self, sql: &str) -> Result<(), Trouble> {
         Ok(self.client.batch_execute(sql).await?)

@@ -14,18 +14,8 @@ use turnstile_types::{Position, Principal, Timestamp};
 use crate::{
     connection::Connection,
     kept::{Decided, Kept},
-    migrations::Migration,
     trouble::Trouble,
 };
-
-macro_rules! migration {
-    ($number:literal, $file:literal) => {
-        Migration {
-            number: $number,
-            sql: include_str!(concat!("../migrations/exchange/", $file)),
-        }
-    };
-}
 
 /// The one statement by which a batch is decided, for those who measure the database alone: an instant,
 /// and the commands as JSON.
@@ -38,14 +28,14 @@ const SWEPT_AT_ONCE: i32 = 1_000;
 impl Kept for Exchange {
     const SCHEMA: &'static str = "exchange";
 
-    const MIGRATIONS: &'static [Migration] = &[
-        migration!(1, "0001_tables.sql"),
-        migration!(2, "0002_locks.sql"),
-        migration!(3, "0003_matching.sql"),
-        migration!(4, "0004_orders.sql"),
-        migration!(5, "0005_rules.sql"),
-        migration!(6, "0006_execute.sql"),
-        migration!(7, "0007_queries.sql"),
+    const MIGRATIONS: &'static [&'static str] = &[
+        include_str!("../migrations/exchange/0001_tables.sql"),
+        include_str!("../migrations/exchange/0002_locks.sql"),
+        include_str!("../migrations/exchange/0003_matching.sql"),
+        include_str!("../migrations/exchange/0004_orders.sql"),
+        include_str!("../migrations/exchange/0005_rules.sql"),
+        include_str!("../migrations/exchange/0006_execute.sql"),
+        include_str!("../migrations/exchange/0007_queries.sql"),
     ];
 
     fn decide<'a>(

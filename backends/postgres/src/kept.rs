@@ -3,7 +3,7 @@
 use turnstile_contract::{Failure, Future, Reply, Request, Service};
 use turnstile_types::{Principal, Timestamp};
 
-use crate::{connection::Connection, migrations::Migration, trouble::Trouble};
+use crate::{connection::Connection, trouble::Trouble};
 
 /// What became of each command of a batch.
 pub(crate) type Decided<M> = Vec<Result<Reply<M>, Failure>>;
@@ -14,8 +14,8 @@ pub(crate) trait Kept: Service {
     /// The schema of its tables.
     const SCHEMA: &'static str;
 
-    /// How its tables came to be, from the first on.
-    const MIGRATIONS: &'static [Migration];
+    /// The scripts that made its tables, with numbers from 1 on. A released one never changes.
+    const MIGRATIONS: &'static [&'static str];
 
     /// Decides commands in their order, in one transaction; one answer for each.
     fn decide<'a>(

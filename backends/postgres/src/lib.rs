@@ -20,4 +20,4 @@ pub use exchange::EXECUTE as EXECUTE_EXCHANGE;
 pub use open::OpenError;
 pub use place::InvalidPlace;
 pub use postgres::Postgres;
-pub use rooms::{EXECUTE as EXECUTE_ROOMS, RoomsCopy};
+pub use rooms::{EXECUTE as EXECUTE_ROOMS, PostgresCopy};

@@ -4,19 +4,8 @@ use turnstile_contract::copy::Others;
 
 use crate::{connection::Connection, trouble::Trouble};
 
-/// One step from a schema to the next. What is in a released one is never changed.
-#[derive(Debug)]
-pub(crate) struct Migration {
-    /// From 1, without gaps.
-    pub(crate) number: i32,
-    pub(crate) sql: &'static str,
-}
-
 /// The tables that all services share.
-const SHARED: &[Migration] = &[Migration {
-    number: 1,
-    sql: include_str!("../migrations/turnstile/0001_secret.sql"),
-}];
+const SHARED: &[&str] = &[include_str!("../migrations/turnstile/0001_secret.sql")];
 
 const SHARED_SCHEMA: &str = "turnstile";
 
@@ -59,7 +48,7 @@ impl From<Trouble> for Unready {
 pub(crate) async fn migrate(
     connection: &mut Connection,
     schema: &str,
-    migrations: &[Migration],
+    migrations: &[&str],
 ) -> Result<(), Unready> {
     connection
         .row("SELECT pg_advisory_lock($1)", &[&LOCK])
@@ -74,7 +63,7 @@ pub(crate) async fn migrate(
 async fn run_missing(
     connection: &mut Connection,
     schema: &str,
-    migrations: &[Migration],
+    migrations: &[&str],
 ) -> Result<(), Unready> {
     let list = "SELECT to_regclass('turnstile.migration') IS NOT NULL";
     let has_list: bool = connection
@@ -92,18 +81,14 @@ async fn run_missing(
 async fn run(
     connection: &mut Connection,
     schema: &str,
-    migrations: &[Migration],
+    migrations: &[&str],
 ) -> Result<(), Unready> {
     let found = newest(connection, schema).await?;
-    let known = migrations.last().map_or(0, |migration| migration.number);
+    let known = i32::try_from(migrations.len()).expect("migrations are few");
     if found > known {
         return Err(Unready::Newer { found, known });
     }
-    for migration in migrations
-        .iter()
-        .filter(|migration| migration.number > found)
-    {
-        let (number, sql) = (migration.number, migration.sql);
+    for (number, sql) in (1..).zip(migrations).filter(|&(number, _)| number > found) {
         let script = format!(
             "BEGIN;\n{sql};\nINSERT INTO turnstile.migration VALUES ('{schema}', {number});\nCOMMIT"
         );

@@ -100,7 +100,7 @@ impl<M: Kept> Backend<M> for Postgres<M> {
         query: &'a M::Query,
     ) -> Future<'a, Answered<M>> {
         Box::pin(async move {
-            let question = Question::<M> {
+            let question = QueryErrand::<M> {
                 now,
                 principal,
                 query,
@@ -138,13 +138,13 @@ impl<M: Kept> Backend<M> for Postgres<M> {
 }
 
 /// A query on its way.
-struct Question<'a, M: Kept> {
+struct QueryErrand<'a, M: Kept> {
     now: Timestamp,
     principal: &'a Principal,
     query: &'a M::Query,
 }
 
-impl<M: Kept> Errand for Question<'_, M> {
+impl<M: Kept> Errand for QueryErrand<'_, M> {
     type Outcome = M::Answer;
 
     fn run<'a>(&'a self, connection: &'a mut Connection) -> Future<'a, Result<M::Answer, Trouble>> {

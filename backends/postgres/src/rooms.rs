@@ -8,7 +8,7 @@ mod outcomes;
 mod questions;
 mod values;
 
-pub use self::copying::RoomsCopy;
+pub use self::copying::PostgresCopy;
 
 use turnstile_contract::{Future, Request};
 use turnstile_rooms::{Answer, Query, Rooms};
@@ -17,14 +17,13 @@ use turnstile_types::{Principal, Timestamp};
 use crate::{
     connection::Connection,
     kept::{Decided, Kept},
-    migrations::Migration,
     trouble::Trouble,
 };
 
 pub use self::commands::EXECUTE;
 
 use self::{
-    commands::Columns,
+    commands::CommandColumns,
     values::{column, time_of},
 };
 
@@ -35,35 +34,14 @@ const PAGE: i32 = 200;
 impl Kept for Rooms {
     const SCHEMA: &'static str = "rooms";
 
-    const MIGRATIONS: &'static [Migration] = &[
-        Migration {
-            number: 1,
-            sql: include_str!("../migrations/rooms/0001_tables.sql"),
-        },
-        Migration {
-            number: 2,
-            sql: include_str!("../migrations/rooms/0002_entries.sql"),
-        },
-        Migration {
-            number: 3,
-            sql: include_str!("../migrations/rooms/0003_commands.sql"),
-        },
-        Migration {
-            number: 4,
-            sql: include_str!("../migrations/rooms/0004_plans.sql"),
-        },
-        Migration {
-            number: 5,
-            sql: include_str!("../migrations/rooms/0005_ended.sql"),
-        },
-        Migration {
-            number: 6,
-            sql: include_str!("../migrations/rooms/0006_keys.sql"),
-        },
-        Migration {
-            number: 7,
-            sql: include_str!("../migrations/rooms/0007_foreign_keys.sql"),
-        },
+    const MIGRATIONS: &'static [&'static str] = &[
+        include_str!("../migrations/rooms/0001_tables.sql"),
+        include_str!("../migrations/rooms/0002_entries.sql"),
+        include_str!("../migrations/rooms/0003_commands.sql"),
+        include_str!("../migrations/rooms/0004_plans.sql"),
+        include_str!("../migrations/rooms/0005_ended.sql"),
+        include_str!("../migrations/rooms/0006_keys.sql"),
+        include_str!("../migrations/rooms/0007_foreign_keys.sql"),
     ];
 
     fn decide<'a>(
@@ -72,7 +50,7 @@ impl Kept for Rooms {
         requests: &'a [&'a Request],
     ) -> Future<'a, Result<Decided<Self>, Trouble>> {
         Box::pin(async move {
-            let columns = Columns::of(requests)?;
+            let columns = CommandColumns::of(requests)?;
             let rows = columns.execute(connection, time_of(now)?).await?;
             let replies = rows.iter().zip(requests);
             Ok(replies

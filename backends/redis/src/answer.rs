@@ -55,8 +55,7 @@ impl Fields {
     }
 
     fn reference(&mut self) -> Read<Reference> {
-        let number: u64 = self.number("reference")?;
-        reference_of(number)
+        self.number("reference").map(Reference::of_number)
     }
 
     fn stay(&mut self) -> Read<Stay> {
@@ -64,14 +63,6 @@ impl Fields {
         let departure = Night::from_days(self.number("departure")?);
         Stay::new(arrival, departure).map_err(|_nights| Strange("stay"))
     }
-}
-
-pub(crate) fn reference_of(number: u64) -> Read<Reference> {
-    let half = |number: u64| u32::try_from(number).map_err(|_large| Strange("reference"));
-    Ok(Reference {
-        slot: half(number & 0xffff_ffff)?,
-        generation: half(number >> 32)?,
-    })
 }
 
 /// What became of a command; `arrival` is the first night that it wished for, where an answer of an earlier
@@ -101,8 +92,6 @@ pub(crate) fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outco
             return Rooms::decode_outcome(&bytes).map_err(|_malformed| Strange("outcome"));
         }
         "refused" => return refusal(fields, arrival).map(Outcome::Refused),
-        "property_added" => Done::PropertyAdded,
-        "room_added" => Done::RoomAdded,
         "booked" => Done::Booked {
             reference: fields.reference()?,
             room: fields.name("room")?,
@@ -120,23 +109,17 @@ pub(crate) fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outco
             room: fields.name("room")?,
             late: fields.text("late")? == "1",
         },
-        "released" => Done::Released,
         "cancelled" => Done::Cancelled {
             room: fields.name("room")?,
             stay: fields.stay()?,
         },
-        _ => return Err(Strange("outcome")),
+        word => Done::plain(word).ok_or(Strange("outcome"))?,
     };
     Ok(Outcome::Done(done))
 }
 
 fn refusal(fields: &mut Fields, arrival: Option<Night>) -> Read<Refusal> {
     Ok(match fields.text("refusal")?.as_str() {
-        "unknown_property" => Refusal::UnknownProperty,
-        "unknown_room" => Refusal::UnknownRoom,
-        "unknown_type" => Refusal::UnknownType,
-        "property_exists" => Refusal::PropertyExists,
-        "room_exists" => Refusal::RoomExists,
         "too_many_rooms" => Refusal::TooManyRooms {
             limit: fields.number("limit")?,
         },
@@ -147,12 +130,6 @@ fn refusal(fields: &mut Fields, arrival: Option<Night>) -> Read<Refusal> {
             let nights = Nights { first, bits };
             Refusal::SoldOut { nights }
         }
-        "not_found" => Refusal::NotFound,
-        "wrong_guest" => Refusal::WrongGuest,
-        "ended" => Refusal::Ended,
-        "hold_expired" => Refusal::HoldExpired,
-        "already_confirmed" => Refusal::AlreadyConfirmed,
-        "not_confirmed" => Refusal::NotConfirmed,
         "too_many_holds" => Refusal::TooManyHolds {
             limit: fields.number("limit")?,
         },
@@ -162,7 +139,7 @@ fn refusal(fields: &mut Fields, arrival: Option<Night>) -> Read<Refusal> {
         "hold_ceiling" => Refusal::HoldCeiling {
             until_max: fields.instant("until")?,
         },
-        _ => return Err(Strange("refusal")),
+        word => Refusal::plain(word).ok_or(Strange("refusal"))?,
     })
 }
 

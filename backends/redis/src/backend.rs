@@ -37,13 +37,13 @@ pub struct Redis {
     pub(crate) tally: Tally,
     id_key: IdKey,
     /// The secret of `id_key`, which a Redis that has forgotten everything is told again.
-    secret: Secret,
+    secret: SecretText,
     pub(crate) place: String,
 }
 
-struct Secret(String);
+struct SecretText(String);
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret")
     }
@@ -108,7 +108,7 @@ impl Redis {
             link,
             tally,
             id_key: IdKey::new(number.to_be_bytes()),
-            secret: Secret(secret),
+            secret: SecretText(secret),
             place,
         })
     }
@@ -323,7 +323,7 @@ impl Backend<Rooms> for Redis {
             match query {
                 Query::LookUp { reference } => {
                     let mut call = order::call("turnstile_rooms_look_up", now);
-                    call.arg(order::number_of(*reference));
+                    call.arg(reference.number());
                     answer::entry(*reference, self.call(&call).await?)
                 }
                 Query::Availability {

@@ -7,7 +7,7 @@ mod telling;
 use redis::cmd;
 use turnstile_contract::{
     Failure, Tally,
-    copy::{Halt, Head, Moving, Refusal, Remembered, Role, Source, Target, Teller},
+    copy::{CopySite, Halt, Head, Refusal, Remembered, Role, Teller},
 };
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::{Position, Timestamp};
@@ -26,7 +26,7 @@ use crate::{
 /// Redis shows no snapshot of itself to others: a state that has got another position at the end is
 /// refused. What is written lies under a key which says that it is not whole.
 #[derive(Debug)]
-pub struct RoomsCopy {
+pub struct RedisCopy {
     redis: Redis,
     taken: Taken,
     /// The idempotency keys, when they were counted.
@@ -87,7 +87,7 @@ struct Given {
     references: u64,
 }
 
-impl RoomsCopy {
+impl RedisCopy {
     /// Connects where nobody serves, and loads the functions; nobody can serve it while this lives. It
     /// takes a running tokio runtime.
     ///
@@ -118,6 +118,12 @@ impl RoomsCopy {
 
     const fn way(&self) -> Way<'_> {
         (&self.redis.link, &self.redis.tally)
+    }
+}
+
+impl CopySite for RedisCopy {
+    fn place(&self) -> &str {
+        &self.redis.place
     }
 
     async fn read_head(&mut self) -> Result<Head, Halt> {
@@ -184,26 +190,8 @@ impl RoomsCopy {
             .begin((link, tally), head, given.position)
             .await?)
     }
-}
 
-impl Source for RoomsCopy {
-    fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
-        Box::pin(async move {
-            let head = self.read_head().await;
-            head.map_err(|halt| halt.at(&self.redis.place))
-        })
-    }
-
-    fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let told = self.tell_all(now, teller).await;
-            told.map_err(|halt| halt.at(&self.redis.place))
-        })
-    }
-}
-
-impl Target for RoomsCopy {
-    fn lacks(&self, piece: &Piece) -> Option<&'static str> {
+    fn lacking(&self, piece: &Piece) -> Option<&'static str> {
         match piece {
             Piece::Room {
                 withdrawn: true, ..
@@ -217,50 +205,23 @@ impl Target for RoomsCopy {
         }
     }
 
-    fn is_choosy(&self) -> bool {
-        true
+    const IS_CHOOSY: bool = true;
+
+    async fn write(&mut self, pieces: Vec<Piece>) -> Result<(), Halt> {
+        let way = (&self.redis.link, &self.redis.tally);
+        Ok(self.taken.take(way, &pieces).await?)
     }
 
-    fn begin<'a>(
-        &'a mut self,
-        head: &'a Head,
-        _now: Timestamp,
-        again: bool,
-    ) -> Moving<'a, Result<(), Refusal>> {
-        Box::pin(async move {
-            let begun = self.begin_copy(head, again).await;
-            begun.map_err(|halt| halt.at(&self.redis.place))
-        })
+    async fn write_keys(&mut self, keys: Vec<Remembered>) -> Result<(), Halt> {
+        Ok(keys::take(self.way(), &keys).await?)
     }
 
-    fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let way = (&self.redis.link, &self.redis.tally);
-            let taken = self.taken.take(way, &pieces).await;
-            taken.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
-        })
+    async fn write_rest(&mut self) -> Result<(), Halt> {
+        Ok(self.taken.settle(self.way()).await?)
     }
 
-    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let taken = keys::take(self.way(), &keys).await;
-            taken.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
-        })
-    }
-
-    fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let way = (&self.redis.link, &self.redis.tally);
-            let settled = self.taken.settle(way).await;
-            settled.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
-        })
-    }
-
-    fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let (link, tally) = (&self.redis.link, &self.redis.tally);
-            let finished = link.ask(tally, cmd("DEL").arg(key(UNFINISHED))).await;
-            finished.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
-        })
+    async fn end_copy(&mut self) -> Result<(), Halt> {
+        let (link, tally) = self.way();
+        Ok(link.ask(tally, cmd("DEL").arg(key(UNFINISHED))).await?)
     }
 }

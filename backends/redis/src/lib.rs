@@ -15,5 +15,5 @@ mod presence;
 mod replies;
 
 pub use backend::Redis;
-pub use copying::RoomsCopy;
+pub use copying::RedisCopy;
 pub use error::OpenError;

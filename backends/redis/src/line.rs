@@ -22,7 +22,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::replies::{Replies, Strange};
+use crate::replies::{Replies, StrangeReply};
 
 /// How long Redis may take for one call.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -49,12 +49,12 @@ pub(crate) struct Line {
 #[derive(Debug)]
 struct Shared {
     /// Whoever writes has its turn; what stands here is whether the one before wrote all it had.
-    writing: Turns<Writing>,
+    writing: Turns<WriteHalf>,
     awaited: Mutex<Awaited>,
 }
 
 #[derive(Debug)]
-struct Writing {
+struct WriteHalf {
     half: OwnedWriteHalf,
     /// A call was cut off in the middle: whatever followed would be taken for its rest.
     is_cut: bool,
@@ -99,7 +99,7 @@ impl Line {
         let socket = connecting.await.map_err(|_elapsed| late("connection"))??;
         let (incoming, half) = socket.into_split();
         let shared = Arc::new(Shared {
-            writing: Turns::new(Writing {
+            writing: Turns::new(WriteHalf {
                 half,
                 is_cut: false,
             }),
@@ -203,10 +203,10 @@ impl Awaited {
     }
 
     /// Gives the replies that are whole to those who wait for them.
-    fn take(&mut self, replies: &mut Replies) -> Result<(), Strange> {
+    fn take(&mut self, replies: &mut Replies) -> Result<(), StrangeReply> {
         while let Some(reply) = replies.take()? {
             let Some(call) = self.calls.front_mut() else {
-                return Err(Strange::Unasked);
+                return Err(StrangeReply::Unasked);
             };
             call.replies.push(reply);
             if call.replies.len() == call.expected

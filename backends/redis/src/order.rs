@@ -32,11 +32,6 @@ pub(crate) fn content(content: u64) -> String {
     format!("{content:016x}")
 }
 
-/// The number under which a reference is kept.
-pub(crate) fn number_of(reference: Reference) -> u64 {
-    u64::from(reference.generation) << 32 | u64::from(reference.slot)
-}
-
 /// Appends a command to a call; nothing, when this back end does not offer it.
 pub(crate) fn put(request: &Request, call: &mut Cmd) -> Result<(), Failure> {
     let command = request.command::<Rooms>();
@@ -59,7 +54,7 @@ pub(crate) fn put(request: &Request, call: &mut Cmd) -> Result<(), Failure> {
 type Fields = Vec<Vec<u8>>;
 
 fn fields(command: &Command<'_>) -> Option<Fields> {
-    let number = |reference: &Reference| number_of(*reference).to_string().into_bytes();
+    let number = |reference: &Reference| reference.number().to_string().into_bytes();
     Some(match command {
         Command::AddProperty { property, open } => {
             let kind = if *open { "open" } else { "closed" };

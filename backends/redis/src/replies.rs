@@ -29,7 +29,7 @@ pub(crate) struct Replies {
 
 /// Not what Redis says.
 #[derive(Debug)]
-pub(crate) enum Strange {
+pub(crate) enum StrangeReply {
     /// No reply begins so.
     Kind(u8),
     /// A length or a number that is none.
@@ -45,7 +45,7 @@ pub(crate) enum Strange {
     Word(RedisError),
 }
 
-impl fmt::Display for Strange {
+impl fmt::Display for StrangeReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kind(byte) => write!(f, "a reply begins with the byte {byte}"),
@@ -59,7 +59,7 @@ impl fmt::Display for Strange {
     }
 }
 
-type Read<T> = Result<T, Strange>;
+type Read<T> = Result<T, StrangeReply>;
 
 impl Replies {
     /// Where the next bytes go, with space for so many at least.
@@ -79,7 +79,7 @@ impl Replies {
         if !self.is_whole()? {
             let is_long = self.bytes.len() - self.start > REPLY_BYTES_MAX;
             return if is_long {
-                Err(Strange::Long)
+                Err(StrangeReply::Long)
             } else {
                 Ok(None)
             };
@@ -108,7 +108,7 @@ impl Replies {
                     }
                 }
                 b'+' | b'-' | b':' => {}
-                other => return Err(Strange::Kind(other)),
+                other => return Err(StrangeReply::Kind(other)),
             }
             self.seen += before - rest.0.len();
             match self.more.checked_sub(1) {
@@ -131,7 +131,7 @@ impl<'a> Parts<'a> {
         let Some(line) = self.string(end)? else {
             return Ok(None);
         };
-        let (&kind, text) = line.split_first().ok_or(Strange::Kind(b'\r'))?;
+        let (&kind, text) = line.split_first().ok_or(StrangeReply::Kind(b'\r'))?;
         Ok(Some((kind, text)))
     }
 
@@ -144,7 +144,7 @@ impl<'a> Parts<'a> {
             return Ok(None);
         };
         if end != LINE_END {
-            return Err(Strange::End);
+            return Err(StrangeReply::End);
         }
         self.0 = rest;
         Ok(Some(string))
@@ -153,11 +153,11 @@ impl<'a> Parts<'a> {
     /// A reply that is whole.
     fn value(&mut self, depth: usize) -> Read<Value> {
         let whole = self.0;
-        let (kind, text) = self.line()?.ok_or(Strange::End)?;
+        let (kind, text) = self.line()?.ok_or(StrangeReply::End)?;
         Ok(match kind {
             b'*' => match length(text)? {
                 Some(count) => {
-                    let depth = depth.checked_sub(1).ok_or(Strange::Deep)?;
+                    let depth = depth.checked_sub(1).ok_or(StrangeReply::Deep)?;
                     let values = (0..count).map(|_| self.value(depth));
                     Value::Array(values.collect::<Read<_>>()?)
                 }
@@ -165,7 +165,7 @@ impl<'a> Parts<'a> {
             },
             b'$' => match length(text)? {
                 Some(length) => {
-                    let string = self.string(length)?.ok_or(Strange::End)?;
+                    let string = self.string(length)?.ok_or(StrangeReply::End)?;
                     Value::BulkString(string.to_vec())
                 }
                 None => Value::Nil,
@@ -174,7 +174,7 @@ impl<'a> Parts<'a> {
             // Words and errors are few, and the library knows what they mean.
             _ => {
                 let line = whole.get(..whole.len() - self.0.len()).unwrap_or_default();
-                parse_redis_value(line).map_err(Strange::Word)?
+                parse_redis_value(line).map_err(StrangeReply::Word)?
             }
         })
     }
@@ -187,14 +187,14 @@ fn length(text: &[u8]) -> Read<Option<usize>> {
     }
     let length = number(text)?;
     if length > REPLY_BYTES_MAX {
-        return Err(Strange::Long);
+        return Err(StrangeReply::Long);
     }
     Ok(Some(length))
 }
 
 fn number<T: str::FromStr>(text: &[u8]) -> Read<T> {
     let number = str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    number.ok_or(Strange::Number)
+    number.ok_or(StrangeReply::Number)
 }
 
 #[cfg(test)]

@@ -67,8 +67,8 @@ pub fn fields(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Derives `code()`, `place()` and `WORDS`: the stable word of each variant, in `snake_case`, unless
-/// `#[word("...")]` says another, or `#[word(inner)]` and `#[word(inner = deed)]` that a field has it.
+/// Derives `code()`, `place()`, `WORDS` and, for variants without data, `plain()`: the stable word of each
+/// variant, in `snake_case`, unless `#[word("...")]` says another, or `#[word(inner)]` and `#[word(inner = deed)]` that a field has it.
 ///
 /// When the variants are refusals, each says its class and its sentence, and
 /// `turnstile_chassis::Refuse` is derived too:

@@ -190,6 +190,7 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
         }
     }
     let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
+    let plain = plain(data, names);
     let is_plain = data
         .variants
         .iter()
@@ -226,10 +227,39 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
                     #(#places,)*
                 }
             }
+
+            #plain
         }
 
         #shown
     }
+}
+
+/// Finds the variant without data that has a word, where there are any.
+fn plain(data: &DataEnum, names: &[Named]) -> Option<TokenStream> {
+    let variants = data.variants.iter().zip(names);
+    let plain: Vec<TokenStream> = variants
+        .filter_map(|(variant, name)| match (name, &variant.fields) {
+            (Named::Word(word), Fields::Unit) => {
+                let ident = &variant.ident;
+                Some(quote!(#word => ::core::option::Option::Some(Self::#ident)))
+            }
+            _ => None,
+        })
+        .collect();
+    (!plain.is_empty()).then(|| {
+        quote! {
+            /// The variant without data that has this word.
+            #[must_use]
+            #[allow(dead_code, reason = "words of most types are only written")]
+            pub fn plain(word: &str) -> ::core::option::Option<Self> {
+                match word {
+                    #(#plain,)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+    })
 }
 
 /// A word as what a field holds and as what a parameter is read from. With a tag, the fields of an enum

@@ -11,7 +11,7 @@ use crate::{Cash, Decimal, OrderId};
 pub type Outcome = turnstile_types::Outcome<Done, Refusal>;
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 pub enum Done {
     #[byte(0x01)]
     AccountCreated,

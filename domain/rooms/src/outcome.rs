@@ -9,7 +9,7 @@ use crate::Reference;
 pub type Outcome = turnstile_types::Outcome<Done, Refusal>;
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 pub enum Done {
     #[byte(0x01)]
     PropertyAdded,

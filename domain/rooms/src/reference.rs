@@ -34,8 +34,20 @@ const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const CHECK_MODULUS: u64 = 29;
 
 impl Reference {
-    const fn number(self) -> u64 {
+    /// The number under which databases keep it.
+    #[must_use]
+    pub const fn number(self) -> u64 {
         (self.generation as u64) << 32 | self.slot as u64
+    }
+
+    /// The reference of a number.
+    #[must_use]
+    pub const fn of_number(number: u64) -> Self {
+        let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
+        Self {
+            slot: u32::from_be_bytes([e, f, g, h]),
+            generation: u32::from_be_bytes([a, b, c, d]),
+        }
     }
 
     /// Parses the text that `Display` writes; small letters are as good.
@@ -57,11 +69,7 @@ impl Reference {
         if value_of(*check)? != number % CHECK_MODULUS {
             return Err(InvalidReference::Check);
         }
-        let half = |number: u64| u32::try_from(number & 0xffff_ffff).expect("masked to 32 bits");
-        Ok(Self {
-            slot: half(number),
-            generation: half(number >> 32),
-        })
+        Ok(Self::of_number(number))
     }
 
     /// Writes the text without allocating: its bytes, and how many of them count.

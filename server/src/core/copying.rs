@@ -59,16 +59,16 @@ impl CopyPlace {
         };
         Ok(match url.kind() {
             Kind::Postgres => {
-                let opened = turnstile_postgres::RoomsCopy::open(url.text()).await;
+                let opened = turnstile_postgres::PostgresCopy::open(url.text()).await;
                 Box::new(opened.map_err(told)?)
             }
             Kind::MySql => {
                 let address = Address::parse(url.text()).map_err(told)?;
-                let opened = turnstile_mysql::RoomsCopy::open(&address).await;
+                let opened = turnstile_mysql::MysqlCopy::open(&address).await;
                 Box::new(opened.map_err(told)?)
             }
             Kind::Redis => {
-                let opened = turnstile_redis::RoomsCopy::open(url.text()).await;
+                let opened = turnstile_redis::RedisCopy::open(url.text()).await;
                 Box::new(opened.map_err(told)?)
             }
         })

@@ -5,15 +5,15 @@ use turnstile_rooms::{Counted, EntryState, Piece, Standing};
 use turnstile_types::Night;
 
 use crate::{
-    address::Engine,
+    address::StorageEngine,
     fault::Fault,
-    fields::{Fields, number_of},
+    fields::Fields,
     rows::{Record, Rows},
     session::Session,
-    sql::{Bytes, put},
+    sql::{HexLiteral, put},
     tables::{
-        Booking, Ended, First, Hold, HoldState, Placed, Property, Room, Stopped,
-        Taken as TakenNight,
+        BookingRow, BookingState, Content, EndedRow, HoldRow, HoldState, KeyRow, NightRow,
+        PlacedStay, PropertyRow, RoomRow, StoppedRow,
     },
 };
 
@@ -48,13 +48,13 @@ pub(super) struct Taken {
 /// The rows of some pieces.
 #[derive(Default)]
 struct Batch {
-    properties: Rows<Property>,
-    rooms: Rows<Room>,
-    stopped: Rows<Stopped>,
-    bookings: Rows<Booking>,
-    holds: Rows<Hold>,
-    nights: Rows<TakenNight>,
-    ended: Rows<Ended>,
+    properties: Rows<PropertyRow>,
+    rooms: Rows<RoomRow>,
+    stopped: Rows<StoppedRow>,
+    bookings: Rows<BookingRow>,
+    holds: Rows<HoldRow>,
+    nights: Rows<NightRow>,
+    ended: Rows<EndedRow>,
 }
 
 /// Whether the tables are empty; counters of what was refused may be there.
@@ -62,10 +62,8 @@ pub(super) async fn is_empty(session: &mut Session) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM properties) OR EXISTS (SELECT 1 FROM bookings) OR \
                EXISTS (SELECT 1 FROM holds) OR EXISTS (SELECT 1 FROM ended) OR \
                EXISTS (SELECT 1 FROM idempotency_keys);";
-    let answers = session.ask(sql).await?;
-    let row = answers.first().and_then(|rows| rows.first());
-    let row = row.ok_or_else(|| Fault::Broken("no answer".into()))?;
-    Ok(!Fields::of(row).flag("exists")?)
+    let row = session.row(sql, "no answer").await?;
+    Ok(!Fields::of(&row).flag("exists")?)
 }
 
 /// Puts a row where none may be.
@@ -81,11 +79,11 @@ fn add<R: Record>(rows: &mut Rows<R>, key: &R::Key, row: R) -> Result<(), Fault>
 
 /// Writes what is remembered under keys.
 pub(super) async fn take_keys(session: &mut Session, keys: Vec<Remembered>) -> Result<(), Fault> {
-    let mut rows = Rows::<First>::default();
+    let mut rows = Rows::<KeyRow>::default();
     for known in keys {
         let name = (known.principal, known.key().as_str().to_owned());
-        let first = First {
-            content: known.content,
+        let first = KeyRow {
+            content: Content(known.content),
             position: known.position,
             outcome: known.outcome_bytes(),
             since: known.at,
@@ -106,19 +104,19 @@ impl Taken {
         &mut self,
         session: &mut Session,
         head: &Head,
-        engine: Engine,
+        engine: StorageEngine,
     ) -> Result<(), Fault> {
-        self.is_in_memory = engine == Engine::Memory;
+        self.is_in_memory = engine == StorageEngine::Memory;
         let mut sql = String::new();
         put!(
             sql,
             "UPDATE turnstile SET secret={} WHERE id=1;\n",
-            Bytes(&head.id_key.secret())
+            HexLiteral(&head.id_key.secret())
         );
         // What tables in memory have lost keeps its references.
         let generation = match engine {
-            Engine::InnoDb => "0",
-            Engine::Memory => "GREATEST(incarnation, 1) - 1",
+            StorageEngine::InnoDb => "0",
+            StorageEngine::Memory => "GREATEST(incarnation, 1) - 1",
         };
         put!(
             sql,
@@ -149,7 +147,7 @@ impl Taken {
     fn put(&mut self, batch: &mut Batch, piece: Piece) -> Result<(), Fault> {
         match piece {
             Piece::Property { name, open } => {
-                let property = Property {
+                let property = PropertyRow {
                     number: self.properties,
                     open,
                     rooms_known: 0,
@@ -166,7 +164,7 @@ impl Taken {
                 loose,
                 withdrawn,
             } => {
-                let room = Room {
+                let room = RoomRow {
                     room_type,
                     number: self.rooms,
                     withdrawn,
@@ -182,20 +180,20 @@ impl Taken {
                 nights,
             } => (0..nights).try_for_each(|further| {
                 let night = Night::from_days(first.days() + further);
-                add(&mut batch.stopped, &(property, night, room), Stopped)
+                add(&mut batch.stopped, &(property, night, room), StoppedRow {})
             }),
             Piece::Standing(standing) => {
                 let reference = standing.entry.reference;
                 self.generation = self.generation.max(reference.generation);
                 if let Some(generation) = reference.generation.checked_sub(1) {
-                    add(&mut batch.ended, &reference.slot, Ended { generation })?;
+                    add(&mut batch.ended, &reference.slot, EndedRow { generation })?;
                 }
                 batch.put_standing(*standing)
             }
             Piece::Over { slot, next } => {
                 let generation = next.map_or(u32::MAX, |next| next.saturating_sub(1));
                 self.generation = self.generation.max(generation);
-                add(&mut batch.ended, &slot, Ended { generation })
+                add(&mut batch.ended, &slot, EndedRow { generation })
             }
             Piece::Totals(counted) => {
                 self.counted = counted;
@@ -236,8 +234,8 @@ impl Taken {
 
 impl Batch {
     fn put_standing(&mut self, Standing { entry, made }: Standing) -> Result<(), Fault> {
-        let number = number_of(entry.reference);
-        let placed = Placed {
+        let number = entry.reference.number();
+        let placed = PlacedStay {
             property: entry.property,
             room: entry.room,
             stay: entry.stay,
@@ -252,11 +250,11 @@ impl Batch {
         if !matches!(entry.state, EntryState::Expired { .. }) {
             for night in placed.nights() {
                 let reference = number;
-                add(&mut self.nights, &night, TakenNight { reference, until })?;
+                add(&mut self.nights, &night, NightRow { reference, until })?;
             }
         }
         if let Some((until, state)) = state {
-            let hold = Hold {
+            let hold = HoldRow {
                 placed,
                 until,
                 made: made.unwrap_or(entry.position),
@@ -265,14 +263,14 @@ impl Batch {
             };
             return add(&mut self.holds, &number, hold);
         }
-        let booking = Booking {
+        let booking = BookingRow {
             placed,
-            guest: entry.guest.unwrap_or_default().into(),
+            guest: entry.guest.unwrap_or_default(),
             id: entry
                 .id
                 .ok_or_else(|| Fault::Broken("a booking without a guest".into()))?,
             position: entry.position,
-            cancelled: false,
+            state: BookingState::Booked,
         };
         add(&mut self.bookings, &number, booking)
     }

@@ -14,7 +14,10 @@ use crate::{
     rows::Record,
     session::Session,
     sql::{At, put},
-    tables::{Booking, First, Hold, HoldState, Placed, Property, Room, Stopped},
+    tables::{
+        BookingRow, BookingState, HoldRow, HoldState, KeyRow, PlacedStay, PropertyRow, RoomRow,
+        StoppedRow,
+    },
     wants::put_select,
 };
 
@@ -44,11 +47,11 @@ pub(super) async fn tell(
 ) -> Told {
     tell_houses(session, &mut teller).await?;
     let mut sql = String::new();
-    put_select::<Stopped>(&mut sql);
+    put_select::<StoppedRow>(&mut sql);
     sql.push_str("ORDER BY property, room, night;");
     let mut rows = session.stream(&sql).await?;
     while let Some(row) = rows.next().await.map_err(Fault::from)? {
-        let ((property, night, room), _) = Stopped::read(&mut Fields::of(&row))?;
+        let ((property, night, room), _) = StoppedRow::read(&mut Fields::of(&row))?;
         teller.put_stopped(property, room, night).await?;
     }
     drop(rows);
@@ -71,15 +74,15 @@ async fn tell_keys(session: &mut Session, now: Timestamp, teller: &mut KeyTeller
         ))
     };
     let mut sql = String::new();
-    put_select::<First>(&mut sql);
+    put_select::<KeyRow>(&mut sql);
     let day_ago = At(Timestamp(now.0.saturating_sub(KEY_MS)));
     put!(sql, "WHERE since>{day_ago} ORDER BY since, position;");
     let mut rows = session.stream(&sql).await?;
     while let Some(row) = rows.next().await.map_err(Fault::from)? {
-        let ((principal, key), first) = First::read(&mut Fields::of(&row))?;
+        let ((principal, key), first) = KeyRow::read(&mut Fields::of(&row))?;
         let decided = (first.since, first.position);
         let outcome = Rooms::decode_outcome(&first.outcome).map_err(strange)?;
-        let known = Remembered::new((principal, &key), first.content, decided, outcome);
+        let known = Remembered::new((principal, &key), first.content.0, decided, outcome);
         teller.put(known.map_err(strange)?).await?;
     }
     Ok(())
@@ -87,21 +90,21 @@ async fn tell_keys(session: &mut Session, now: Timestamp, teller: &mut KeyTeller
 
 async fn tell_houses(session: &mut Session, teller: &mut Teller) -> Told {
     let mut sql = String::new();
-    put_select::<Property>(&mut sql);
+    put_select::<PropertyRow>(&mut sql);
     sql.push_str("ORDER BY name;");
     let mut rows = session.stream(&sql).await?;
     while let Some(row) = rows.next().await.map_err(Fault::from)? {
-        let (name, property) = Property::read(&mut Fields::of(&row))?;
+        let (name, property) = PropertyRow::read(&mut Fields::of(&row))?;
         let open = property.open;
         teller.put(Piece::Property { name, open }).await?;
     }
     drop(rows);
     let mut sql = String::new();
-    put_select::<Room>(&mut sql);
+    put_select::<RoomRow>(&mut sql);
     sql.push_str("ORDER BY property, loose, place;");
     let mut rows = session.stream(&sql).await?;
     while let Some(row) = rows.next().await.map_err(Fault::from)? {
-        let ((property, name), room) = Room::read(&mut Fields::of(&row))?;
+        let ((property, name), room) = RoomRow::read(&mut Fields::of(&row))?;
         let room = Piece::Room {
             property,
             name,
@@ -120,13 +123,13 @@ async fn tell_slot(row: &Found, now: Timestamp, teller: &mut Teller) -> Told {
     let number = u64::from(generation) << 32 | u64::from(slot);
     match fields.text("state")? {
         "booked" => {
-            let placed = Placed::read(&mut fields)?;
-            let booking = Booking {
+            let placed = PlacedStay::read(&mut fields)?;
+            let booking = BookingRow {
                 placed,
-                guest: fields.text("guest")?.to_owned(),
+                guest: fields.text("guest")?.into(),
                 id: fields.guest_id()?,
                 position: fields.position("position")?,
-                cancelled: false,
+                state: BookingState::Booked,
             };
             let entry = booked(number, booking);
             let made = None;
@@ -134,10 +137,10 @@ async fn tell_slot(row: &Found, now: Timestamp, teller: &mut Teller) -> Told {
         }
         state @ ("held" | "expired") => {
             let is_held = state == "held";
-            let placed = Placed::read(&mut fields)?;
+            let placed = PlacedStay::read(&mut fields)?;
             fields.skip(3);
             let position = fields.position("position")?;
-            let hold = Hold {
+            let hold = HoldRow {
                 placed,
                 position,
                 until: fields.instant("held_until")?,
@@ -168,10 +171,8 @@ async fn counted(session: &mut Session, now: Timestamp) -> Result<Counted, Halt>
          holds WHERE state='held' AND held_until<={}) FROM counters;",
         At(now)
     );
-    let answers = session.ask(&sql).await?;
-    let row = answers.first().and_then(|rows| rows.first());
-    let row = row.ok_or_else(|| Fault::Broken("no row of counters".into()))?;
-    let mut fields = Fields::of(row);
+    let row = session.row(&sql, "no row of counters").await?;
+    let mut fields = Fields::of(&row);
     Ok(Counted {
         booked: fields.number("booked_total")?,
         cancelled: fields.number("cancelled_total")?,

@@ -9,9 +9,8 @@ use super::{
     refuse_ttl,
 };
 use crate::{
-    fields::number_of,
     known::{Found, Known},
-    tables::{Booking, Hold, HoldState, Placed},
+    tables::{BookingRow, BookingState, HoldRow, HoldState, PlacedStay},
 };
 
 pub(super) fn extend(
@@ -20,7 +19,7 @@ pub(super) fn extend(
     reference: Reference,
     ttl_ms: u32,
 ) -> Found<Done> {
-    let number = number_of(reference);
+    let number = reference.number();
     let mut hold = open_hold(known, number)?;
     refuse_ttl(ttl_ms)?;
     let until = known.now.plus_ms(ttl_ms.into());
@@ -42,7 +41,7 @@ pub(super) fn confirm(
     reference: Reference,
     (guest, id): (&str, GuestId),
 ) -> Found<Done> {
-    let number = number_of(reference);
+    let number = reference.number();
     let mut hold = match look_up(known, number)? {
         Entry::Hold(hold) => hold,
         Entry::Booking(_) => return Err(Refusal::AlreadyConfirmed.into()),
@@ -57,12 +56,12 @@ pub(super) fn confirm(
         leave(known, &hold.placed, number, Some(hold.until));
     }
     take(known, &hold.placed, number, None);
-    let booking = Booking {
+    let booking = BookingRow {
         placed: hold.placed.clone(),
-        guest: guest.to_owned(),
+        guest: guest.into(),
         id,
         position: asked.position,
-        cancelled: false,
+        state: BookingState::Booked,
     };
     let room = hold.placed.room;
     hold.state = HoldState::Confirmed;
@@ -81,7 +80,7 @@ pub(super) fn confirm(
 }
 
 /// The holds that must be noted as over, this one among them, before it takes its nights again.
-fn rooms_for_late(known: &mut Known, hold: &Hold) -> Found<Vec<u64>> {
+fn rooms_for_late(known: &mut Known, hold: &HoldRow) -> Found<Vec<u64>> {
     let key = (hold.placed.property, hold.placed.room);
     let withdrawn = known.room(&key)?.is_none_or(|room| room.withdrawn);
     let (stopped, taken) = known.in_the_way(&key, hold.placed.stay)?;
@@ -92,7 +91,7 @@ fn rooms_for_late(known: &mut Known, hold: &Hold) -> Found<Vec<u64>> {
 }
 
 pub(super) fn release(known: &mut Known, asked: &Asked, reference: Reference) -> Found<Done> {
-    let number = number_of(reference);
+    let number = reference.number();
     let mut hold = open_hold(known, number)?;
     leave(known, &hold.placed, number, Some(hold.until));
     hold.state = HoldState::Released;
@@ -107,15 +106,15 @@ pub(super) fn cancel(
     reference: Reference,
     id: GuestId,
 ) -> Found<Done> {
-    let number = number_of(reference);
+    let number = reference.number();
     let mut booking = match look_up(known, number)? {
         Entry::Booking(booking) if booking.id != id => return Err(Refusal::WrongGuest.into()),
         Entry::Booking(booking) => booking,
         Entry::Hold(_) => return Err(Refusal::NotConfirmed.into()),
     };
     leave(known, &booking.placed, number, None);
-    let Placed { room, stay, .. } = booking.placed;
-    booking.cancelled = true;
+    let PlacedStay { room, stay, .. } = booking.placed;
+    booking.state = BookingState::Cancelled;
     booking.position = asked.position;
     known.bookings.set(&number, booking);
     known.count(|counters| {
@@ -125,7 +124,7 @@ pub(super) fn cancel(
     Ok(Done::Cancelled { room, stay })
 }
 
-fn open_hold(known: &mut Known, number: u64) -> Found<Hold> {
+fn open_hold(known: &mut Known, number: u64) -> Found<HoldRow> {
     match look_up(known, number)? {
         Entry::Booking(_) => Err(Refusal::AlreadyConfirmed.into()),
         Entry::Hold(hold) if is_over(&hold, known.now) => Err(Refusal::HoldExpired.into()),
@@ -133,6 +132,6 @@ fn open_hold(known: &mut Known, number: u64) -> Found<Hold> {
     }
 }
 
-fn is_over(hold: &Hold, now: Timestamp) -> bool {
+fn is_over(hold: &HoldRow, now: Timestamp) -> bool {
     hold.state != HoldState::Held || hold.until <= now
 }

@@ -6,14 +6,14 @@ use turnstile_types::{Name, Stay};
 use super::{OPEN_TYPE, existing, target::refuse_full};
 use crate::{
     known::{Found, Known},
-    tables::{Property, Room, RoomKey, Stopped},
+    tables::{PropertyRow, RoomKey, RoomRow, StoppedRow},
 };
 
 pub(super) fn add_property(known: &mut Known, name: Name, open: bool) -> Found<Done> {
     if known.property(&name)?.is_some() {
         return Err(Refusal::PropertyExists.into());
     }
-    let property = Property {
+    let property = PropertyRow {
         number: known.counters().next_property,
         open,
         rooms_known: 0,
@@ -38,7 +38,7 @@ pub(super) fn add_room(known: &mut Known, key: RoomKey, room_type: Name) -> Foun
             number
         }
     };
-    let room = Room {
+    let room = RoomRow {
         room_type,
         number,
         withdrawn: false,
@@ -83,7 +83,7 @@ pub(super) fn stop_sell(known: &mut Known, key: RoomKey, stay: Stay, stopped: bo
         let night = (key.0, night, key.1);
         match (known.stopped.get(&night).flatten().is_some(), stopped) {
             (false, true) => {
-                known.stopped.set(&night, Stopped);
+                known.stopped.set(&night, StoppedRow {});
                 known.count(|counters| counters.stops += 1);
             }
             (true, false) => {
@@ -110,7 +110,7 @@ pub(super) fn begin_room(known: &mut Known, key: RoomKey, number: Option<u32>) {
         property.lowest_number = number + 1;
     }
     known.properties.set(&key.0, property);
-    let room = Room {
+    let room = RoomRow {
         room_type: Name::parse(OPEN_TYPE.as_bytes()).expect("`open` is a name"),
         number: known.counters().next_room,
         withdrawn: false,

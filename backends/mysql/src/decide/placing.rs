@@ -1,13 +1,12 @@
 //! New bookings and holds.
 
-use turnstile_rooms::{Done, GuestId, Refusal, Wish, limits};
+use turnstile_rooms::{Done, GuestId, Reference, Refusal, Wish, limits};
 use turnstile_types::{Name, Principal, Stay, Timestamp};
 
 use super::{Asked, Target, due, existing, layout, nights, refuse_ttl, target};
 use crate::{
-    fields::reference_of,
     known::{Found, Known},
-    tables::{Booking, Hold, HoldState, Placed, Property},
+    tables::{BookingRow, BookingState, HoldRow, HoldState, PlacedStay, PropertyRow},
 };
 
 pub(super) fn book(
@@ -20,19 +19,19 @@ pub(super) fn book(
     let place = Place::find(known, (name, &property), wish, stay)?;
     let (reference, placed) = place.enter(known, asked, None);
     let room = placed.room;
-    let booking = Booking {
+    let booking = BookingRow {
         placed,
-        guest: guest.to_owned(),
+        guest: guest.into(),
         id,
         position: asked.position,
-        cancelled: false,
+        state: BookingState::Booked,
     };
     known.bookings.set(&reference, booking);
     known.count(|counters| {
         counters.bookings += 1;
         counters.booked_total += 1;
     });
-    let reference = reference_of(reference);
+    let reference = Reference::of_number(reference);
     Ok(Done::Booked { reference, room })
 }
 
@@ -49,7 +48,7 @@ pub(super) fn hold(
     let until = known.now.plus_ms(ttl_ms.into());
     let (reference, placed) = place.enter(known, asked, Some(until));
     let room = placed.room;
-    let hold = Hold {
+    let hold = HoldRow {
         placed,
         until,
         made: asked.position,
@@ -58,7 +57,7 @@ pub(super) fn hold(
     };
     known.holds.set(&reference, hold);
     known.count(|counters| counters.held_total += 1);
-    let reference = reference_of(reference);
+    let reference = Reference::of_number(reference);
     Ok(Done::Held {
         reference,
         room,
@@ -71,8 +70,8 @@ fn refuse_holds(known: &mut Known, principal: &Principal) -> Found<()> {
     let limit = limits::HOLDS_PER_PRINCIPAL_MAX;
     let found = known.open_holds(principal)?;
     let now = known.now;
-    let is_open = |hold: Option<&Hold>| {
-        let open = |hold: &Hold| {
+    let is_open = |hold: Option<&HoldRow>| {
+        let open = |hold: &HoldRow| {
             hold.state == HoldState::Held && hold.until > now && hold.placed.principal == *principal
         };
         u64::from(hold.is_some_and(open))
@@ -100,7 +99,7 @@ struct Place {
 impl Place {
     fn find(
         known: &mut Known,
-        (name, property): (Name, &Property),
+        (name, property): (Name, &PropertyRow),
         wish: &Wish,
         stay: Stay,
     ) -> Found<Self> {
@@ -118,7 +117,12 @@ impl Place {
     }
 
     /// Takes the nights under a new reference.
-    fn enter(self, known: &mut Known, asked: &Asked, until: Option<Timestamp>) -> (u64, Placed) {
+    fn enter(
+        self,
+        known: &mut Known,
+        asked: &Asked,
+        until: Option<Timestamp>,
+    ) -> (u64, PlacedStay) {
         for reference in self.over {
             due::expire(known, reference, asked.position);
         }
@@ -133,7 +137,7 @@ impl Place {
         known.count(|counters| counters.next_reference += 1);
         known.bookings.know(reference, None);
         known.holds.know(reference, None);
-        let placed = Placed {
+        let placed = PlacedStay {
             property: self.property,
             room,
             stay: self.stay,

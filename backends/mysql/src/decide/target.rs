@@ -8,9 +8,9 @@ use turnstile_types::{Name, Night, Stay};
 
 use super::OPEN_TYPE;
 use crate::{
-    known::{Found, Halt, Known},
+    known::{Found, Known, NotDecided},
     rows::Change,
-    tables::{Property, RoomKey, Taken},
+    tables::{NightRow, PropertyRow, RoomKey},
     wants::Search,
 };
 
@@ -27,7 +27,7 @@ pub(crate) enum Target {
 
 pub(crate) fn target(
     known: &mut Known,
-    (name, property): (Name, &Property),
+    (name, property): (Name, &PropertyRow),
     wish: &Wish,
     stay: Stay,
 ) -> Found<Target> {
@@ -53,7 +53,7 @@ pub(crate) fn target(
 
 fn named(
     known: &mut Known,
-    (name, property): (Name, &Property),
+    (name, property): (Name, &PropertyRow),
     room: Name,
     stay: Stay,
 ) -> Found<Target> {
@@ -70,7 +70,7 @@ fn named(
 }
 
 /// Refuses one more room in a property that has as many as it may have.
-pub(super) fn refuse_full(property: &Property) -> Found<()> {
+pub(super) fn refuse_full(property: &PropertyRow) -> Found<()> {
     let limit = if property.open {
         limits::ROOMS_PER_OPEN_PROPERTY_MAX
     } else {
@@ -82,7 +82,7 @@ pub(super) fn refuse_full(property: &Property) -> Found<()> {
     Ok(())
 }
 
-fn refused(first: Night, stopped: u128, in_the_way: u128) -> Halt {
+fn refused(first: Night, stopped: u128, in_the_way: u128) -> NotDecided {
     let refusal = if stopped != 0 {
         let bits = stopped;
         Refusal::StopSell {
@@ -94,14 +94,14 @@ fn refused(first: Night, stopped: u128, in_the_way: u128) -> Halt {
             nights: Nights { first, bits },
         }
     };
-    Halt::Refused(refusal)
+    NotDecided::Refused(refusal)
 }
 
 /// The first free room of a search by now: of those that the transaction found free and that
 /// nothing has taken since, and those that were left since.
 fn first_free(known: &mut Known, search: &Search, stay: Stay) -> Found<Option<Name>> {
     let now = known.now;
-    let stands = |taken: Option<&Taken>| taken.is_some_and(|taken| taken.stands(now));
+    let stands = |taken: Option<&NightRow>| taken.is_some_and(|taken| taken.stands(now));
     let mut filled = BTreeSet::new();
     let mut left = BTreeSet::new();
     for change in changes_of(known, search) {
@@ -135,7 +135,10 @@ fn comes_before(left: &Name, right: &Name) -> bool {
 }
 
 /// What this transaction has changed so far in the nights of a search.
-fn changes_of<'a>(known: &'a Known, search: &'a Search) -> impl Iterator<Item = Change<'a, Taken>> {
+fn changes_of<'a>(
+    known: &'a Known,
+    search: &'a Search,
+) -> impl Iterator<Item = Change<'a, NightRow>> {
     known.taken.changes().filter(|change| {
         let (property, night, _) = change.key;
         *property == search.property && (search.arrival..search.departure).contains(night)
@@ -167,7 +170,7 @@ fn rooms_known(known: &mut Known, search: &Search, rooms: &BTreeSet<Name>) -> Fo
 }
 
 /// Why no room of a search is free.
-fn refusal(known: &mut Known, search: &Search, stay: Stay) -> Found<Halt> {
+fn refusal(known: &mut Known, search: &Search, stay: Stay) -> Found<NotDecided> {
     let touched: BTreeSet<Name> = changes_of(known, search)
         .map(|change| change.key.2)
         .collect();

@@ -12,7 +12,7 @@ use crate::{
     fault::Fault,
     fields::{Fields, Strange},
     known::bits,
-    session::{Session, Turn},
+    session::{Session, TurnKind},
     sql::put,
     wants::{Search, Wants, put_bits, put_rooms_of},
 };
@@ -26,7 +26,7 @@ pub(super) async fn availability(
     let mut wants = Wants::default();
     wants.properties.insert(property);
     wants.types.extend(room_type.map(|name| (property, name)));
-    let mut known = session.begin(Turn::Read, now, wants).await?;
+    let mut known = session.begin(TurnKind::Read, now, wants).await?;
     let wish = room_type.map_or(Wish::Any, Wish::Type);
     if let Err(halt) = existing(&mut known, property, &wish) {
         session.leave().await?;

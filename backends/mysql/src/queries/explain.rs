@@ -1,18 +1,18 @@
 //! What stands in the way of a booking.
 
-use turnstile_rooms::{Answer, Block, Explanation, Nights, Wish, limits};
+use turnstile_rooms::{Answer, Block, Explanation, Nights, Reference, Wish, limits};
 use turnstile_types::{Name, Stay, Timestamp};
 
 use super::{put_columns, put_rooms, refused, sets};
 use crate::{
     decide::{Target, existing, target},
     fault::Fault,
-    fields::{Fields, Strange, reference_of},
-    known::{Halt, Known, bits},
+    fields::{Fields, Strange},
+    known::{Known, NotDecided, bits},
     rows::Record,
-    session::{Session, Turn},
+    session::{Session, TurnKind},
     sql::{At, Quoted, put},
-    tables::{Booking, Hold, Placed},
+    tables::{BookingRow, HoldRow, PlacedStay},
     wants::{Wants, put_bits_of},
 };
 
@@ -27,11 +27,11 @@ pub(super) async fn explain(
 ) -> Result<Answer, Fault> {
     let mut wants = Wants::default();
     wants.properties.insert(property);
-    let mut known = session.begin(Turn::Read, now, wants).await?;
+    let mut known = session.begin(TurnKind::Read, now, wants).await?;
     let would_get = loop {
         match would_get(&mut known, property, wish, stay) {
             Ok(room) => break room,
-            Err(Halt::Unknown) => session.learn(&mut known).await?,
+            Err(NotDecided::Unknown) => session.learn(&mut known).await?,
             Err(halt) => {
                 session.leave().await?;
                 return refused(halt);
@@ -42,26 +42,26 @@ pub(super) async fn explain(
     let [bookings, holds, stopped] = sets(session.finish(&sql).await?)?;
     let mut found = Vec::new();
     for row in &bookings {
-        found.push(of_stay::<Booking>(row, |reference, booking| {
-            let Placed { room, stay, .. } = booking.placed;
+        found.push(of_stay::<BookingRow>(row, |reference, booking| {
+            let PlacedStay { room, stay, .. } = booking.placed;
             (
                 stay,
                 Block::Booking {
                     room,
-                    reference: reference_of(reference),
+                    reference: Reference::of_number(reference),
                     stay,
                 },
             )
         })?);
     }
     for row in &holds {
-        found.push(of_stay::<Hold>(row, |reference, hold| {
-            let Placed { room, stay, .. } = hold.placed;
+        found.push(of_stay::<HoldRow>(row, |reference, hold| {
+            let PlacedStay { room, stay, .. } = hold.placed;
             (
                 stay,
                 Block::Hold {
                     room,
-                    reference: reference_of(reference),
+                    reference: Reference::of_number(reference),
                     stay,
                     until: hold.until,
                 },
@@ -83,12 +83,12 @@ fn would_get(
     property: Name,
     wish: &Wish,
     stay: Stay,
-) -> Result<Option<Name>, Halt> {
+) -> Result<Option<Name>, NotDecided> {
     let (name, property) = existing(known, property, wish)?;
     match target(known, (name, &property), wish, stay) {
         Ok(Target::Room(room) | Target::New(room, _)) => Ok(Some(room)),
-        Err(Halt::Refused(_)) => Ok(None),
-        Err(Halt::Unknown) => Err(Halt::Unknown),
+        Err(NotDecided::Refused(_)) => Ok(None),
+        Err(NotDecided::Unknown) => Err(NotDecided::Unknown),
     }
 }
 
@@ -102,8 +102,8 @@ fn statements(now: Timestamp, (property, wish): (&Name, &Wish), stay: Stay) -> S
     };
     let mut sql = String::new();
     let held = format!("state='held' AND held_until>{}", At(now));
-    put_stays::<Booking>(&mut sql, property, &which, (stay, "state='booked'"));
-    put_stays::<Hold>(&mut sql, property, &which, (stay, &held));
+    put_stays::<BookingRow>(&mut sql, property, &which, (stay, "state='booked'"));
+    put_stays::<HoldRow>(&mut sql, property, &which, (stay, &held));
     sql.push_str("SELECT loose, place, name");
     put_bits_of(&mut sql, stay.arrival(), "stopped", "TRUE");
     sql.push_str(" FROM ");

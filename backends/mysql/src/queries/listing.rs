@@ -11,9 +11,9 @@ use crate::{
     fault::Fault,
     fields::{Fields, Strange},
     rows::Record,
-    session::{Session, Turn},
-    sql::{At, Bytes, Quoted, put},
-    tables::{Booking, Hold, place},
+    session::{Session, TurnKind},
+    sql::{At, HexLiteral, Quoted, put},
+    tables::{BookingRow, HoldRow, place},
     wants::Wants,
 };
 
@@ -49,7 +49,7 @@ pub(super) async fn list(
     if let Some(room) = part.room {
         wants.rooms.insert((part.property, room));
     }
-    let mut known = session.begin(Turn::Read, now, wants).await?;
+    let mut known = session.begin(TurnKind::Read, now, wants).await?;
     let wish = part.room.map_or(Wish::Any, Wish::Room);
     let after = match existing(&mut known, part.property, &wish) {
         Err(halt) => {
@@ -126,7 +126,7 @@ fn statements(now: Timestamp, part: &Part, after: Option<&After>) -> String {
     if let Some(room) = &part.room {
         put!(which, " AND name={}", Quoted(room));
     } else if let Some(after) = after {
-        let (loose, place) = (after.loose, Bytes(&after.place));
+        let (loose, place) = (after.loose, HexLiteral(&after.place));
         put!(
             which,
             " AND (loose>{loose} OR loose={loose} AND place>={place})"
@@ -134,8 +134,8 @@ fn statements(now: Timestamp, part: &Part, after: Option<&After>) -> String {
     }
     let mut sql = String::new();
     let held = format!("state='held' AND held_until>{}", At(now));
-    put_entries::<Booking>(&mut sql, part, after, &which, "state='booked'");
-    put_entries::<Hold>(&mut sql, part, after, &which, &held);
+    put_entries::<BookingRow>(&mut sql, part, after, &which, "state='booked'");
+    put_entries::<HoldRow>(&mut sql, part, after, &which, &held);
     put!(
         sql,
         "SELECT number, loose FROM rooms WHERE property={}{which} ORDER BY loose, place \

@@ -9,12 +9,12 @@ use super::{Reply, Result, Writer};
 use crate::{
     decide::{Asked, decide},
     fault::Fault,
-    known::{Halt, Known},
+    known::{Known, NotDecided},
     plan::plan,
     rows::{Record, Rows},
-    session::{Session, Turn, Uncommitted},
-    sql::{Values, put},
-    tables::{First, Writer as Row},
+    session::{Session, TurnKind, Uncommitted},
+    sql::{RowValues, put},
+    tables::{Content, KeyRow, WriterRow},
 };
 
 /// Where a batch was cut off.
@@ -52,7 +52,7 @@ impl Writer {
             };
         }
         self.batch += 1;
-        let row = Row {
+        let row = WriterRow {
             batch: self.batch,
             since: now,
         };
@@ -84,7 +84,7 @@ impl Writer {
     ) -> Result<(Known, Vec<Result<Reply>>, bool), Fault> {
         let session = self.session().await?;
         let mut trips = 1;
-        let mut known = session.begin(Turn::Decide, now, wants).await?;
+        let mut known = session.begin(TurnKind::Decide, now, wants).await?;
         let before = known.counters().position;
         let mut replies = Vec::with_capacity(requests.len());
         for request in requests {
@@ -100,21 +100,26 @@ impl Writer {
     pub(super) async fn last_batch(&mut self, now: Timestamp) -> Result<Option<u64>, Fault> {
         let name = self.name;
         let session = self.session().await?;
-        session.begin(Turn::Decide, now, Default::default()).await?;
+        session
+            .begin(TurnKind::Decide, now, Default::default())
+            .await?;
         let mut sql = String::new();
         put!(
             sql,
             "SELECT {} FROM {} WHERE ",
-            Row::COLUMNS.join(","),
-            Row::TABLE
+            WriterRow::COLUMNS.join(","),
+            WriterRow::TABLE
         );
-        Row::put_key(&name, &mut Values::condition(&mut sql, Row::COLUMNS));
+        WriterRow::put_key(
+            &name,
+            &mut RowValues::condition(&mut sql, WriterRow::COLUMNS),
+        );
         sql.push_str(";\n");
         let answers = session.ask(&sql).await?;
         session.leave().await?;
-        let mut rows = Rows::<Row>::default();
+        let mut rows = Rows::<WriterRow>::default();
         for row in answers.iter().flatten() {
-            let (name, row) = Row::read(&mut crate::fields::Fields::of(row))?;
+            let (name, row) = WriterRow::read(&mut crate::fields::Fields::of(row))?;
             rows.know(name, Some(row));
         }
         self.row = rows.get(&name).flatten().cloned();
@@ -150,8 +155,8 @@ async fn reply(
     let outcome = loop {
         match decide(known, &asked, &command) {
             Ok(done) => break Outcome::Done(done),
-            Err(Halt::Refused(refusal)) => break Outcome::Refused(refusal),
-            Err(Halt::Unknown) => {
+            Err(NotDecided::Refused(refusal)) => break Outcome::Refused(refusal),
+            Err(NotDecided::Unknown) => {
                 session.learn(known).await?;
                 *trips += 1;
             }
@@ -161,8 +166,8 @@ async fn reply(
     if let Some(key) = key {
         let mut bytes = Vec::new();
         Rooms::encode_outcome(&outcome, &mut bytes);
-        let first = First {
-            content,
+        let first = KeyRow {
+            content: Content(content),
             position,
             outcome: bytes,
             since: known.now,
@@ -177,9 +182,9 @@ async fn reply(
 }
 
 /// What is answered to a command whose key is known.
-fn first_answer(first: &First, content: u64) -> Result<Reply> {
+fn first_answer(first: &KeyRow, content: u64) -> Result<Reply> {
     let position = first.position;
-    if first.content != content {
+    if first.content.0 != content {
         return Err(Failure::KeyReused { first: position });
     }
     let outcome = Rooms::decode_outcome(&first.outcome);

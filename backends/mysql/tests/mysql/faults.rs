@@ -256,7 +256,7 @@ fn check_unusable(stand: &Maria) {
             refused(&format!("{url}?engine=memory")).await,
             OpenError::OtherEngine {
                 found: "innodb".into(),
-                asked: turnstile_mysql::Engine::Memory,
+                asked: turnstile_mysql::StorageEngine::Memory,
             }
         );
         let error = refused(&url.replace("secret", "hunter2")).await;

@@ -1,7 +1,7 @@
 //! Servers and copies at one database.
 
 use turnstile_contract::conformance::Stand;
-use turnstile_mysql::{Address, Mysql, OpenError, RoomsCopy};
+use turnstile_mysql::{Address, Mysql, MysqlCopy, OpenError};
 use turnstile_trial::MariaServer;
 
 use crate::{hotel::runtime, stand::Maria};
@@ -19,16 +19,16 @@ fn check(stand: &Maria) {
         let second = stand.another().await;
         let url = format!("{}?engine={}", stand.url(), stand.engine);
         let address = Address::parse(&url).expect("an address of the tests");
-        let refused = said(&RoomsCopy::open(&address).await.expect_err("it is served"));
+        let refused = said(&MysqlCopy::open(&address).await.expect_err("it is served"));
         assert!(refused.contains("2 servers are connected"), "{refused}");
         assert!(refused.contains(", at 127.0.0.1:"), "{refused}");
         // Whoever was refused keeps nobody out.
         let third = stand.another().await;
         drop((first, second, third));
-        let copy = RoomsCopy::open(&address).await.expect("nobody is there");
+        let copy = MysqlCopy::open(&address).await.expect("nobody is there");
         let served = said(&Mysql::open(&address).await.expect_err("it is copied"));
         assert!(served.contains("its rooms are being copied"), "{served}");
-        let copied = said(&RoomsCopy::open(&address).await.expect_err("it is copied"));
+        let copied = said(&MysqlCopy::open(&address).await.expect_err("it is copied"));
         assert!(copied.contains("its rooms are being copied"), "{copied}");
         drop(copy);
         drop(stand.another().await);

@@ -1,55 +1,10 @@
 //! Commands as parameters of the database functions: rows of `exchange.command`, as JSON.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use turnstile_contract::Request;
-use turnstile_exchange::{AccountId, Command, Decimal, Exchange, Order, OrderRef, Symbol};
+use turnstile_exchange::{Command, Decimal, Exchange, OrderRef};
 use turnstile_types::Malformed;
 use xxhash_rust::xxh3::xxh3_64;
-
-/// What a command does not need is left out.
-#[derive(Debug, Default, Serialize)]
-struct Call {
-    r#do: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    principal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    account: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    symbol: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    side: Option<&'static str>,
-    /// A quantity or an amount of cash, as a decimal.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    amount: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    price: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    low: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    high: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    patience: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    until: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    self_trade: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    client_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    order_id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    price_scale: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quantity_scale: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    open_orders: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    halted: Option<bool>,
-}
 
 /// A batch of requests as the one argument of `exchange.execute`.
 ///
@@ -57,7 +12,7 @@ struct Call {
 /// One of them is no command of the exchange.
 pub(super) fn batch<'a>(requests: impl Iterator<Item = &'a Request>) -> Result<String, Malformed> {
     let calls = requests.map(call).collect::<Result<Vec<_>, _>>()?;
-    Ok(serde_json::to_string(&calls).expect("strings and numbers are JSON"))
+    Ok(Value::from(calls).to_string())
 }
 
 /// An order's number as the database has it; it never gives the number zero.
@@ -65,117 +20,114 @@ pub(super) fn order_id(order: u64) -> i64 {
     i64::try_from(order).unwrap_or(0)
 }
 
-fn call(request: &Request) -> Result<Call, Malformed> {
+fn call(request: &Request) -> Result<Value, Malformed> {
     let mut call = of_command(&request.command::<Exchange>()?);
     if let Some(key) = request.key() {
-        call.principal = Some(request.principal.to_string());
-        call.key = Some(key.to_owned());
-        call.content = Some(xxh3_64(request.bytes()).cast_signed());
+        call["principal"] = request.principal.to_string().into();
+        call["key"] = key.into();
+        call["content"] = xxh3_64(request.bytes()).cast_signed().into();
     }
     Ok(call)
 }
 
-fn of_command(command: &Command) -> Call {
+/// The fields that a command has. `amount` is a quantity or an amount of cash.
+fn of_command(command: &Command) -> Value {
+    let text = |decimal: &Decimal| decimal.to_string();
     match command {
-        Command::Order(order) => of_order(order),
-        Command::Cancel { account, order } => about("cancel", account, order),
+        Command::Order(order) => json!({
+            "do": "order",
+            "account": order.account.as_str(),
+            "symbol": order.symbol.as_str(),
+            "side": order.side.code(),
+            "amount": text(&order.quantity),
+            "price": order.limit.as_ref().map(text),
+            "patience": order.time_in_force.code(),
+            "until": order.time_in_force.until().map(|until| until.0),
+            "self_trade": order.self_trade.code(),
+            "client_id": order.client_id.as_deref(),
+        }),
+        Command::Cancel { account, order } => about(
+            json!({ "do": "cancel", "account": account.as_str() }),
+            order,
+        ),
         Command::Replace {
             account,
             order,
             quantity,
             limit,
-        } => Call {
-            amount: Some(quantity.to_string()),
-            price: limit.map(|limit| limit.to_string()),
-            ..about("replace", account, order)
-        },
+        } => {
+            let call = json!({
+                "do": "replace",
+                "account": account.as_str(),
+                "amount": text(quantity),
+                "price": limit.as_ref().map(text),
+            });
+            about(call, order)
+        }
         Command::CreateSymbol {
             symbol,
             price_scale,
             quantity_scale,
-        } => Call {
-            price_scale: Some(*price_scale),
-            quantity_scale: Some(*quantity_scale),
-            ..on("create_symbol", symbol)
-        },
-        Command::SetBand { symbol, low, high } => Call {
-            low: low.map(|low| low.to_string()),
-            high: high.map(|high| high.to_string()),
-            ..on("set_band", symbol)
-        },
-        Command::Halt { symbol, halted } => Call {
-            halted: Some(*halted),
-            ..on("halt", symbol)
-        },
+        } => json!({
+            "do": "create_symbol",
+            "symbol": symbol.as_str(),
+            "price_scale": price_scale,
+            "quantity_scale": quantity_scale,
+        }),
+        Command::SetBand { symbol, low, high } => json!({
+            "do": "set_band",
+            "symbol": symbol.as_str(),
+            "low": low.as_ref().map(text),
+            "high": high.as_ref().map(text),
+        }),
+        Command::Halt { symbol, halted } => {
+            json!({ "do": "halt", "symbol": symbol.as_str(), "halted": halted })
+        }
         Command::Grant {
             account,
             symbol,
             quantity,
-        } => Call {
-            symbol: Some(symbol.to_string()),
-            ..of_account("grant", account, Some(quantity))
-        },
-        Command::CreateAccount { account, cash } => {
-            of_account("create_account", account, Some(cash))
+        } => json!({
+            "do": "grant",
+            "account": account.as_str(),
+            "symbol": symbol.as_str(),
+            "amount": text(quantity),
+        }),
+        Command::CreateAccount {
+            account,
+            cash: amount,
         }
-        Command::Deposit { account, amount } => of_account("deposit", account, Some(amount)),
-        Command::Withdraw { account, amount } => of_account("withdraw", account, Some(amount)),
-        Command::CancelAll { account, symbol } => Call {
-            symbol: symbol.map(|symbol| symbol.to_string()),
-            ..of_account("cancel_all", account, None)
-        },
+        | Command::Deposit { account, amount }
+        | Command::Withdraw { account, amount } => json!({
+            "do": command.code(),
+            "account": account.as_str(),
+            "amount": text(amount),
+        }),
+        Command::CancelAll { account, symbol } => json!({
+            "do": "cancel_all",
+            "account": account.as_str(),
+            "symbol": symbol.as_deref(),
+        }),
         Command::SetLimits {
             account,
             open_orders,
             quantity,
             notional,
-        } => Call {
-            open_orders: *open_orders,
-            price: notional.map(|notional| notional.to_string()),
-            ..of_account("set_limits", account, quantity.as_ref())
-        },
+        } => json!({
+            "do": "set_limits",
+            "account": account.as_str(),
+            "amount": quantity.as_ref().map(text),
+            "price": notional.as_ref().map(text),
+            "open_orders": open_orders,
+        }),
     }
 }
 
-fn of_account(verb: &'static str, account: &AccountId, amount: Option<&Decimal>) -> Call {
-    Call {
-        r#do: verb,
-        account: Some(account.to_string()),
-        amount: amount.map(ToString::to_string),
-        ..Call::default()
+/// Says which order a call is about.
+fn about(mut call: Value, order: &OrderRef) -> Value {
+    match order {
+        OrderRef::Id(id) => call["order_id"] = order_id(id.0).into(),
+        OrderRef::Client(client) => call["client_id"] = client.as_str().into(),
     }
-}
-
-fn of_order(order: &Order) -> Call {
-    Call {
-        account: Some(order.account.to_string()),
-        side: Some(order.side.code()),
-        amount: Some(order.quantity.to_string()),
-        price: order.limit.map(|limit| limit.to_string()),
-        patience: Some(order.time_in_force.code()),
-        until: order.time_in_force.until().map(|until| until.0),
-        self_trade: Some(order.self_trade.code()),
-        client_id: order.client_id.map(|id| id.to_string()),
-        ..on("order", &order.symbol)
-    }
-}
-
-fn about(verb: &'static str, account: &AccountId, order: &OrderRef) -> Call {
-    let (id, client) = match order {
-        OrderRef::Id(id) => (Some(order_id(id.0)), None),
-        OrderRef::Client(client) => (None, Some(client.to_string())),
-    };
-    Call {
-        order_id: id,
-        client_id: client,
-        ..of_account(verb, account, None)
-    }
-}
-
-fn on(verb: &'static str, symbol: &Symbol) -> Call {
-    Call {
-        r#do: verb,
-        symbol: Some(symbol.to_string()),
-        ..Call::default()
-    }
+    call
 }

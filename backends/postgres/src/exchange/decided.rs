@@ -1,16 +1,30 @@
 //! Reads the database's answer to a command as an outcome.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, de::Error as _};
+use turnstile_chassis::Readable;
 use turnstile_exchange::{
     Cash, Decimal, Done, EndReason, Field, OrderId, Outcome, Refusal, Ticket, TicketState,
 };
 
-/// Numbers are in units of the scale that stands beside them; cash is in units of its own.
+/// Something that the database gives as text, in the form that every door reads.
+pub(super) struct Parsed<T>(pub(super) T);
+
+impl<'de, T: for<'a> Readable<'a>> Deserialize<'de> for Parsed<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(from)?;
+        let read = T::read(text.as_bytes());
+        read.map(Self)
+            .map_err(|invalid| D::Error::custom(format_args!("{text}: {invalid}")))
+    }
+}
+
+/// An outcome with data. Numbers are in units of the scale that stands beside them; cash is in units of its
+/// own.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Decided {
-    AccountCreated,
-    SymbolCreated,
+enum OutcomeRow {
     Granted {
         position: u64,
         scale: u8,
@@ -22,7 +36,7 @@ enum Decided {
         cash: u128,
     },
     Accepted {
-        ticket: Given,
+        ticket: TicketRow,
         again: bool,
     },
     Cancelled {
@@ -31,30 +45,21 @@ enum Decided {
         scale: u8,
     },
     Replaced {
-        ticket: Given,
+        ticket: TicketRow,
         kept_place: bool,
     },
     AllCancelled {
         orders: u32,
     },
-    BandSet,
-    Halted,
-    Resumed,
-    LimitsSet,
-    UnknownAccount,
-    AccountExists,
-    UnknownSymbol,
-    SymbolExists,
-    ScaleTooLarge,
     TooManyDigits {
-        field: What,
+        field: Parsed<Field>,
         scale: u8,
     },
     TooLarge {
-        field: What,
+        field: Parsed<Field>,
     },
     Zero {
-        field: What,
+        field: Parsed<Field>,
     },
     InsufficientFunds {
         needed: u128,
@@ -65,23 +70,16 @@ enum Decided {
         free: u64,
         scale: u8,
     },
-    MarketMustNotWait,
-    NoMarket,
-    NotFillable,
-    WouldMatch,
-    DateOver,
     OutsideBand {
         low: Option<u64>,
         high: Option<u64>,
         scale: u8,
     },
-    EmptyBand,
-    SymbolHalted,
     TooManyOpenOrders {
         limit: u32,
     },
     QuantityLimit {
-        limit: String,
+        limit: Parsed<Decimal>,
     },
     NotionalLimit {
         limit: u128,
@@ -89,9 +87,6 @@ enum Decided {
     ClientIdReused {
         order: u64,
     },
-    NotFound,
-    NotYours,
-    NotOpen,
     Full {
         limit: u32,
     },
@@ -99,51 +94,29 @@ enum Decided {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
+struct TicketRow {
     order: u64,
-    state: State,
+    /// `open`, `filled`, or why it ended.
+    state: String,
     filled: u64,
     value: u128,
     open: u64,
     scale: u8,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    Open,
-    Filled,
-    #[serde(untagged)]
-    Ended(Reason),
-}
-
-/// The type `exchange.reason` of the database.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Reason {
-    Cancelled,
-    MassCancelled,
-    Expired,
-    Immediate,
-    SelfTrade,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum What {
-    Price,
-    Quantity,
-    Cash,
-}
-
-/// Reads an outcome.
+/// Reads an outcome: one without data is its word.
 ///
 /// # Errors
 /// The text is none; with what is wrong about it.
 pub(super) fn outcome(text: &str) -> Result<Outcome, String> {
-    let decided: Decided =
-        serde_json::from_str(text).map_err(|failure| format!("the outcome {text}: {failure}"))?;
-    decided.into_outcome()
+    let wrong = |failure: &dyn std::fmt::Display| format!("the outcome {text}: {failure}");
+    if let Ok(word) = serde_json::from_str::<&str>(text) {
+        let done = Done::plain(word).map(Outcome::Done);
+        let outcome = done.or_else(|| Refusal::plain(word).map(Outcome::Refused));
+        return outcome.ok_or_else(|| wrong(&"there is no such word"));
+    }
+    let row: OutcomeRow = serde_json::from_str(text).map_err(|failure| wrong(&failure))?;
+    row.into_outcome()
 }
 
 /// A number of the machine from its parts.
@@ -157,149 +130,82 @@ pub(super) fn decimal(units: u64, scale: u8) -> Result<Decimal, String> {
     Ok(Decimal::new(units, scale))
 }
 
-/// A number of the machine from its text.
-pub(super) fn parse(text: &str) -> Result<Decimal, String> {
-    Decimal::parse(text.as_bytes()).map_err(|failure| format!("the number {text}: {failure:?}"))
-}
-
-impl Decided {
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one arm for each outcome, so that none is forgotten"
-    )]
+impl OutcomeRow {
     fn into_outcome(self) -> Result<Outcome, String> {
-        let refusal = match self {
-            Self::AccountCreated => return Ok(Outcome::Done(Done::AccountCreated)),
-            Self::SymbolCreated => return Ok(Outcome::Done(Done::SymbolCreated)),
-            Self::Granted { position, scale } => {
-                return Ok(Outcome::Done(Done::Granted {
-                    position: decimal(position, scale)?,
-                }));
-            }
-            Self::Deposited { cash } => {
-                return Ok(Outcome::Done(Done::Deposited { cash: Cash(cash) }));
-            }
-            Self::Withdrawn { cash } => {
-                return Ok(Outcome::Done(Done::Withdrawn { cash: Cash(cash) }));
-            }
-            Self::Accepted { ticket, again } => {
-                return Ok(Outcome::Done(Done::Accepted {
-                    ticket: ticket.into_ticket()?,
-                    again,
-                }));
-            }
+        Ok(match self {
+            Self::Granted { position, scale } => Outcome::Done(Done::Granted {
+                position: decimal(position, scale)?,
+            }),
+            Self::Deposited { cash } => Outcome::Done(Done::Deposited { cash: Cash(cash) }),
+            Self::Withdrawn { cash } => Outcome::Done(Done::Withdrawn { cash: Cash(cash) }),
+            Self::Accepted { ticket, again } => Outcome::Done(Done::Accepted {
+                ticket: ticket.into_ticket()?,
+                again,
+            }),
             Self::Cancelled {
                 order,
                 quantity,
                 scale,
-            } => {
-                return Ok(Outcome::Done(Done::Cancelled {
-                    order: OrderId(order),
-                    quantity: decimal(quantity, scale)?,
-                }));
-            }
-            Self::Replaced { ticket, kept_place } => {
-                return Ok(Outcome::Done(Done::Replaced {
-                    ticket: ticket.into_ticket()?,
-                    kept_place,
-                }));
-            }
-            Self::AllCancelled { orders } => {
-                return Ok(Outcome::Done(Done::AllCancelled { orders }));
-            }
-            Self::BandSet => return Ok(Outcome::Done(Done::BandSet)),
-            Self::Halted => return Ok(Outcome::Done(Done::Halted)),
-            Self::Resumed => return Ok(Outcome::Done(Done::Resumed)),
-            Self::LimitsSet => return Ok(Outcome::Done(Done::LimitsSet)),
-            Self::UnknownAccount => Refusal::UnknownAccount,
-            Self::AccountExists => Refusal::AccountExists,
-            Self::UnknownSymbol => Refusal::UnknownSymbol,
-            Self::SymbolExists => Refusal::SymbolExists,
-            Self::ScaleTooLarge => Refusal::ScaleTooLarge,
-            Self::TooManyDigits { field, scale } => Refusal::TooManyDigits {
-                field: field.into(),
+            } => Outcome::Done(Done::Cancelled {
+                order: OrderId(order),
+                quantity: decimal(quantity, scale)?,
+            }),
+            Self::Replaced { ticket, kept_place } => Outcome::Done(Done::Replaced {
+                ticket: ticket.into_ticket()?,
+                kept_place,
+            }),
+            Self::AllCancelled { orders } => Outcome::Done(Done::AllCancelled { orders }),
+            Self::TooManyDigits { field, scale } => Outcome::Refused(Refusal::TooManyDigits {
+                field: field.0,
                 scale,
-            },
-            Self::TooLarge { field } => Refusal::TooLarge {
-                field: field.into(),
-            },
-            Self::Zero { field } => Refusal::Zero {
-                field: field.into(),
-            },
-            Self::InsufficientFunds { needed, free } => Refusal::InsufficientFunds {
-                needed: Cash(needed),
-                free: Cash(free),
-            },
+            }),
+            Self::TooLarge { field } => Outcome::Refused(Refusal::TooLarge { field: field.0 }),
+            Self::Zero { field } => Outcome::Refused(Refusal::Zero { field: field.0 }),
+            Self::InsufficientFunds { needed, free } => {
+                Outcome::Refused(Refusal::InsufficientFunds {
+                    needed: Cash(needed),
+                    free: Cash(free),
+                })
+            }
             Self::InsufficientShares {
                 needed,
                 free,
                 scale,
-            } => Refusal::InsufficientShares {
+            } => Outcome::Refused(Refusal::InsufficientShares {
                 needed: decimal(needed, scale)?,
                 free: decimal(free, scale)?,
-            },
-            Self::MarketMustNotWait => Refusal::MarketMustNotWait,
-            Self::NoMarket => Refusal::NoMarket,
-            Self::NotFillable => Refusal::NotFillable,
-            Self::WouldMatch => Refusal::WouldMatch,
-            Self::DateOver => Refusal::DateOver,
-            Self::OutsideBand { low, high, scale } => Refusal::OutsideBand {
+            }),
+            Self::OutsideBand { low, high, scale } => Outcome::Refused(Refusal::OutsideBand {
                 low: low.map(|low| decimal(low, scale)).transpose()?,
                 high: high.map(|high| decimal(high, scale)).transpose()?,
-            },
-            Self::EmptyBand => Refusal::EmptyBand,
-            Self::SymbolHalted => Refusal::SymbolHalted,
-            Self::TooManyOpenOrders { limit } => Refusal::TooManyOpenOrders { limit },
-            Self::QuantityLimit { limit } => Refusal::QuantityLimit {
-                limit: parse(&limit)?,
-            },
-            Self::NotionalLimit { limit } => Refusal::NotionalLimit { limit: Cash(limit) },
-            Self::ClientIdReused { order } => Refusal::ClientIdReused {
+            }),
+            Self::TooManyOpenOrders { limit } => {
+                Outcome::Refused(Refusal::TooManyOpenOrders { limit })
+            }
+            Self::QuantityLimit { limit } => {
+                Outcome::Refused(Refusal::QuantityLimit { limit: limit.0 })
+            }
+            Self::NotionalLimit { limit } => {
+                Outcome::Refused(Refusal::NotionalLimit { limit: Cash(limit) })
+            }
+            Self::ClientIdReused { order } => Outcome::Refused(Refusal::ClientIdReused {
                 order: OrderId(order),
-            },
-            Self::NotFound => Refusal::NotFound,
-            Self::NotYours => Refusal::NotYours,
-            Self::NotOpen => Refusal::NotOpen,
-            Self::Full { limit } => Refusal::Full { limit },
-        };
-        Ok(Outcome::Refused(refusal))
-    }
-}
-
-impl Given {
-    fn into_ticket(self) -> Result<Ticket, String> {
-        Ok(Ticket {
-            order: OrderId(self.order),
-            state: match self.state {
-                State::Open => TicketState::Open,
-                State::Filled => TicketState::Filled,
-                State::Ended(reason) => TicketState::Ended(reason.into()),
-            },
-            filled: decimal(self.filled, self.scale)?,
-            value: Cash(self.value),
-            open: decimal(self.open, self.scale)?,
+            }),
+            Self::Full { limit } => Outcome::Refused(Refusal::Full { limit }),
         })
     }
 }
 
-impl From<Reason> for EndReason {
-    fn from(reason: Reason) -> Self {
-        match reason {
-            Reason::Cancelled => Self::Cancelled,
-            Reason::MassCancelled => Self::MassCancelled,
-            Reason::Expired => Self::Expired,
-            Reason::Immediate => Self::Immediate,
-            Reason::SelfTrade => Self::SelfTrade,
-        }
-    }
-}
-
-impl From<What> for Field {
-    fn from(what: What) -> Self {
-        match what {
-            What::Price => Self::Price,
-            What::Quantity => Self::Quantity,
-            What::Cash => Self::Cash,
-        }
+impl TicketRow {
+    fn into_ticket(self) -> Result<Ticket, String> {
+        let ended = || EndReason::plain(&self.state).map(TicketState::Ended);
+        let state = TicketState::plain(&self.state).or_else(ended);
+        Ok(Ticket {
+            order: OrderId(self.order),
+            state: state.ok_or_else(|| format!("the state {}", self.state))?,
+            filled: decimal(self.filled, self.scale)?,
+            value: Cash(self.value),
+            open: decimal(self.open, self.scale)?,
+        })
     }
 }

@@ -4,15 +4,13 @@
 
 use serde::Deserialize;
 use turnstile_exchange::{
-    AccountId, AccountView, Cash, ClientId, Cursor, Decimal, DepthView, Execution, OrderId,
-    OrderView, QueuedOrder, SelfTrade, Side, Symbol, SymbolView, TimeInForce, Totals, Trade,
+    AccountId, AccountView, Cash, ClientId, Cursor, Decimal, DepthView, EndReason, Execution,
+    OrderId, OrderView, QueuedOrder, SelfTrade, Side, Symbol, SymbolView, TimeInForce, Totals,
+    Trade,
 };
 use turnstile_types::Timestamp;
 
-use super::decided::{Reason, decimal, parse};
-
-/// What is wrong about an answer.
-type Wrong = String;
+use super::decided::{Parsed, decimal};
 
 /// A page of a listing.
 #[derive(Deserialize)]
@@ -25,16 +23,16 @@ pub(super) struct Page<T> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AccountRow {
-    account: String,
+    account: Parsed<AccountId>,
     free: u128,
     reserved: u128,
     open_orders: u32,
     limit_open_orders: Option<u32>,
-    limit_quantity: Option<String>,
+    limit_quantity: Option<Parsed<Decimal>>,
     limit_notional: Option<u128>,
     /// Symbol, free, reserved, scale. None in a listing of accounts, like `next`.
     #[serde(default)]
-    positions: Vec<(String, u64, u64, u8)>,
+    positions: Vec<(Parsed<Symbol>, u64, u64, u8)>,
     #[serde(default)]
     next: Option<u64>,
 }
@@ -42,7 +40,7 @@ pub(super) struct AccountRow {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SymbolRow {
-    symbol: String,
+    symbol: Parsed<Symbol>,
     price_scale: u8,
     quantity_scale: u8,
     halted: bool,
@@ -75,21 +73,21 @@ pub(super) enum OrdersAnswer {
 #[serde(deny_unknown_fields)]
 pub(super) struct OrderRow {
     order: u64,
-    client_id: Option<String>,
-    account: String,
-    symbol: String,
-    side: SideWord,
+    client_id: Option<Parsed<ClientId>>,
+    account: Parsed<AccountId>,
+    symbol: Parsed<Symbol>,
+    side: Parsed<Side>,
     quantity: u64,
     price: Option<u64>,
-    patience: PatienceWord,
+    patience: String,
     until: Option<u64>,
-    self_trade: SelfTradeWord,
+    self_trade: Parsed<SelfTrade>,
     since: u64,
     price_scale: u8,
     quantity_scale: u8,
     open: u64,
     /// What, when, why.
-    cancelled: Option<(u64, u64, Reason)>,
+    cancelled: Option<(u64, u64, Parsed<EndReason>)>,
     /// Quantity, price, when, the order on the other side.
     executions: Vec<(u64, u64, u64, u64)>,
 }
@@ -111,7 +109,7 @@ pub(super) struct TradesRow {
     price_scale: u8,
     quantity_scale: u8,
     /// Trade, when, price, quantity, who took, maker, taker.
-    rows: Vec<(u64, u64, u64, u64, SideWord, u64, u64)>,
+    rows: Vec<(u64, u64, u64, u64, Parsed<Side>, u64, u64)>,
     next: Option<u64>,
 }
 
@@ -127,61 +125,30 @@ pub(super) struct TotalsRow {
     cash: u128,
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SideWord {
-    Buy,
-    Sell,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum PatienceWord {
-    Gtc,
-    Gtd,
-    Ioc,
-    Fok,
-    PostOnly,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SelfTradeWord {
-    Allow,
-    Skip,
-    ExpireMaker,
-    ExpireTaker,
-    ExpireBoth,
-}
-
 impl<T> Page<T> {
     /// The rows of a page as the machine has them, and where the next one begins.
     pub(super) fn read<V>(
         self,
-        read: impl Fn(T) -> Result<V, Wrong>,
-    ) -> Result<(Vec<V>, Option<Cursor>), Wrong> {
+        read: impl Fn(T) -> Result<V, String>,
+    ) -> Result<(Vec<V>, Option<Cursor>), String> {
         let rows = self.rows.into_iter().map(read).collect::<Result<_, _>>()?;
         Ok((rows, self.next.map(Cursor)))
     }
 }
 
 impl AccountRow {
-    pub(super) fn view(self) -> Result<AccountView, Wrong> {
-        let position = |(name, free, reserved, scale): (String, u64, u64, u8)| {
-            Ok::<_, Wrong>((
-                symbol(&name)?,
-                decimal(free, scale)?,
-                decimal(reserved, scale)?,
-            ))
+    pub(super) fn view(self) -> Result<AccountView, String> {
+        let position = |(symbol, free, reserved, scale): (Parsed<_>, u64, u64, u8)| {
+            Ok::<_, String>((symbol.0, decimal(free, scale)?, decimal(reserved, scale)?))
         };
         let positions = self.positions.into_iter().map(position);
         Ok(AccountView {
-            account: account(&self.account)?,
+            account: self.account.0,
             free: Cash(self.free),
             reserved: Cash(self.reserved),
             open_orders: self.open_orders,
             limit_open_orders: self.limit_open_orders,
-            limit_quantity: self.limit_quantity.as_deref().map(parse).transpose()?,
+            limit_quantity: self.limit_quantity.map(|limit| limit.0),
             limit_notional: self.limit_notional.map(Cash),
             positions: positions.collect::<Result<_, _>>()?,
             next: self.next.map(Cursor),
@@ -190,14 +157,14 @@ impl AccountRow {
 }
 
 impl SymbolRow {
-    pub(super) fn view(self) -> Result<SymbolView, Wrong> {
-        let price = |ticks: Option<u64>| -> Result<Option<Decimal>, Wrong> {
+    pub(super) fn view(self) -> Result<SymbolView, String> {
+        let price = |ticks: Option<u64>| -> Result<Option<Decimal>, String> {
             ticks
                 .map(|ticks| decimal(ticks, self.price_scale))
                 .transpose()
         };
         Ok(SymbolView {
-            symbol: symbol(&self.symbol)?,
+            symbol: self.symbol.0,
             price_scale: self.price_scale,
             quantity_scale: self.quantity_scale,
             halted: self.halted,
@@ -212,18 +179,14 @@ impl SymbolRow {
 }
 
 impl OrderRow {
-    pub(super) fn view(self) -> Result<OrderView, Wrong> {
+    pub(super) fn view(self) -> Result<OrderView, String> {
         let price = |ticks| decimal(ticks, self.price_scale);
         let quantity = |units| decimal(units, self.quantity_scale);
-        let client = |id: String| {
-            ClientId::parse(id.as_bytes())
-                .map_err(|invalid| format!("the client id {id}: {invalid}"))
-        };
-        let cancelled = |(units, at, reason): (u64, u64, Reason)| {
-            Ok::<_, Wrong>((quantity(units)?, Timestamp(at), reason.into()))
+        let cancelled = |(units, at, reason): (u64, u64, Parsed<_>)| {
+            Ok::<_, String>((quantity(units)?, Timestamp(at), reason.0))
         };
         let execution = |(units, ticks, at, other): (u64, u64, u64, u64)| {
-            Ok::<_, Wrong>(Execution {
+            Ok::<_, String>(Execution {
                 quantity: quantity(units)?,
                 price: price(ticks)?,
                 at: Timestamp(at),
@@ -232,14 +195,14 @@ impl OrderRow {
         };
         Ok(OrderView {
             order: OrderId(self.order),
-            client_id: self.client_id.map(client).transpose()?,
-            account: account(&self.account)?,
-            symbol: symbol(&self.symbol)?,
-            side: self.side.into(),
+            client_id: self.client_id.map(|id| id.0),
+            account: self.account.0,
+            symbol: self.symbol.0,
+            side: self.side.0,
             quantity: quantity(self.quantity)?,
             limit: self.price.map(price).transpose()?,
-            time_in_force: self.patience.with(self.until)?,
-            self_trade: self.self_trade.into(),
+            time_in_force: patience(&self.patience, self.until)?,
+            self_trade: self.self_trade.0,
             since: Timestamp(self.since),
             open: quantity(self.open)?,
             cancelled: self.cancelled.map(cancelled).transpose()?,
@@ -253,11 +216,11 @@ impl OrderRow {
 }
 
 impl BookRow {
-    pub(super) fn depth(self, symbol: Symbol) -> Result<DepthView, Wrong> {
+    pub(super) fn depth(self, symbol: Symbol) -> Result<DepthView, String> {
         let level = |&(ticks, units, orders): &(u64, u64, u64)| {
             let orders = u32::try_from(orders).map_err(|_large| format!("{orders} orders"))?;
             let price = decimal(ticks, self.price_scale)?;
-            Ok::<_, Wrong>((price, decimal(units, self.quantity_scale)?, orders))
+            Ok::<_, String>((price, decimal(units, self.quantity_scale)?, orders))
         };
         Ok(DepthView {
             symbol,
@@ -268,9 +231,9 @@ impl BookRow {
     }
 
     /// The number of the last change, and both sides order by order.
-    pub(super) fn queue(self) -> Result<(u64, [Vec<QueuedOrder>; 2]), Wrong> {
+    pub(super) fn queue(self) -> Result<(u64, [Vec<QueuedOrder>; 2]), String> {
         let queued = |&(order, ticks, units): &(u64, u64, u64)| {
-            Ok::<_, Wrong>(QueuedOrder {
+            Ok::<_, String>(QueuedOrder {
                 order: OrderId(order),
                 price: decimal(ticks, self.price_scale)?,
                 quantity: decimal(units, self.quantity_scale)?,
@@ -283,15 +246,15 @@ impl BookRow {
 }
 
 impl TradesRow {
-    pub(super) fn read(self) -> Result<(Vec<Trade>, Option<Cursor>), Wrong> {
+    pub(super) fn read(self) -> Result<(Vec<Trade>, Option<Cursor>), String> {
         let trade =
-            |(trade, at, ticks, units, side, maker, taker): (_, _, _, _, SideWord, _, _)| {
-                Ok::<_, Wrong>(Trade {
+            |(trade, at, ticks, units, side, maker, taker): (_, _, _, _, Parsed<_>, _, _)| {
+                Ok::<_, String>(Trade {
                     trade,
                     at: Timestamp(at),
                     price: decimal(ticks, self.price_scale)?,
                     quantity: decimal(units, self.quantity_scale)?,
-                    side: side.into(),
+                    side: side.0,
                     maker: OrderId(maker),
                     taker: OrderId(taker),
                 })
@@ -315,44 +278,11 @@ impl From<TotalsRow> for Totals {
     }
 }
 
-impl PatienceWord {
-    fn with(self, until: Option<u64>) -> Result<TimeInForce, Wrong> {
-        Ok(match (self, until) {
-            (Self::Gtd, Some(until)) => TimeInForce::GoodTillDate(Timestamp(until)),
-            (Self::Gtd, None) => return Err("a good-till-date order without a date".to_owned()),
-            (Self::Gtc, _) => TimeInForce::GoodTillCancel,
-            (Self::Ioc, _) => TimeInForce::ImmediateOrCancel,
-            (Self::Fok, _) => TimeInForce::FillOrKill,
-            (Self::PostOnly, _) => TimeInForce::PostOnly,
-        })
+/// How long an order may wait.
+fn patience(word: &str, until: Option<u64>) -> Result<TimeInForce, String> {
+    match (word, until) {
+        ("gtd", Some(until)) => Ok(TimeInForce::GoodTillDate(Timestamp(until))),
+        _ => TimeInForce::parse(word.as_bytes())
+            .map_err(|invalid| format!("{word} until {until:?}: {invalid}")),
     }
-}
-
-impl From<SideWord> for Side {
-    fn from(word: SideWord) -> Self {
-        match word {
-            SideWord::Buy => Self::Buy,
-            SideWord::Sell => Self::Sell,
-        }
-    }
-}
-
-impl From<SelfTradeWord> for SelfTrade {
-    fn from(word: SelfTradeWord) -> Self {
-        match word {
-            SelfTradeWord::Allow => Self::Allow,
-            SelfTradeWord::Skip => Self::Skip,
-            SelfTradeWord::ExpireMaker => Self::ExpireMaker,
-            SelfTradeWord::ExpireTaker => Self::ExpireTaker,
-            SelfTradeWord::ExpireBoth => Self::ExpireBoth,
-        }
-    }
-}
-
-fn account(text: &str) -> Result<AccountId, Wrong> {
-    AccountId::parse(text.as_bytes()).map_err(|invalid| format!("the account {text}: {invalid}"))
-}
-
-fn symbol(text: &str) -> Result<Symbol, Wrong> {
-    Symbol::parse(text.as_bytes()).map_err(|invalid| format!("the symbol {text}: {invalid}"))
 }

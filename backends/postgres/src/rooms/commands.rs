@@ -36,7 +36,7 @@ pub const EXECUTE: &str = "
 
 /// A batch of commands, as `rooms.command` has their fields.
 #[derive(Debug, Default)]
-pub(super) struct Columns<'a> {
+pub(super) struct CommandColumns<'a> {
     operation: Vec<&'static str>,
     principal: Vec<String>,
     key: Vec<Option<&'a str>>,
@@ -58,7 +58,7 @@ pub(super) struct Columns<'a> {
 
 /// The fields of one command, as far as it has them.
 #[derive(Default)]
-struct Fields<'a> {
+struct CommandRow<'a> {
     property: Option<Name>,
     wish: Option<&'static str>,
     wanted: Option<Name>,
@@ -72,7 +72,7 @@ struct Fields<'a> {
     id: Option<GuestId>,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> CommandColumns<'a> {
     /// # Errors
     /// A request that is no command of rooms.
     pub(super) fn of(requests: &[&'a Request]) -> Result<Self, Trouble> {
@@ -89,14 +89,17 @@ impl<'a> Columns<'a> {
             columns
                 .principal
                 .push(request.principal.0.as_str().to_owned());
-            let (operation, fields) = fields_of(&command);
-            columns.operation.push(operation);
-            columns.push(fields);
+            columns.operation.push(match command {
+                // A flag says which of the two it is.
+                Command::StopSell { .. } => "stop_sell",
+                _ => command.code(),
+            });
+            columns.push(row_of(&command));
         }
         Ok(columns)
     }
 
-    fn push(&mut self, fields: Fields<'a>) {
+    fn push(&mut self, fields: CommandRow<'a>) {
         let text = |name: Option<Name>| name.map(|name| name.as_str().to_owned());
         self.property.push(text(fields.property));
         self.wish.push(fields.wish);
@@ -147,7 +150,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-const fn wish_of(wish: Wish) -> (&'static str, Option<Name>) {
+pub(super) const fn wish_of(wish: Wish) -> (&'static str, Option<Name>) {
     match wish {
         Wish::Room(room) => ("room", Some(room)),
         Wish::Type(kind) => ("type", Some(kind)),
@@ -156,47 +159,22 @@ const fn wish_of(wish: Wish) -> (&'static str, Option<Name>) {
 }
 
 /// What a command asks, and for what.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one arm for each command, so that none is forgotten"
-)]
-fn fields_of<'a>(command: &Command<'a>) -> (&'static str, Fields<'a>) {
+fn row_of<'a>(command: &Command<'a>) -> CommandRow<'a> {
+    let mut row = CommandRow::default();
     match *command {
         Command::AddProperty { property, open } => {
-            let property = Some(property);
-            (
-                "add_property",
-                Fields {
-                    property,
-                    flag: Some(open),
-                    ..Fields::default()
-                },
-            )
+            (row.property, row.flag) = (Some(property), Some(open));
         }
         Command::AddRoom {
             property,
             room,
             room_type,
         } => {
-            let fields = Fields {
-                property: Some(property),
-                wanted: Some(room),
-                kind: Some(room_type),
-                place: Some(natural_place(&room)),
-                ..Fields::default()
-            };
-            ("add_room", fields)
+            (row.property, row.wanted) = (Some(property), Some(room));
+            (row.kind, row.place) = (Some(room_type), Some(natural_place(&room)));
         }
         Command::WithdrawRoom { property, room } => {
-            let (property, wanted) = (Some(property), Some(room));
-            (
-                "withdraw_room",
-                Fields {
-                    property,
-                    wanted,
-                    ..Fields::default()
-                },
-            )
+            (row.property, row.wanted) = (Some(property), Some(room));
         }
         Command::StopSell {
             property,
@@ -204,14 +182,8 @@ fn fields_of<'a>(command: &Command<'a>) -> (&'static str, Fields<'a>) {
             stay,
             stopped,
         } => {
-            let fields = Fields {
-                property: Some(property),
-                wanted: Some(room),
-                stay: Some(stay),
-                flag: Some(stopped),
-                ..Fields::default()
-            };
-            ("stop_sell", fields)
+            (row.property, row.wanted) = (Some(property), Some(room));
+            (row.stay, row.flag) = (Some(stay), Some(stopped));
         }
         Command::Book {
             property,
@@ -220,16 +192,8 @@ fn fields_of<'a>(command: &Command<'a>) -> (&'static str, Fields<'a>) {
             guest,
             id,
         } => {
-            let (wish, wanted) = wish_of(wish);
-            let (guest, id) = (Some(guest), Some(id));
-            (
-                "book",
-                Fields {
-                    guest,
-                    id,
-                    ..wished(property, (wish, wanted), stay)
-                },
-            )
+            row.wish(property, wish, stay);
+            (row.guest, row.id) = (Some(guest), Some(id));
         }
         Command::Hold {
             property,
@@ -237,64 +201,26 @@ fn fields_of<'a>(command: &Command<'a>) -> (&'static str, Fields<'a>) {
             stay,
             ttl_ms,
         } => {
-            let ttl_ms = Some(ttl_ms);
-            (
-                "hold",
-                Fields {
-                    ttl_ms,
-                    ..wished(property, wish_of(wish), stay)
-                },
-            )
+            row.wish(property, wish, stay);
+            row.ttl_ms = Some(ttl_ms);
         }
         Command::Extend { hold, ttl_ms } => {
-            let ttl_ms = Some(ttl_ms);
-            (
-                "extend",
-                Fields {
-                    ttl_ms,
-                    ..referred(hold)
-                },
-            )
+            (row.reference, row.ttl_ms) = (Some(hold), Some(ttl_ms));
         }
         Command::Confirm { hold, guest, id } => {
-            let (guest, id) = (Some(guest), Some(id));
-            (
-                "confirm",
-                Fields {
-                    guest,
-                    id,
-                    ..referred(hold)
-                },
-            )
+            row.reference = Some(hold);
+            (row.guest, row.id) = (Some(guest), Some(id));
         }
-        Command::Release { hold } => ("release", referred(hold)),
-        Command::Cancel { booking, id } => (
-            "cancel",
-            Fields {
-                id: Some(id),
-                ..referred(booking)
-            },
-        ),
+        Command::Release { hold } => row.reference = Some(hold),
+        Command::Cancel { booking, id } => (row.reference, row.id) = (Some(booking), Some(id)),
     }
+    row
 }
 
-fn wished<'a>(
-    property: Name,
-    (wish, wanted): (&'static str, Option<Name>),
-    stay: Stay,
-) -> Fields<'a> {
-    Fields {
-        property: Some(property),
-        wish: Some(wish),
-        wanted,
-        stay: Some(stay),
-        ..Fields::default()
-    }
-}
-
-fn referred<'a>(reference: Reference) -> Fields<'a> {
-    Fields {
-        reference: Some(reference),
-        ..Fields::default()
+impl CommandRow<'_> {
+    fn wish(&mut self, property: Name, wish: Wish, stay: Stay) {
+        (self.property, self.stay) = (Some(property), Some(stay));
+        let (word, wanted) = wish_of(wish);
+        (self.wish, self.wanted) = (Some(word), wanted);
     }
 }

@@ -6,7 +6,7 @@ mod telling;
 
 use turnstile_contract::{
     Failure,
-    copy::{Halt, Head, Moving, Refusal, Remembered, Role, Source, Target, Teller},
+    copy::{CopySite, Halt, Head, Refusal, Remembered, Role, Teller},
 };
 use turnstile_rooms::{IdKey, Piece, Rooms};
 use turnstile_types::{Position, Timestamp};
@@ -36,7 +36,7 @@ const UNHURRIED: &str = "
 /// whatever its servers do meanwhile. What is written is committed at the end; before, it is gone
 /// when the connection is, and a server that writes to the same tables waits and gives up.
 #[derive(Debug)]
-pub struct RoomsCopy {
+pub struct PostgresCopy {
     connection: Connection,
     place: String,
     /// Whether the transaction has begun.
@@ -44,7 +44,7 @@ pub struct RoomsCopy {
     taken: Taken,
 }
 
-impl RoomsCopy {
+impl PostgresCopy {
     /// Connects to a database that nobody serves, and makes or renews the tables of rooms there. Nobody
     /// can serve it while this lives.
     ///
@@ -60,25 +60,6 @@ impl RoomsCopy {
             place: shown,
             is_open: false,
             taken: Taken::default(),
-        })
-    }
-
-    async fn read_head(&mut self) -> Result<Head, Trouble> {
-        if !self.is_open {
-            let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-            self.connection.script(begin).await?;
-            self.is_open = true;
-        }
-        let row = self.connection.row(telling::HEAD, &[]).await?;
-        let secret = <[u8; 16]>::try_from(column::<&[u8]>(&row, 0)?);
-        let secret = secret.map_err(|_length| Trouble::Broken("no secret".to_owned()))?;
-        let (position, slots, parts): (i64, i64, i64) =
-            (column(&row, 1)?, column(&row, 2)?, column(&row, 3)?);
-        Ok(Head {
-            id_key: IdKey::new(secret),
-            position: Position(count(position)?),
-            slots: count(slots)?,
-            parts: count::<u64>(parts)? + count::<u64>(slots)?,
         })
     }
 }
@@ -109,69 +90,60 @@ fn signed(number: u64) -> Result<i64, Trouble> {
     signed.map_err(|_large| Trouble::Broken(format!("{number} is more than a database counts")))
 }
 
-impl Source for RoomsCopy {
-    fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
-        Box::pin(async move {
-            let head = self.read_head().await;
-            head.map_err(|trouble| Halt::from(trouble).at(&self.place))
-        })
+impl CopySite for PostgresCopy {
+    fn place(&self) -> &str {
+        &self.place
     }
 
-    fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let slots = self.head().await?.slots;
-            let told = telling::tell(&mut self.connection, now, (teller, slots)).await;
-            told.map_err(|halt| halt.at(&self.place))
-        })
-    }
-}
-
-impl Target for RoomsCopy {
-    fn begin<'a>(
-        &'a mut self,
-        head: &'a Head,
-        _now: Timestamp,
-        _again: bool,
-    ) -> Moving<'a, Result<(), Refusal>> {
-        Box::pin(async move {
-            let begun = taking::begin(&mut self.connection, head).await;
+    async fn read_head(&mut self) -> Result<Head, Halt> {
+        if !self.is_open {
+            let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+            self.connection.script(begin).await?;
             self.is_open = true;
-            match begun {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(Refusal::NotEmpty {
-                    place: self.place.clone(),
-                }),
-                Err(trouble) => Err(Halt::from(trouble).at(&self.place)),
-            }
+        }
+        let row = self.connection.row(telling::HEAD, &[]).await?;
+        let secret = <[u8; 16]>::try_from(column::<&[u8]>(&row, 0)?);
+        let secret = secret.map_err(|_length| Trouble::Broken("no secret".to_owned()))?;
+        let (position, slots, parts): (i64, i64, i64) =
+            (column(&row, 1)?, column(&row, 2)?, column(&row, 3)?);
+        Ok(Head {
+            id_key: IdKey::new(secret),
+            position: Position(count(position)?),
+            slots: count(slots)?,
+            parts: count::<u64>(parts)? + count::<u64>(slots)?,
         })
     }
 
-    fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let taken = self.taken.take(&mut self.connection, &pieces).await;
-            taken.map_err(|trouble| Halt::from(trouble).at(&self.place))
-        })
+    async fn tell_all(&mut self, now: Timestamp, teller: Teller) -> Result<(), Halt> {
+        let slots = self.read_head().await?.slots;
+        telling::tell(&mut self.connection, now, (teller, slots)).await
     }
 
-    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let taken = keys::take(&mut self.connection, &keys).await;
-            taken.map_err(|trouble| Halt::from(trouble).at(&self.place))
-        })
+    async fn begin_copy(&mut self, head: &Head, _again: bool) -> Result<(), Halt> {
+        let begun = taking::begin(&mut self.connection, head).await;
+        self.is_open = true;
+        if begun? {
+            return Ok(());
+        }
+        let place = self.place.clone();
+        Err(Refusal::NotEmpty { place }.into())
     }
 
-    fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let settled = self.taken.settle(&mut self.connection).await;
-            settled.map_err(|trouble| Halt::from(trouble).at(&self.place))
-        })
+    async fn write(&mut self, pieces: Vec<Piece>) -> Result<(), Halt> {
+        Ok(self.taken.take(&mut self.connection, &pieces).await?)
     }
 
-    fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move {
-            let committed = self.connection.script("COMMIT").await;
-            // Of this alone it is not known whether it was done.
-            committed.map_err(|trouble| Halt::Failed(trouble.into()).at(&self.place))
-        })
+    async fn write_keys(&mut self, keys: Vec<Remembered>) -> Result<(), Halt> {
+        Ok(keys::take(&mut self.connection, &keys).await?)
+    }
+
+    async fn write_rest(&mut self) -> Result<(), Halt> {
+        Ok(self.taken.settle(&mut self.connection).await?)
+    }
+
+    async fn end_copy(&mut self) -> Result<(), Halt> {
+        // Of this alone it is not known whether it was done.
+        let committed = self.connection.script("COMMIT").await;
+        Ok(committed.map_err(Failure::from)?)
     }
 }

@@ -62,14 +62,14 @@ const LOOSE: i64 = 1 << 16;
 
 /// When a question is asked, in both forms.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
+pub(super) struct AskedAt {
     pub(super) now: Timestamp,
     pub(super) time: SystemTime,
 }
 
 pub(super) async fn look_up(
     connection: &mut Connection,
-    moment: Moment,
+    moment: AskedAt,
     reference: Reference,
 ) -> Result<Result<Entry, Refusal>, Trouble> {
     let rows = connection.rows(ONE, &[&number_of(reference)]).await?;
@@ -90,7 +90,7 @@ pub(super) async fn look_up(
 /// What stands on the nights of a property or one of its rooms.
 pub(super) async fn of_property(
     connection: &mut Connection,
-    moment: Moment,
+    moment: AskedAt,
     (property, room): (&Name, Option<&Name>),
     (from, to): (Night, Night),
     (cursor, limit): (Option<Cursor>, u16),
@@ -142,7 +142,7 @@ pub(super) async fn of_property(
 /// A guest's bookings, the newest first; the cursor is the position of the last one shown.
 pub(super) async fn of_guest(
     connection: &mut Connection,
-    moment: Moment,
+    moment: AskedAt,
     id: GuestId,
     (cursor, limit): (Option<Cursor>, u16),
 ) -> Result<Page, Trouble> {
@@ -159,7 +159,7 @@ pub(super) async fn of_guest(
 /// made the last one shown.
 pub(super) async fn holds(
     connection: &mut Connection,
-    moment: Moment,
+    moment: AskedAt,
     principal: &Principal,
     (cursor, limit): (Option<Cursor>, u16),
 ) -> Result<Page, Trouble> {
@@ -182,7 +182,7 @@ fn one_more(limit: u16) -> i64 {
 
 fn page(
     rows: &[Row],
-    moment: Moment,
+    moment: AskedAt,
     limit: u16,
     cursor: impl Fn(&Row) -> Result<i64, Trouble>,
 ) -> Result<Page, Trouble> {
@@ -199,7 +199,7 @@ fn page(
 }
 
 /// An entry as it is at an instant; nothing when it is over by then.
-pub(super) fn entry(row: &Row, moment: Moment) -> Result<Option<Entry>, Trouble> {
+pub(super) fn entry(row: &Row, moment: AskedAt) -> Result<Option<Entry>, Trouble> {
     let state = match column(row, "state")? {
         "booked" => EntryState::Booked,
         "held" | "expired" => {

@@ -49,11 +49,6 @@ fn done(row: &Row, answer: &str) -> Result<Option<Done>, Trouble> {
     let reference = || column(row, "reference").map(reference_of);
     let until = || instant(column(row, "until")?);
     Ok(Some(match answer {
-        "property_added" => Done::PropertyAdded,
-        "room_added" => Done::RoomAdded,
-        "room_withdrawn" => Done::RoomWithdrawn,
-        "sale_stopped" => Done::SaleStopped,
-        "sale_resumed" => Done::SaleResumed,
         "booked" => Done::Booked {
             reference: reference()?,
             room: room()?,
@@ -69,12 +64,11 @@ fn done(row: &Row, answer: &str) -> Result<Option<Done>, Trouble> {
             room: room()?,
             late: column(row, "late")?,
         },
-        "released" => Done::Released,
         "cancelled" => Done::Cancelled {
             room: room()?,
             stay: stay(column(row, "arrival")?, column(row, "departure")?)?,
         },
-        _ => return Ok(None),
+        _ => return Ok(Done::plain(answer)),
     }))
 }
 
@@ -88,23 +82,12 @@ fn refusal(row: &Row, answer: &str, request: Option<&Request>) -> Result<Option<
     };
     let bound = || count(column::<i32>(row, "bound")?.into());
     Ok(Some(match answer {
-        "unknown_property" => Refusal::UnknownProperty,
-        "unknown_room" => Refusal::UnknownRoom,
-        "unknown_type" => Refusal::UnknownType,
-        "property_exists" => Refusal::PropertyExists,
-        "room_exists" => Refusal::RoomExists,
         "room_in_use" => Refusal::RoomInUse {
             night: night(column(row, "arrival")?)?,
         },
         "too_many_rooms" => Refusal::TooManyRooms { limit: bound()? },
         "sold_out" => Refusal::SoldOut { nights: nights()? },
         "stop_sell" => Refusal::StopSell { nights: nights()? },
-        "not_found" => Refusal::NotFound,
-        "wrong_guest" => Refusal::WrongGuest,
-        "ended" => Refusal::Ended,
-        "hold_expired" => Refusal::HoldExpired,
-        "already_confirmed" => Refusal::AlreadyConfirmed,
-        "not_confirmed" => Refusal::NotConfirmed,
         "too_many_holds" => Refusal::TooManyHolds { limit: bound()? },
         "hold_too_long" => Refusal::HoldTooLong {
             ttl_ms_max: bound()?,
@@ -112,7 +95,7 @@ fn refusal(row: &Row, answer: &str, request: Option<&Request>) -> Result<Option<
         "hold_ceiling" => Refusal::HoldCeiling {
             until_max: instant(column(row, "until")?)?,
         },
-        _ => return Ok(None),
+        _ => return Ok(Refusal::plain(answer)),
     }))
 }
 

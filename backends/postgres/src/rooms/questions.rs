@@ -8,7 +8,8 @@ use turnstile_rooms::{
 use turnstile_types::{Name, Principal, Stay, Timestamp};
 
 use super::{
-    listings::{self, Moment},
+    commands::wish_of,
+    listings::{self, AskedAt},
     order::natural_place,
     values::{bits, column, count, instant, name, reference_of, stay, time_of},
 };
@@ -114,7 +115,7 @@ pub(super) async fn answer(
     query: &Query,
 ) -> Result<Answer, Trouble> {
     let time = time_of(now)?;
-    let moment = Moment { now, time };
+    let moment = AskedAt { now, time };
     match *query {
         Query::LookUp { reference } => {
             let found = listings::look_up(connection, moment, reference).await?;
@@ -197,7 +198,7 @@ async fn unknown(
 
 async fn availability(
     connection: &mut Connection,
-    moment: Moment,
+    moment: AskedAt,
     (property, room_type): (&Name, Option<Name>),
     stay: Stay,
 ) -> Result<Answer, Trouble> {
@@ -244,15 +245,12 @@ fn of_type(row: &Row, stay: Stay) -> Result<TypeAvailability, Trouble> {
 
 async fn explain(
     connection: &mut Connection,
-    moment: Moment,
+    moment: AskedAt,
     (property, wish): (&Name, &Wish),
     stay: Stay,
 ) -> Result<Answer, Trouble> {
-    let (word, wanted) = match wish {
-        Wish::Room(room) => ("room", Some(room.as_str())),
-        Wish::Type(kind) => ("type", Some(kind.as_str())),
-        Wish::Any => ("any", None),
-    };
+    let (word, wanted) = wish_of(*wish);
+    let wanted = wanted.as_ref().map(Name::as_str);
     let (from, to) = days_of(stay);
     let bound = |number: usize| i64::try_from(number).expect("a small bound");
     let (examined, blocks) = (
@@ -346,7 +344,7 @@ async fn properties(
     })
 }
 
-async fn totals(connection: &mut Connection, moment: Moment) -> Result<Answer, Trouble> {
+async fn totals(connection: &mut Connection, moment: AskedAt) -> Result<Answer, Trouble> {
     let row = connection.row(TOTALS, &[&moment.time]).await?;
     let number = |name: &str| count::<u64>(column(&row, name)?);
     let (booked, cancelled) = (number("booked")?, number("cancelled")?);

@@ -20,18 +20,19 @@ pub(super) fn time_of(instant: Timestamp) -> Result<SystemTime, Trouble> {
     Ok(UNIX_EPOCH + Duration::from_millis(instant.0))
 }
 
+/// An instant as text that the database reads.
+pub(super) fn shown(instant: Timestamp) -> Result<String, Trouble> {
+    time_of(instant)?;
+    Ok(instant.to_string())
+}
+
 /// The number under which a reference is kept.
 pub(super) fn number_of(reference: Reference) -> i64 {
-    (u64::from(reference.generation) << 32 | u64::from(reference.slot)).cast_signed()
+    reference.number().cast_signed()
 }
 
 pub(super) fn reference_of(number: i64) -> Reference {
-    let number = number.cast_unsigned();
-    let half = |number: u64| u32::try_from(number & 0xffff_ffff).expect("masked to 32 bits");
-    Reference {
-        slot: half(number),
-        generation: half(number >> 32),
-    }
+    Reference::of_number(number.cast_unsigned())
 }
 
 fn strange(what: &str) -> Trouble {

@@ -9,7 +9,7 @@ use super::{Way, scan};
 use crate::{
     link::Trouble,
     names::{BASE, UNFINISHED, key},
-    order::{number_of, sealed},
+    order::sealed,
 };
 
 /// Names of rooms that one call looks at, while nobody else is served.
@@ -208,7 +208,7 @@ impl Batch {
     }
 
     fn put_standing(&mut self, Standing { entry, made }: &Standing) {
-        let number = number_of(entry.reference);
+        let number = entry.reference.number();
         let (state, until) = match entry.state {
             EntryState::Booked => ("booked", None),
             EntryState::Held { until } => ("held", Some(until)),

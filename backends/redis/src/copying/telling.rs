@@ -7,12 +7,12 @@ use turnstile_contract::{
     Tally,
     copy::{Halt, KeyTeller, Teller},
 };
-use turnstile_rooms::{Counted, EntryState, Piece, Standing, limits};
+use turnstile_rooms::{Counted, EntryState, Piece, Reference, Standing, limits};
 use turnstile_types::{Name, Position, Timestamp};
 
 use super::scan;
 use crate::{
-    answer::{Strange, entry_of, reference_of},
+    answer::{Strange, entry_of},
     link::{Link, Trouble},
     names::key,
 };
@@ -126,7 +126,7 @@ impl Telling<'_> {
             async |names: Vec<String>| {
                 for name in names {
                     let number = name.parse().map_err(|_text| Strange("number of a booking"));
-                    let reference = reference_of(number?)?;
+                    let reference = Reference::of_number(number?);
                     slots.push((reference.slot, reference.generation, true));
                 }
                 Ok::<_, Halt>(())
@@ -172,7 +172,7 @@ impl Telling<'_> {
                 continue;
             };
             let number = u64::from(generation) << 32 | u64::from(slot);
-            let mut entry = entry_of(reference_of(number)?, &hash)?;
+            let mut entry = entry_of(Reference::of_number(number), &hash)?;
             if let EntryState::Held { until } = entry.state
                 && until <= self.now
             {

@@ -1,18 +1,17 @@
 //! Idempotency keys and their first answers: rows of the table, and items of a copy.
 
-use std::time::SystemTime;
-
 use futures_util::{StreamExt as _, pin_mut};
-use tokio_postgres::{Row, types::ToSql};
+use serde_json::{Value, json};
+use tokio_postgres::Row;
 use turnstile_contract::copy::{Halt, KeyTeller, Refusal, Remembered};
-use turnstile_rooms::{Done, Nights, Outcome, Refusal as Refused};
+use turnstile_rooms::{Done, Nights, Outcome, Reference, Refusal as Refused};
 use turnstile_sequencer::KEY_MS;
-use turnstile_types::{Malformed, Position, Principal, Timestamp};
+use turnstile_types::{Malformed, Name, Position, Principal, Timestamp};
 
 use super::{
     super::{
         outcomes::outcome,
-        values::{column, count, instant, name, number_of, time_of},
+        values::{column, count, instant, name, number_of, shown, time_of},
     },
     signed,
 };
@@ -27,15 +26,7 @@ const KEYS: &str = "
 
 const TAKE: &str = "
     INSERT INTO rooms.idempotency_key
-    SELECT one.principal, one.key, one.content, one.at, one.position,
-           ROW(one.answer, one.reference, one.room, one.until, one.late,
-               date 'epoch' + one.arrival, date 'epoch' + one.departure, one.nights::smallint[],
-               one.bound)::rooms.outcome
-    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::bigint[], $6::text[],
-            $7::bigint[], $8::text[], $9::timestamptz[], $10::boolean[], $11::integer[],
-            $12::integer[], $13::text[], $14::integer[])
-        AS one (principal, key, content, at, position, answer, reference, room, until, late, arrival,
-            departure, nights, bound)";
+    SELECT * FROM json_populate_recordset(NULL::rooms.idempotency_key, $1::text::json)";
 
 /// Tells the keys that are remembered at an instant.
 pub(super) async fn tell(
@@ -77,179 +68,85 @@ fn remembered(row: &Row) -> Result<Remembered, Halt> {
 
 /// Writes what is remembered under keys.
 pub(super) async fn take(connection: &mut Connection, keys: &[Remembered]) -> Result<(), Trouble> {
-    let mut columns = Columns::default();
-    for known in keys {
-        columns.push(known)?;
-    }
-    let columns: &[&(dyn ToSql + Sync)] = &[
-        &columns.principal,
-        &columns.key,
-        &columns.content,
-        &columns.at,
-        &columns.position,
-        &columns.answer,
-        &columns.reference,
-        &columns.room,
-        &columns.until,
-        &columns.late,
-        &columns.arrival,
-        &columns.departure,
-        &columns.nights,
-        &columns.bound,
-    ];
-    connection.rows(TAKE, columns).await.map(drop)
-}
-
-#[derive(Default)]
-struct Columns<'a> {
-    principal: Vec<&'a str>,
-    key: Vec<&'a str>,
-    content: Vec<i64>,
-    at: Vec<SystemTime>,
-    position: Vec<i64>,
-    answer: Vec<&'static str>,
-    reference: Vec<Option<i64>>,
-    room: Vec<Option<&'a str>>,
-    until: Vec<Option<SystemTime>>,
-    late: Vec<Option<bool>>,
-    arrival: Vec<Option<i32>>,
-    departure: Vec<Option<i32>>,
-    nights: Vec<Option<String>>,
-    bound: Vec<Option<i32>>,
+    let rows = keys.iter().map(|known| {
+        Ok(json!({
+            "principal": known.principal.0.as_str(),
+            "key": known.key().as_str(),
+            "content": known.content.cast_signed(),
+            "at": shown(known.at)?,
+            "position": signed(known.position.0)?,
+            "outcome": of_outcome(&known.outcome)?,
+        }))
+    });
+    let rows = rows.collect::<Result<_, Trouble>>()?;
+    connection.insert(TAKE, rows).await
 }
 
 /// The columns of an outcome, as far as it has them.
-#[derive(Default)]
-struct Answer<'a> {
-    word: &'static str,
-    reference: Option<i64>,
-    room: Option<&'a str>,
-    until: Option<Timestamp>,
-    late: Option<bool>,
-    arrival: Option<u16>,
-    departure: Option<u16>,
-    nights: Option<String>,
-    bound: Option<u32>,
-}
-
-impl<'a> Columns<'a> {
-    fn push(&mut self, known: &'a Remembered) -> Result<(), Trouble> {
-        self.principal.push(known.principal.0.as_str());
-        self.key.push(known.key().as_str());
-        self.content.push(known.content.cast_signed());
-        self.at.push(time_of(known.at)?);
-        self.position.push(signed(known.position.0)?);
-        let answer = match &known.outcome {
-            Outcome::Done(done) => of_done(done),
-            Outcome::Refused(refusal) => of_refusal(refusal),
-        };
-        self.answer.push(answer.word);
-        self.reference.push(answer.reference);
-        self.room.push(answer.room);
-        self.until.push(answer.until.map(time_of).transpose()?);
-        self.late.push(answer.late);
-        self.arrival.push(answer.arrival.map(i32::from));
-        self.departure.push(answer.departure.map(i32::from));
-        self.nights.push(answer.nights);
-        let bound = answer.bound.map(i32::try_from).transpose();
-        self.bound
-            .push(bound.map_err(|_large| Trouble::Broken("no bound of ours".to_owned()))?);
-        Ok(())
-    }
-}
-
-fn of_done(done: &Done) -> Answer<'_> {
-    let word = |word| Answer {
-        word,
-        ..Answer::default()
+fn of_outcome(outcome: &Outcome) -> Result<Value, Trouble> {
+    let (word, mut columns) = match outcome {
+        Outcome::Done(done) => (done.code(), of_done(done)?),
+        Outcome::Refused(refusal) => (refusal.code(), of_refusal(refusal)?),
     };
-    match done {
-        Done::PropertyAdded => word("property_added"),
-        Done::RoomAdded => word("room_added"),
-        Done::RoomWithdrawn => word("room_withdrawn"),
-        Done::SaleStopped => word("sale_stopped"),
-        Done::SaleResumed => word("sale_resumed"),
-        Done::Released => word("released"),
-        Done::Booked { reference, room } => Answer {
-            reference: Some(number_of(*reference)),
-            room: Some(room.as_str()),
-            ..word("booked")
-        },
+    columns["answer"] = word.into();
+    Ok(columns)
+}
+
+fn of_done(done: &Done) -> Result<Value, Trouble> {
+    let placed = |reference: Reference, room: Name| json!({ "reference": number_of(reference), "room": room.as_str() });
+    Ok(match *done {
+        Done::PropertyAdded
+        | Done::RoomAdded
+        | Done::RoomWithdrawn
+        | Done::SaleStopped
+        | Done::SaleResumed
+        | Done::Released => json!({}),
+        Done::Booked { reference, room } => placed(reference, room),
         Done::Held {
             reference,
             room,
             until,
-        } => Answer {
-            reference: Some(number_of(*reference)),
-            room: Some(room.as_str()),
-            until: Some(*until),
-            ..word("held")
-        },
-        Done::Extended { until } => Answer {
-            until: Some(*until),
-            ..word("extended")
-        },
+        } => {
+            let mut columns = placed(reference, room);
+            columns["until"] = shown(until)?.into();
+            columns
+        }
+        Done::Extended { until } => json!({ "until": shown(until)? }),
         Done::Confirmed {
             reference,
             room,
             late,
-        } => Answer {
-            reference: Some(number_of(*reference)),
-            room: Some(room.as_str()),
-            late: Some(*late),
-            ..word("confirmed")
-        },
-        Done::Cancelled { room, stay } => Answer {
-            room: Some(room.as_str()),
-            arrival: Some(stay.arrival().days()),
-            departure: Some(stay.departure().days()),
-            ..word("cancelled")
-        },
-    }
+        } => {
+            let mut columns = placed(reference, room);
+            columns["late"] = late.into();
+            columns
+        }
+        Done::Cancelled { room, stay } => json!({
+            "room": room.as_str(),
+            "arrival": stay.arrival().to_string(),
+            "departure": stay.departure().to_string(),
+        }),
+    })
 }
 
-fn of_refusal(refusal: &Refused) -> Answer<'static> {
-    let word = Answer {
-        word: refusal.code(),
-        ..Answer::default()
-    };
-    match refusal {
-        Refused::RoomInUse { night } => Answer {
-            arrival: Some(night.days()),
-            ..word
-        },
-        Refused::SoldOut { nights } | Refused::StopSell { nights } => Answer {
-            arrival: Some(nights.first.days()),
-            nights: places(*nights),
-            ..word
-        },
+fn of_refusal(refusal: &Refused) -> Result<Value, Trouble> {
+    Ok(match *refusal {
+        Refused::RoomInUse { night } => json!({ "arrival": night.to_string() }),
+        Refused::SoldOut { nights } | Refused::StopSell { nights } => json!({
+            "arrival": nights.first.to_string(),
+            "nights": places(nights),
+        }),
         Refused::TooManyRooms { limit: bound }
         | Refused::TooManyHolds { limit: bound }
-        | Refused::HoldTooLong { ttl_ms_max: bound } => Answer {
-            bound: Some(*bound),
-            ..word
-        },
-        Refused::HoldCeiling { until_max } => Answer {
-            until: Some(*until_max),
-            ..word
-        },
-        Refused::UnknownProperty
-        | Refused::UnknownRoom
-        | Refused::UnknownType
-        | Refused::PropertyExists
-        | Refused::RoomExists
-        | Refused::NotFound
-        | Refused::WrongGuest
-        | Refused::Ended
-        | Refused::HoldExpired
-        | Refused::AlreadyConfirmed
-        | Refused::NotConfirmed => word,
-    }
+        | Refused::HoldTooLong { ttl_ms_max: bound } => json!({ "bound": bound }),
+        Refused::HoldCeiling { until_max } => json!({ "until": shown(until_max)? }),
+        _ => json!({}),
+    })
 }
 
-/// The places of nights in a stay, as the text of an array; nothing when there are none.
-fn places(nights: Nights) -> Option<String> {
+/// The places of nights in a stay; nothing when there are none.
+fn places(nights: Nights) -> Option<Vec<u32>> {
     let places = (0..u128::BITS).filter(|place| nights.bits >> place & 1 == 1);
-    let places: Vec<String> = places.map(|place| place.to_string()).collect();
-    (!places.is_empty()).then(|| format!("{{{}}}", places.join(",")))
+    let places: Vec<u32> = places.collect();
+    (!places.is_empty()).then_some(places)
 }

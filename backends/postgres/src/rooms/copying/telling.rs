@@ -10,7 +10,7 @@ use turnstile_types::{Position, Timestamp};
 
 use super::{
     super::{
-        listings::{Moment, entry},
+        listings::{AskedAt, entry},
         values::{column, count, name, night, reference_of, time_of},
     },
     keys,
@@ -66,7 +66,7 @@ pub(super) async fn tell(
     now: Timestamp,
     (mut teller, slots): (Teller, u32),
 ) -> Told {
-    let moment = Moment {
+    let moment = AskedAt {
         now,
         time: time_of(now)?,
     };
@@ -119,7 +119,7 @@ async fn tell_houses(connection: &mut Connection, teller: &mut Teller) -> Told {
     Ok(())
 }
 
-async fn tell_slot(row: &Row, moment: Moment, teller: &mut Teller) -> Told {
+async fn tell_slot(row: &Row, moment: AskedAt, teller: &mut Teller) -> Told {
     let reference = reference_of(column::<i64>(row, 0)? | column::<i64>(row, 1)? << 32);
     let is_over = matches!(
         column(row, "state")?,
