@@ -9,7 +9,7 @@ use crate::server;
 
 /// How much is measured, and where the results go.
 #[derive(Args, Debug)]
-pub(crate) struct Extent {
+pub(crate) struct RunExtent {
     /// Little and short: to see that everything works
     #[arg(long)]
     pub(crate) quick: bool,

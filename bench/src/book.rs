@@ -11,7 +11,7 @@ use clap::Args;
 use turnstile_stats::units::to_float;
 
 use crate::{
-    arguments::Extent,
+    arguments::RunExtent,
     ground::tell,
     machine::Machine,
     pin::{CLIENT_CORE, SERVER_CORE},
@@ -21,8 +21,8 @@ use crate::{
 };
 use drive::Pass;
 use harness::Harness;
-use regime::Regime;
-use stream::Stream;
+use regime::MarketRegime;
+use stream::OrderFlow;
 
 #[derive(Args, Debug)]
 pub(crate) struct Book {
@@ -32,7 +32,7 @@ pub(crate) struct Book {
     #[command(flatten)]
     harness: Harness,
     #[command(flatten)]
-    extent: Extent,
+    extent: RunExtent,
 }
 
 /// Passes over each stream for its rate. One more is for the latency.
@@ -57,22 +57,18 @@ pub(crate) fn measure(arguments: &Book) -> Result<Report> {
         arguments.messages
     };
     let machine = Machine::with(&[]);
-    let report = Report {
-        title: "The order book, measured".to_owned(),
-        about: "`turnstile-bench book` measures again.".to_owned(),
-        quick,
-        machine: Some(machine),
-        sections: vec![regimes(messages)?, memory::measure(MILLION)],
-        not_measured: Vec::new(),
-    };
-    report.write(&arguments.extent.out, "book")?;
-    Ok(report)
+    let sections = vec![regimes(messages)?, memory::measure(MILLION)];
+    let told = [
+        "The order book, measured",
+        "`turnstile-bench book` measures again.",
+    ];
+    Report::written(&arguments.extent, "book", told, (Some(machine), sections))
 }
 
 fn regimes(messages: usize) -> Result<Section> {
     let mut section = Section::watched("Regimes", || {
         let mut subjects = Vec::new();
-        for regime in Regime::ALL {
+        for regime in MarketRegime::ALL {
             let subject = row(regime, messages)?;
             tell(&format!("{subject:?}"))?;
             subjects.push(subject);
@@ -114,8 +110,8 @@ fn regimes(messages: usize) -> Result<Section> {
     Ok(section)
 }
 
-fn row(regime: Regime, messages: usize) -> Result<Subject> {
-    let stream = Stream::of(regime, messages);
+fn row(regime: MarketRegime, messages: usize) -> Result<Subject> {
+    let stream = OrderFlow::of(regime, messages);
     let passes: Vec<Pass> = (0..ROUNDS)
         .map(|_| drive::pass(&stream, false))
         .collect::<Result<_>>()?;

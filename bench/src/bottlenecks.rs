@@ -19,7 +19,7 @@ use turnstile_result::{Outcome, Run};
 use turnstile_stats::units::count;
 
 use crate::{
-    arguments::{Extent, Program},
+    arguments::{Program, RunExtent},
     pin::{self, CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
@@ -48,7 +48,7 @@ const CASES: &str = include_str!("../scenarios/bottlenecks.toml");
 #[derive(Args, Debug)]
 pub(crate) struct Bottlenecks {
     #[command(flatten)]
-    extent: Extent,
+    extent: RunExtent,
     #[command(flatten)]
     program: Program,
     /// Only what has one of these in its name; no files are written
@@ -60,15 +60,15 @@ pub(crate) struct Bottlenecks {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cases {
-    named: Vec<Case>,
-    refused: Vec<Case>,
-    sound: Vec<Case>,
+    named: Vec<PlantedCase>,
+    refused: Vec<PlantedCase>,
+    sound: Vec<PlantedCase>,
 }
 
 /// A server with one bottleneck or fault, and what the lab should say of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Case {
+struct PlantedCase {
     planted: String,
     /// The words after `planted`.
     server: String,
@@ -97,7 +97,7 @@ struct Running(Child);
 
 /// How the lab ended, and what it wrote.
 #[derive(Debug)]
-struct Said {
+struct LabSaid {
     code: Option<i32>,
     run: Option<Run>,
 }
@@ -116,8 +116,8 @@ pub(crate) fn measure(arguments: &Bottlenecks) -> Result<Report> {
         sound,
     } = cases()?;
     let sound = sound.iter().cycle().take(if quick { 2 } else { SOUND });
-    let sound: Vec<Case> = sound.cloned().collect();
-    let chosen = |cases: Vec<Case>| -> Vec<Case> {
+    let sound: Vec<PlantedCase> = sound.cloned().collect();
+    let chosen = |cases: Vec<PlantedCase>| -> Vec<PlantedCase> {
         let chosen = cases
             .into_iter()
             .filter(|case| arguments.chooses(&case.planted));
@@ -191,7 +191,7 @@ struct Lab<'a> {
 
 impl Lab<'_> {
     /// What the lab names.
-    fn names(&self, cases: &[Case]) -> Result<Section> {
+    fn names(&self, cases: &[PlantedCase]) -> Result<Section> {
         let rows = cases.iter().map(|case| {
             let said = self.drive("bottleneck", case)?;
             let found = said.run.and_then(|run| run.bottleneck);
@@ -216,7 +216,7 @@ impl Lab<'_> {
     }
 
     /// How runs end.
-    fn runs(&self, title: &str, cases: &[Case]) -> Result<Section> {
+    fn runs(&self, title: &str, cases: &[PlantedCase]) -> Result<Section> {
         let rows = cases.iter().map(|case| {
             let said = self.drive("run", case)?;
             let code = said
@@ -236,7 +236,7 @@ impl Lab<'_> {
     }
 
     /// Plants a server and runs a command of the lab against it.
-    fn drive(&self, command: &str, case: &Case) -> Result<Said> {
+    fn drive(&self, command: &str, case: &PlantedCase) -> Result<LabSaid> {
         let (server, behind) = planted(case)?;
         let _neighbours = neighbours(case.neighbours)?;
         let folder = TempDir::new()?;
@@ -259,14 +259,14 @@ impl Lab<'_> {
         lab.stdout(Stdio::null()).stderr(Stdio::null());
         let status = lab.status().context("the lab does not start")?;
         let run = fs::read(folder.path().join("run.json")).ok();
-        Ok(Said {
+        Ok(LabSaid {
             code: status.code(),
             run: run.map(|bytes| Run::read(&bytes)).transpose()?,
         })
     }
 }
 
-impl Said {
+impl LabSaid {
     /// The checks that failed, and what else is against the run.
     fn because(&self) -> Vec<String> {
         let Some(point) = self.run.as_ref().and_then(|run| run.points.first()) else {
@@ -296,7 +296,7 @@ struct Server {
 }
 
 /// Starts a planted server, and what is behind it, if that is how it is planted.
-fn planted(case: &Case) -> Result<(Server, Option<Running>)> {
+fn planted(case: &PlantedCase) -> Result<(Server, Option<Running>)> {
     let (mut words, mut behind) = (case.server.clone(), None);
     if let Some(options) = words.strip_prefix("behind") {
         let (running, address) = start(&format!("compute{options}"), false)?;

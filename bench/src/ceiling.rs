@@ -20,7 +20,7 @@ use crate::{
     process::us_each,
     ratio::Bound,
     section::{Figure, Section, Subject},
-    server::{Durability, Kind, Server},
+    server::{Kind, Server, ServerDurability},
 };
 
 const RATE: &str = "commands/s";
@@ -297,7 +297,7 @@ fn front(ground: &Ground, empty: &Empty<'_>, asking: Asking) -> Result<Server> {
         format!("--{}-backend", asking.service),
         empty.url().to_owned(),
     ];
-    let server = ground.start_with(Kind::Turnstile(Durability::Sync), &there)?;
+    let server = ground.start_with(Kind::Turnstile(ServerDurability::Sync), &there)?;
     for command in asking.prepare {
         fill::send(&mut server.connect()?, 1, command)?;
     }

@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::{
-    arguments::{Extent, Program},
+    arguments::{Program, RunExtent},
     ground::tell,
     machine::Machine,
     pin,
@@ -19,12 +19,12 @@ use crate::{
     section::{Figure, Section, Subject},
 };
 use pace::{PIPELINES, Pace};
-use served::{CASES, Case, Served};
+use served::{CASES, Served, ServedCase};
 
 #[derive(Args, Debug)]
-pub(crate) struct Check {
+pub(crate) struct CheckArguments {
     #[command(flatten)]
-    extent: Extent,
+    extent: RunExtent,
     #[command(flatten)]
     program: Program,
 }
@@ -43,7 +43,7 @@ const HUNDRED_MILLION_S: Bound = Bound::AtMost(60.0);
 
 const SHARE: &str = "of the check under load, %";
 
-pub(crate) fn measure(arguments: &Check) -> Result<Report> {
+pub(crate) fn measure(arguments: &CheckArguments) -> Result<Report> {
     let turnstile = arguments.program.path()?;
     let quick = arguments.extent.quick;
     let (rounds, operations, seconds) = if quick {
@@ -56,20 +56,16 @@ pub(crate) fn measure(arguments: &Check) -> Result<Report> {
     let served = serve(&turnstile, rounds.min(3), seconds)?;
     pin::pin(pin::CLIENT_CORE)?;
     let (in_process, paces) = in_process(operations, rounds)?;
-    let report = Report {
-        title: "The check, measured".to_owned(),
-        about: "`turnstile-bench check` measures again.".to_owned(),
-        quick,
-        machine: Some(machine),
-        sections: vec![
-            in_process,
-            found(rounds)?,
-            beside(&served, (&paces, seconds)),
-        ],
-        not_measured: Vec::new(),
-    };
-    report.write(&arguments.extent.out, "check")?;
-    Ok(report)
+    let sections = vec![
+        in_process,
+        found(rounds)?,
+        beside(&served, (&paces, seconds)),
+    ];
+    let told = [
+        "The check, measured",
+        "`turnstile-bench check` measures again.",
+    ];
+    Report::written(&arguments.extent, "check", told, (Some(machine), sections))
 }
 
 fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<Pace>)> {
@@ -178,7 +174,7 @@ fn beside(
             Figure::new("all, ns each", each(&|served| served.all_ns)),
             Figure::new(SHARE, shares),
         ];
-        let Case {
+        let ServedCase {
             service,
             pipeline,
             way,
@@ -189,7 +185,7 @@ fn beside(
     section
 }
 
-fn target(case: Case) -> String {
+fn target(case: ServedCase) -> String {
     format!(
         "share of all processor time under load, {}, 50 users x {}, replayed {}, %",
         case.service,

@@ -13,6 +13,7 @@ mod ground;
 mod hand;
 mod load;
 mod machine;
+mod orders;
 mod pin;
 mod probe;
 mod process;
@@ -37,10 +38,10 @@ use clap::{Args, Parser, Subcommand};
 use turnstile_trial::Counting;
 
 use crate::{
-    arguments::{Extent, Program},
+    arguments::{Program, RunExtent},
     book::Book,
     bottlenecks::{Bottlenecks, Planted},
-    check::Check,
+    check::CheckArguments,
     ground::Ground,
     hand::{ByHand, by_hand},
     machine::Machine,
@@ -48,7 +49,7 @@ use crate::{
     recovery::Recoveries,
     report::{NotMeasured, Report},
     reproduce::Reproduce,
-    scenario::Scenario,
+    scenario::ScenarioFile,
     statistics::Statistics,
 };
 
@@ -89,7 +90,7 @@ enum Command {
     /// and bottlenecks.md
     Bottlenecks(Bottlenecks),
     /// What the proof of `lab check` costs; writes check.json and check.md
-    Check(Check),
+    Check(CheckArguments),
     /// Records recovered a second, from journals and from snapshots; writes recovery.json and recovery.md
     Recovery(Recoveries),
     /// A server with one known bottleneck or fault, for `bottlenecks`
@@ -111,7 +112,7 @@ enum Command {
 #[derive(Args, Debug)]
 struct Servers {
     #[command(flatten)]
-    extent: Extent,
+    extent: RunExtent,
     /// Measure only this part; repeatable
     #[arg(long, value_name = "PART")]
     only: Vec<String>,
@@ -138,7 +139,7 @@ fn main() -> Result<()> {
         Command::Run { file, run } => {
             let name = file.file_stem().context("a scenario file has a name")?;
             let name = name.to_string_lossy().into_owned();
-            let scenario = Scenario::read(&file, scenario::usual(run.extent.quick))?;
+            let scenario = ScenarioFile::read(&file, scenario::usual(run.extent.quick))?;
             measure(&name, &scenario, &run)
         }
         Command::Book(arguments) => show(&book::measure(&arguments)?),
@@ -165,13 +166,13 @@ fn show(report: &Report) -> Result<()> {
 fn built_in(name: &str, text: &str, run: &Servers) -> Result<()> {
     measure(
         name,
-        &Scenario::parse(text, scenario::usual(run.extent.quick))?,
+        &ScenarioFile::parse(text, scenario::usual(run.extent.quick))?,
         run,
     )
 }
 
 /// Measures the sections of a scenario, and what belongs to its report and is measured by hand.
-fn measure(name: &str, scenario: &Scenario, run: &Servers) -> Result<()> {
+fn measure(name: &str, scenario: &ScenarioFile, run: &Servers) -> Result<()> {
     let hand = by_hand(name);
     let known = scenario.parts.iter().map(|part| part.name.as_str());
     let known: Vec<&str> = known.chain(hand.iter().map(|(part, _)| *part)).collect();
@@ -236,7 +237,9 @@ enum Way<'a> {
 mod tests {
     use clap::CommandFactory as _;
 
-    use super::{Arguments, BACKENDS, EXCHANGE, GAMES, ROOMS, Scenario, TRAVEL, scenario::usual};
+    use super::{
+        Arguments, BACKENDS, EXCHANGE, GAMES, ROOMS, ScenarioFile, TRAVEL, scenario::usual,
+    };
 
     #[test]
     fn the_command_line_is_well_formed() {
@@ -254,7 +257,7 @@ mod tests {
         ];
         for (name, text, expected) in files {
             for quick in [true, false] {
-                let scenario = Scenario::parse(text, usual(quick)).unwrap();
+                let scenario = ScenarioFile::parse(text, usual(quick)).unwrap();
                 let claims = scenario.parts.iter().flat_map(|part| &part.claims);
                 let bounds = claims.filter(|claim| claim.bound.is_some()).count();
                 assert_eq!((scenario.parts.len(), bounds), expected, "{name}");

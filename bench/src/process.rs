@@ -70,6 +70,12 @@ pub(crate) fn us_each(time: Duration, requests: u32) -> f64 {
     time.as_secs_f64() * 1e6 / f64::from(requests)
 }
 
+/// Bytes for each of so many things, in steps of a kibibyte of all.
+pub(crate) fn bytes_each(bytes: u64, count: u32) -> Result<f64> {
+    let kib = u32::try_from(bytes / 1_024)?;
+    Ok(f64::from(kib) * 1_024.0 / f64::from(count))
+}
+
 /// The resident memory of a process, in bytes.
 pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/status");

@@ -12,7 +12,7 @@ use clap::Args;
 use turnstile_embedded::{Durability, Embedded, Options};
 
 use crate::{
-    arguments::Extent,
+    arguments::RunExtent,
     ground::tell,
     machine::Machine,
     ratio::{Bound, Ratio},
@@ -24,7 +24,7 @@ use filling::{Fill, wall_clock};
 #[derive(Args, Debug)]
 pub(crate) struct Recoveries {
     #[command(flatten)]
-    extent: Extent,
+    extent: RunExtent,
     /// Records in each journal
     #[arg(long, default_value_t = 5_000_000)]
     records: u32,
@@ -70,16 +70,12 @@ pub(crate) fn measure(arguments: &Recoveries) -> Result<Report> {
     if let Some(earlier) = &earlier {
         compare(&mut section, earlier);
     }
-    let report = Report {
-        title: "Recovery, measured".to_owned(),
-        about: "`turnstile-bench recovery` measures again.".to_owned(),
-        quick,
-        machine: Some(machine),
-        sections: vec![section],
-        not_measured: Vec::new(),
-    };
-    report.write(&arguments.extent.out, "recovery")?;
-    Ok(report)
+    let told = [
+        "Recovery, measured",
+        "`turnstile-bench recovery` measures again.",
+    ];
+    let measured = (Some(machine), vec![section]);
+    Report::written(&arguments.extent, "recovery", told, measured)
 }
 
 /// Judges each directory against that of an earlier build.

@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    arguments::RunExtent,
     machine::Machine,
     pin::{CLIENT_CORE, SERVER_CORE},
     probe::Probe,
@@ -41,6 +42,26 @@ pub(crate) struct NotMeasured {
 }
 
 impl Report {
+    /// Makes the report of some sections, titled and with how to measure them again, and writes it as
+    /// [`write`](Self::write) does. `machine` is the one before anything was measured.
+    pub(crate) fn written(
+        extent: &RunExtent,
+        name: &str,
+        [title, about]: [&str; 2],
+        (machine, sections): (Option<Machine>, Vec<Section>),
+    ) -> Result<Self> {
+        let report = Self {
+            title: title.to_owned(),
+            about: about.to_owned(),
+            quick: extent.quick,
+            machine,
+            sections,
+            not_measured: Vec::new(),
+        };
+        report.write(&extent.out, name)?;
+        Ok(report)
+    }
+
     /// Writes `name.json` and `name.md`, in place of those of an earlier run.
     pub(crate) fn write(&self, dir: &Path, name: &str) -> Result<()> {
         let context = || format!("cannot write to {}", dir.display());

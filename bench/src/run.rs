@@ -13,7 +13,7 @@ use crate::{
     ratio::Ratio,
     scenario::{Core, Floor, Part, Prepare, Row},
     section::{Figure, Section, Subject},
-    server::{Doors, Relay, Server},
+    server::{Doors, MessageRelay, Server},
 };
 
 /// Customers, flights, cars and rooms that trips are booked of, under the names that scenarios use.
@@ -158,7 +158,7 @@ impl<'a> Stage<'a> {
                 load::drive(&row.load, self.target(row, None, Some(empty.url())))
             }
             "relay" => {
-                let relay = Relay::start()?;
+                let relay = MessageRelay::start()?;
                 let doors = Doors::at(relay.address);
                 let mut measures = load::drive(&row.load, self.target(row, Some(doors), None))?;
                 let us = relay.end()?.as_secs_f64() * 1e6;

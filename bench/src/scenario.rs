@@ -15,7 +15,7 @@ pub(crate) use words::{Words, usual};
 /// One report.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Scenario {
+pub(crate) struct ScenarioFile {
     pub(crate) title: String,
     pub(crate) about: String,
     #[serde(default)]
@@ -39,7 +39,7 @@ pub(crate) struct Part {
     #[serde(default)]
     pub(crate) prepare: Prepare,
     #[serde(default = "usual_figures")]
-    pub(crate) figures: Vec<Column>,
+    pub(crate) figures: Vec<FigureColumn>,
     #[serde(rename = "subject")]
     pub(crate) subjects: Vec<Row>,
     #[serde(default, rename = "claim")]
@@ -49,7 +49,7 @@ pub(crate) struct Part {
 /// A column: its label, the measure, and by what it is multiplied.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Vec<String>")]
-pub(crate) struct Column {
+pub(crate) struct FigureColumn {
     pub(crate) label: String,
     pub(crate) measure: String,
     pub(crate) factor: f64,
@@ -66,7 +66,7 @@ pub(crate) struct Row {
     #[serde(default)]
     pub(crate) arguments: String,
     #[serde(default)]
-    pub(crate) backend: Option<Backend>,
+    pub(crate) backend: Option<BackendChoice>,
     #[serde(default)]
     pub(crate) prepare: Prepare,
     #[serde(default)]
@@ -81,7 +81,7 @@ pub(crate) struct Row {
 /// A service of the server that is kept in a database.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Backend {
+pub(crate) struct BackendChoice {
     pub(crate) service: String,
     pub(crate) home: String,
 }
@@ -132,7 +132,7 @@ pub(crate) struct Aim {
     pub(crate) bound: Option<String>,
 }
 
-impl Scenario {
+impl ScenarioFile {
     /// Reads a scenario in which these words stand for numbers.
     pub(crate) fn parse(text: &str, words: Words) -> Result<Self> {
         let value: Value = toml::from_str(text)?;
@@ -205,7 +205,7 @@ impl Default for Prepare {
     }
 }
 
-impl TryFrom<Vec<String>> for Column {
+impl TryFrom<Vec<String>> for FigureColumn {
     type Error = String;
 
     fn try_from(words: Vec<String>) -> Result<Self, String> {
@@ -227,8 +227,8 @@ const fn usual_rounds() -> usize {
     5
 }
 
-fn usual_figures() -> Vec<Column> {
-    let column = |(label, measure): (&str, &str)| Column {
+fn usual_figures() -> Vec<FigureColumn> {
+    let column = |(label, measure): (&str, &str)| FigureColumn {
         label: label.to_owned(),
         measure: measure.to_owned(),
         factor: 1.0,
@@ -245,26 +245,26 @@ fn usual_figures() -> Vec<Column> {
 fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Said {
+    enum OneOrMany {
         One(String),
         Many(Vec<String>),
     }
-    Ok(match Said::deserialize(from)? {
-        Said::One(one) => vec![one],
-        Said::Many(many) => many,
+    Ok(match OneOrMany::deserialize(from)? {
+        OneOrMany::One(one) => vec![one],
+        OneOrMany::Many(many) => many,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Scenario, usual};
+    use super::{ScenarioFile, usual};
 
     const HEAD: &str = "title = 't'\nabout = 'a'\n[[section]]\nname = 's'\ntitle = 't'\nsetting = 's'\n\
                         [[section.subject]]\nkey = 'a'\nname = 'a'\nserver = 'turnstile'\nload = 'lab rooms'\n";
 
     fn told(claim: &str) -> String {
         let text = format!("{HEAD}[[section.claim]]\ntarget = 't'\n{claim}");
-        let scenario = Scenario::parse(&text, usual(true));
+        let scenario = ScenarioFile::parse(&text, usual(true));
         scenario.map_or_else(|error| format!("{error:#}"), |_| "fine".to_owned())
     }
 
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_subject_has_a_load_or_a_floor() {
         let text = HEAD.replace("load = 'lab rooms'\n", "");
-        let error = Scenario::parse(&text, usual(true)).unwrap_err();
+        let error = ScenarioFile::parse(&text, usual(true)).unwrap_err();
         let expected = "section s: a: a subject has a load or a floor";
         assert_eq!(format!("{error:#}"), expected);
     }

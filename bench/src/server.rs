@@ -26,8 +26,8 @@ use tempfile::TempDir;
 use turnstile_client::{Connection, Error as ClientError, resp::Value};
 
 pub(crate) use redis::Persistence;
-pub(crate) use relay::Relay;
-pub(crate) use turnstile::{Durability, build};
+pub(crate) use relay::MessageRelay;
+pub(crate) use turnstile::{ServerDurability, build};
 
 use crate::{
     pin, process,
@@ -59,7 +59,7 @@ const LAST_WORDS_BYTES: usize = 2_000;
 /// Which server, and how durable it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    Turnstile(Durability),
+    Turnstile(ServerDurability),
     /// Travel in five durable processes: the middleware, and four resource managers.
     Five,
     Redis(Persistence),
@@ -138,7 +138,12 @@ impl Server {
     /// Starts resource managers and a middleware, and waits until they know each other.
     fn start_five(more: &[String], turnstile: &Path, scratch: &Path) -> Result<Self> {
         let start = |role: &[String]| {
-            Self::start(Kind::Turnstile(Durability::Sync), role, turnstile, scratch)
+            Self::start(
+                Kind::Turnstile(ServerDurability::Sync),
+                role,
+                turnstile,
+                scratch,
+            )
         };
         let mut role = more.to_vec();
         role.extend(["--role", "middleware"].map(str::to_owned));
@@ -336,8 +341,8 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         Ok(match text {
-            "turnstile" => Self::Turnstile(Durability::Sync),
-            "turnstile in memory" => Self::Turnstile(Durability::Memory),
+            "turnstile" => Self::Turnstile(ServerDurability::Sync),
+            "turnstile in memory" => Self::Turnstile(ServerDurability::Memory),
             "turnstile in five processes" => Self::Five,
             "redis" => Self::Redis(Persistence::None),
             "redis always" => Self::Redis(Persistence::Always),

@@ -9,14 +9,16 @@ mod knees;
 use anyhow::Result;
 use clap::Args;
 use turnstile_seed::Random;
-use turnstile_stats::units::count;
 
 use crate::{
-    arguments::Extent,
+    arguments::RunExtent,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, Subject},
+    section::{Section, Subject},
 };
+use alarms::{ALARMS, HIGHER, SAME};
+use intervals::{ACCEPTED, HELD, IntervalCase};
+use knees::P95;
 
 #[derive(Args, Debug)]
 pub(crate) struct Statistics {
@@ -24,7 +26,7 @@ pub(crate) struct Statistics {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    extent: Extent,
+    extent: RunExtent,
 }
 
 /// Simulated runs for each case of intervals and, twenty times as many, for each of comparisons.
@@ -35,41 +37,36 @@ pub(crate) fn measure(arguments: &Statistics) -> Result<Report> {
     let runs = if quick { RUNS / 10 } else { RUNS };
     let mut random = Random::new(arguments.seed);
     let sections = vec![
-        intervals(&intervals::rows(&mut random, runs), runs),
-        knees(&knees::rows(&mut random, runs / 10), runs / 10),
-        alarms(&alarms::rows(&mut random, runs * 20), runs * 20),
-        powers(&alarms::powers(&mut random, runs * 20)),
+        intervals(intervals::rows(&mut random, runs), runs),
+        knees(knees::rows(&mut random, runs / 10), runs / 10),
+        alarms(alarms::rows(&mut random, runs * 20), runs * 20),
+        powers(alarms::powers(&mut random, runs * 20)),
     ];
-    let report = Report {
-        title: "The lab's statistics, on systems of known truth".to_owned(),
-        about: format!(
-            "`turnstile-bench statistics --seed {}` gives these figures again; no clock is read. Each claim \
-             is judged by its worst case.",
-            arguments.seed
-        ),
-        quick,
-        machine: None,
-        sections,
-        not_measured: Vec::new(),
-    };
-    report.write(&arguments.extent.out, "statistics")?;
-    Ok(report)
+    let about = format!(
+        "`turnstile-bench statistics --seed {}` gives these figures again; no clock is read. Each claim is \
+         judged by its worst case.",
+        arguments.seed
+    );
+    let title = "The lab's statistics, on systems of known truth";
+    Report::written(
+        &arguments.extent,
+        "statistics",
+        [title, &about],
+        (None, sections),
+    )
 }
 
-fn intervals(rows: &[intervals::Row], runs: u32) -> Section {
-    let subjects = rows.iter().map(|row| {
-        let figures = vec![
-            Figure::one("once: accepted", row.accepted),
-            Figure::new(
-                "of those, truth held once",
-                row.held_once.into_iter().collect(),
-            ),
-            Figure::one("doubled: reached", row.reached),
-            Figure::one("of those, truth held", row.held),
-            Figure::one("bins", row.bins),
-        ];
-        Subject::new(format!("{}, memory {}", row.warm_up, row.memory), figures)
-    });
+fn intervals(rows: Vec<IntervalCase>, runs: u32) -> Section {
+    let figures = |figure: &str, wanted: fn(&str, f64) -> bool| -> Vec<f64> {
+        let rows = rows.iter().filter(|row| wanted(row.0, row.1));
+        rows.map(|row| row.2.values(figure)[0]).collect()
+    };
+    let lively = figures(HELD, |warm_up, memory| warm_up == "none" && memory < 0.8);
+    let still = figures(HELD, |warm_up, memory| warm_up == "none" && memory > 0.8);
+    let all = figures(HELD, |_warm_up, _memory| true);
+    let accepted = figures(ACCEPTED, |warm_up, _memory| warm_up == "none");
+    let refused: Vec<f64> = accepted.iter().map(|accepted| 100.0 - accepted).collect();
+    let subjects = rows.into_iter().map(|(.., subject)| subject);
     let setting = format!(
         "{runs} runs for each row: bins of 100 ms with noise of 5 %, whose neighbours correlate by *memory*, \
          after a warm-up. *Once*: runs of 600 bins, whatever their interval. *Doubled*: from 600 bins until \
@@ -78,96 +75,54 @@ fn intervals(rows: &[intervals::Row], runs: u32) -> Section {
     );
     let title = "Steady state and intervals";
     let mut section = Section::new(title, setting, subjects.collect());
-    let held = |wanted: fn(&intervals::Row) -> bool| -> Vec<f64> {
-        let rows = rows.iter().filter(|row| wanted(row));
-        rows.map(|row| row.held).collect()
-    };
-    let lively = |row: &intervals::Row| row.warm_up == "none" && row.memory < 0.8;
-    let still = |row: &intervals::Row| row.warm_up == "none" && row.memory > 0.8;
-    let refused = rows.iter().filter(|row| row.warm_up == "none");
-    let refused: Vec<f64> = refused.map(|row| 100.0 - row.accepted).collect();
     let mut claim = |target, bound, values: &[f64]| claim(&mut section, target, bound, values);
     let target = "intervals that hold the truth, memory <= 0.7, least";
-    claim(target, Bound::AtLeast(93.0), &held(lively));
-    claim("the same, most", Bound::AtMost(97.0), &held(lively));
-    claim("the same, memory 0.9", Bound::AtLeast(90.0), &held(still));
+    claim(target, Bound::AtLeast(93.0), &lively);
+    claim("the same, most", Bound::AtMost(97.0), &lively);
+    claim("the same, memory 0.9", Bound::AtLeast(90.0), &still);
     let target = "the same, after any warm-up";
-    claim(target, Bound::AtLeast(85.0), &held(|_| true));
+    claim(target, Bound::AtLeast(85.0), &all);
     claim("steady runs refused", Bound::AtMost(4.0), &refused);
     section
 }
 
-fn knees(rows: &[knees::Row], times: u32) -> Section {
-    let subjects = rows.iter().map(|row| {
-        let figures = vec![
-            Figure::one("median error", row.median_error),
-            Figure::one("p95 of the error", row.error_p95),
-            Figure::one("worst", row.worst),
-            Figure::one("truth in the interval", row.held),
-            Figure::one("no estimate", row.missing),
-        ];
-        Subject::new(row.estimator, figures)
-    });
+fn knees(rows: Vec<Subject>, times: u32) -> Section {
+    let [capacity, knee] = [&rows[0], &rows[2]].map(|row| row.values(P95)[0]);
     let setting = format!(
         "Twelve closed systems (a station of 1, 2, 4 or 16 servers: alone, with a second station, with users \
          who think), each up to 4 and up to 16 times its knee, {times} times. Exact figures by convolution, \
          measured with noise of 2 % and no background. In percent"
     );
-    let mut section = Section::new("Capacity and knee", setting, subjects.collect());
+    let mut section = Section::new("Capacity and knee", setting, rows);
     let mut claim = |target, bound, value| claim(&mut section, target, bound, &[value]);
-    claim(
-        "error of the capacity, p95",
-        Bound::AtMost(3.0),
-        rows[0].error_p95,
-    );
-    claim(
-        "error of the knee, p95",
-        Bound::AtMost(10.0),
-        rows[2].error_p95,
-    );
+    claim("error of the capacity, p95", Bound::AtMost(3.0), capacity);
+    claim("error of the knee, p95", Bound::AtMost(10.0), knee);
     section
 }
 
-fn alarms(rows: &[alarms::Row], comparisons: u32) -> Section {
-    let subjects = rows.iter().map(|row| {
-        let figures = vec![
-            Figure::one("drift of the machine, % a run", row.drift),
-            Figure::one("alarms", row.alarms),
-        ];
-        Subject::new(row.method, figures)
-    });
+fn alarms(rows: Vec<Subject>, comparisons: u32) -> Section {
+    let drifting = rows.last().map(|row| row.values(ALARMS)[0]);
+    let drifting: Vec<f64> = drifting.into_iter().collect();
     let setting = format!(
         "Two identical systems, 3 % from run to run, {comparisons} comparisons each: false alarms at 5 %, in \
          percent"
     );
-    let mut section = Section::new("Comparisons", setting, subjects.collect());
-    let drifting = rows.last().map(|row| row.alarms);
-    let drifting: Vec<f64> = drifting.into_iter().collect();
+    let mut section = Section::new("Comparisons", setting, rows);
     let target = "false alarms of pairs on a drifting machine";
     claim(&mut section, target, Bound::AtMost(6.0), &drifting);
     section
 }
 
-fn powers(rows: &[alarms::Power]) -> Section {
-    let subjects = rows.iter().map(|row| {
-        let figures = vec![
-            Figure::one("pairs", count(row.pairs)),
-            Figure::one("higher", row.higher),
-            Figure::one("the same", row.same),
-            Figure::one("lower", row.lower),
-        ];
-        let (change, deviation) = (row.change, row.deviation);
-        let name = format!("true change {change:.0}, deviation of a pair {deviation:.0}");
-        Subject::new(name, figures)
-    });
+fn powers(rows: Vec<Subject>) -> Section {
+    let [higher, same] = [HIGHER, SAME].map(|figure| rows[0].values(figure)[0]);
     let setting = "As many pairs as are planned for a difference of 2 % with a power of 90 %, which is also \
                    the margin of \"the same\". In percent";
-    let mut section = Section::new("Planned pairs", setting, subjects.collect());
+    let mut section = Section::new("Planned pairs", setting, rows);
     let mut claim = |target, bound, value| claim(&mut section, target, bound, &[value]);
     let target = "changes of 2 % found by five pairs";
-    claim(target, Bound::AtLeast(90.0), rows[0].higher);
+    claim(target, Bound::AtLeast(90.0), higher);
     let target = "changes of 2 % called the same";
-    claim(target, Bound::AtMost(6.0), rows[0].same);
+    claim(target, Bound::AtMost(6.0), same);
     section
 }
 

@@ -107,7 +107,7 @@ fn run(command: &mut Command) -> String {
 struct Running(Child);
 
 /// What becomes of a server.
-enum News {
+enum ServerNews {
     Started(Child),
     Serves,
     /// With what it wrote.
@@ -126,9 +126,9 @@ impl Running {
         let mut running = None;
         loop {
             match news.recv_timeout(START) {
-                Ok(News::Started(child)) => running = Some(Self(child)),
-                Ok(News::Serves) => return Ok(running.expect("it was started before")),
-                Ok(News::Ended(written)) => return Err(written),
+                Ok(ServerNews::Started(child)) => running = Some(Self(child)),
+                Ok(ServerNews::Serves) => return Ok(running.expect("it was started before")),
+                Ok(ServerNews::Ended(written)) => return Err(written),
                 Err(failure) => return Err(failure.to_string()),
             }
         }
@@ -160,14 +160,14 @@ impl Drop for Running {
 }
 
 /// Starts a server, and reads what it writes to the end.
-fn attend(mut command: Command, ready: &str, tell: &SyncSender<News>) {
+fn attend(mut command: Command, ready: &str, tell: &SyncSender<ServerNews>) {
     let mut written = String::new();
     let spawned = spawn(&mut command);
     // From here on the server alone holds the other end of the pipe.
     drop(command);
     match spawned {
         Ok((child, output)) => {
-            let mut waited_for = tell.send(News::Started(child)).is_ok();
+            let mut waited_for = tell.send(ServerNews::Started(child)).is_ok();
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 if !waited_for {
                     continue;
@@ -175,14 +175,14 @@ fn attend(mut command: Command, ready: &str, tell: &SyncSender<News>) {
                 written.push_str(&line);
                 written.push('\n');
                 if line.contains(ready) {
-                    waited_for = tell.send(News::Serves).is_err();
+                    waited_for = tell.send(ServerNews::Serves).is_err();
                 }
             }
         }
         Err(failure) => written = failure.to_string(),
     }
     // Nobody hears it when the server had been ready: then its end is not news.
-    drop(tell.try_send(News::Ended(written)));
+    drop(tell.try_send(ServerNews::Ended(written)));
 }
 
 fn spawn(command: &mut Command) -> io::Result<(Child, PipeReader)> {

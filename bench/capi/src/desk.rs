@@ -4,13 +4,14 @@ use std::mem;
 
 use turnstile_book::{Depth, Side};
 
-use crate::session::{Kind, Order, Place, Reports, Session, Trade};
+use crate::session::{Order, Place, ReportKind, Reports, Session, Trade};
 
 /// One report, laid out like `ts_report` in `turnstile_book.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Told {
-    pub kind: Kind,
+    /// A [`ReportKind`].
+    pub kind: u32,
     /// What is left of the maker after a trade, capped at `u32::MAX`; otherwise zero.
     pub maker_left: u32,
     /// The order of the message.
@@ -112,10 +113,10 @@ impl Desk {
 
 impl Reports for List {
     #[inline]
-    fn put(&mut self, kind: Kind, order: &Order) {
-        let has_price = !matches!(kind, Kind::Cancelled | Kind::NotCancelled);
+    fn put(&mut self, kind: ReportKind, order: &Order) {
+        let has_price = !matches!(kind, ReportKind::Cancelled | ReportKind::NotCancelled);
         self.0.push(Told {
-            kind,
+            kind: kind as u32,
             maker_left: 0,
             order: order.number,
             maker: 0,
@@ -127,7 +128,7 @@ impl Reports for List {
     #[inline]
     fn put_trade(&mut self, order: &Order, trade: &Trade) {
         self.0.push(Told {
-            kind: Kind::Traded,
+            kind: ReportKind::Traded as u32,
             maker_left: u32::try_from(trade.maker_left).unwrap_or(u32::MAX),
             order: order.number,
             maker: trade.maker,

@@ -17,7 +17,7 @@ use std::ptr;
 use turnstile_book::Side;
 
 pub use desk::{Desk, Told};
-pub use session::{Kind, Order, Place, Reports, Session, Trade};
+pub use session::{Order, Place, ReportKind, Reports, Session, Trade};
 
 /// Reports that a desk has room for before it grows: a sweep of a deep book.
 const REPORTS: usize = 1 << 16;
@@ -25,7 +25,7 @@ const REPORTS: usize = 1 << 16;
 /// `ts_order`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct NewOrder {
+pub struct TsOrder {
     order: u64,
     price: u64,
     quantity: u64,
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn ts_book_free(book: *mut Desk) {
 /// # Safety
 /// `book` came from `ts_book_new`, no other thread uses it, and `order` points to one.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ts_book_order(book: *mut Desk, order: *const NewOrder) {
+pub unsafe extern "C" fn ts_book_order(book: *mut Desk, order: *const TsOrder) {
     // SAFETY: the caller says that both are valid and that the book is not in use.
     let (desk, order) = unsafe { (&mut *book, &*order) };
     desk.submit(&Order {

@@ -29,10 +29,11 @@ pub struct Trade {
 }
 
 /// What a report tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Kind {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ReportKind {
     /// The new order is accepted.
+    #[default]
     Accepted = 0,
     /// The order of the message traded with one that rested.
     Traded = 1,
@@ -52,7 +53,7 @@ pub enum Kind {
 pub trait Reports {
     /// Takes any report but a trade. Of an order that does not rest, only the number and what was
     /// wanted of it is known.
-    fn put(&mut self, kind: Kind, order: &Order);
+    fn put(&mut self, kind: ReportKind, order: &Order);
 
     /// Takes a trade of the order of the message, accepted or modified.
     fn put_trade(&mut self, order: &Order, trade: &Trade);
@@ -90,17 +91,17 @@ impl Session {
     #[inline]
     pub fn submit(&mut self, order: &Order, reports: &mut impl Reports) {
         if order.quantity == 0 || self.index.contains(&self.orders, order.number) {
-            reports.put(Kind::Refused, order);
+            reports.put(ReportKind::Refused, order);
             return;
         }
-        reports.put(Kind::Accepted, order);
+        reports.put(ReportKind::Accepted, order);
         self.enter(order, reports);
     }
 
     #[inline]
     pub fn cancel(&mut self, number: u64, reports: &mut impl Reports) {
         let Some(slot) = self.index.take(&self.orders, number) else {
-            reports.put(Kind::NotCancelled, &unknown(number, (0, 0)));
+            reports.put(ReportKind::NotCancelled, &unknown(number, (0, 0)));
             return;
         };
         let resting = self.orders.at(slot);
@@ -109,7 +110,7 @@ impl Session {
             side: resting.side,
             ..unknown(number, (resting.price, resting.quantity))
         };
-        reports.put(Kind::Cancelled, &gone);
+        reports.put(ReportKind::Cancelled, &gone);
     }
 
     /// Changes price and quantity of an order that rests.
@@ -124,14 +125,14 @@ impl Session {
         let named = (wanted.1 > 0).then_some(number);
         let slot = named.and_then(|number| self.index.take(&self.orders, number));
         let Some(slot) = slot else {
-            reports.put(Kind::NotModified, &unknown(number, wanted));
+            reports.put(ReportKind::NotModified, &unknown(number, wanted));
             return;
         };
         let order = Order {
             side: slot.side(),
             ..unknown(number, wanted)
         };
-        reports.put(Kind::Modified, &order);
+        reports.put(ReportKind::Modified, &order);
         if place == Place::Kept {
             let resting = self.orders.at(slot);
             if order.price == resting.price && order.quantity <= resting.quantity {
@@ -202,7 +203,7 @@ impl Session {
                 quantity: taken.left,
                 ..*order
             };
-            reports.put(Kind::Cancelled, &gone);
+            reports.put(ReportKind::Cancelled, &gone);
         } else {
             let slot = self.book.rest(&mut self.orders, &incoming, taken.left);
             self.index.insert(&self.orders, order.number, slot);

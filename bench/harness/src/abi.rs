@@ -45,13 +45,13 @@ pub struct Modify {
 pub struct Message {
     pub kind: u8,
     pub reserved: [u8; 7],
-    pub body: Body,
+    pub body: MessageBody,
 }
 
 /// The union in `me_msg_t`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub union Body {
+pub union MessageBody {
     pub new: NewOrder,
     pub cancel: Cancel,
     pub modify: Modify,
@@ -61,7 +61,7 @@ pub union Body {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Report {
-    /// A [`Kind`](crate::Kind).
+    /// A [`ReportKind`](turnstile_capi::ReportKind).
     pub kind: u8,
     pub side: u8,
     pub reserved: [u8; 6],
@@ -96,7 +96,7 @@ impl fmt::Debug for Message {
     }
 }
 
-impl fmt::Debug for Body {
+impl fmt::Debug for MessageBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Body").finish_non_exhaustive()
     }

@@ -1,26 +1,15 @@
 //! Reports as the session makes them.
 
-use crate::abi::Report;
+use turnstile_capi::ReportKind;
 
-/// `me_report_type_t`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Kind {
-    #[default]
-    Accepted = 0,
-    Traded = 1,
-    /// Also what an immediate order leaves.
-    Cancelled = 2,
-    Modified = 3,
-    NotCancelled = 4,
-    NotModified = 5,
-}
+use crate::abi::Report;
 
 /// A report, without what is zero in most of them: half a cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(align(32))]
 pub struct Entry {
-    pub kind: Kind,
+    /// `me_report_type_t` has the same numbers, but for orders that are refused.
+    pub kind: ReportKind,
     pub side: u8,
     pub quantity: u32,
     pub sequence: u64,
@@ -31,7 +20,7 @@ pub struct Entry {
 }
 
 /// Where a session sends its reports.
-pub trait Sink {
+pub trait ReportSink {
     /// Takes any report but a trade.
     fn put(&mut self, entry: Entry);
 

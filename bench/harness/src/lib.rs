@@ -14,12 +14,12 @@ mod transport;
 use std::{cell::RefCell, env, ffi::c_void, ptr, slice};
 
 use crate::{
-    abi::{Body, Cancel, Message, Modify, NewOrder, Report, Transport},
+    abi::{Cancel, Message, MessageBody, Modify, NewOrder, Report, Transport},
     session::side,
-    transport::Channel,
+    transport::ReportChannel,
 };
 
-pub use entry::{Entry, Kind, Sink};
+pub use entry::{Entry, ReportSink};
 pub use session::Session;
 
 /// An environment variable. Its value `harness` sends reports through the harness's own queue.
@@ -40,13 +40,13 @@ thread_local! {
 
 struct Engine {
     session: Session,
-    reports: Reports,
+    reports: ReportsTo,
 }
 
 /// Where reports go.
 #[derive(Clone, Copy)]
-enum Reports {
-    Channel(*mut Channel),
+enum ReportsTo {
+    Channel(*mut ReportChannel),
     Queue(Queue),
 }
 
@@ -61,19 +61,19 @@ impl Engine {
     #[inline]
     fn handle(&mut self, messages: &[Message]) {
         match self.reports {
-            Reports::Channel(channel) => {
+            ReportsTo::Channel(channel) => {
                 // SAFETY: the harness destroys a transport after its engine, and only this thread
                 // uses the producer.
                 let producer = unsafe { &mut (*channel).producer };
                 handle(&mut self.session, messages, producer);
             }
-            Reports::Queue(mut queue) => handle(&mut self.session, messages, &mut queue),
+            ReportsTo::Queue(mut queue) => handle(&mut self.session, messages, &mut queue),
         }
     }
 }
 
 #[inline]
-fn handle(session: &mut Session, messages: &[Message], sink: &mut impl Sink) {
+fn handle(session: &mut Session, messages: &[Message], sink: &mut impl ReportSink) {
     for message in messages {
         // SAFETY: the kind says which of the three it is, and any bytes make one.
         unsafe {
@@ -96,7 +96,7 @@ impl Queue {
     }
 }
 
-impl Sink for Queue {
+impl ReportSink for Queue {
     #[inline]
     fn put(&mut self, entry: Entry) {
         self.push(&entry.report());
@@ -117,11 +117,11 @@ fn with_engine<T>(job: impl FnOnce(&mut Engine) -> T) -> T {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn engine_init(_seed: u64, transport: *const Transport, handle: *mut c_void) {
     let reports = if ptr::eq(transport, &raw const TRANSPORT) {
-        Reports::Channel(handle.cast())
+        ReportsTo::Channel(handle.cast())
     } else {
         // SAFETY: the caller says that it is a transport.
         let transport = unsafe { *transport };
-        Reports::Queue(Queue { transport, handle })
+        ReportsTo::Queue(Queue { transport, handle })
     };
     let session = Session::new();
     ENGINE.set(Some(Engine { session, reports }));
@@ -138,7 +138,7 @@ pub extern "C" fn engine_shutdown() {
 pub unsafe extern "C" fn engine_on_new_order(order: *const NewOrder) {
     // SAFETY: the caller says so.
     let new = unsafe { *order };
-    handle_one(0, Body { new });
+    handle_one(0, MessageBody { new });
 }
 
 /// # Safety
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn engine_on_new_order(order: *const NewOrder) {
 pub unsafe extern "C" fn engine_on_cancel(cancel: *const Cancel) {
     // SAFETY: the caller says so.
     let cancel = unsafe { *cancel };
-    handle_one(1, Body { cancel });
+    handle_one(1, MessageBody { cancel });
 }
 
 /// # Safety
@@ -156,11 +156,11 @@ pub unsafe extern "C" fn engine_on_cancel(cancel: *const Cancel) {
 pub unsafe extern "C" fn engine_on_modify(modify: *const Modify) {
     // SAFETY: the caller says so.
     let modify = unsafe { *modify };
-    handle_one(2, Body { modify });
+    handle_one(2, MessageBody { modify });
 }
 
 #[inline]
-fn handle_one(kind: u8, body: Body) {
+fn handle_one(kind: u8, body: MessageBody) {
     let message = Message {
         kind,
         reserved: [0; 7],
@@ -185,9 +185,9 @@ pub unsafe extern "C" fn engine_on_batch(messages: *const Message, count: u32) {
 pub extern "C" fn engine_flush() {
     with_engine(|engine| match engine.reports {
         // SAFETY: as in `Engine::handle`.
-        Reports::Channel(channel) => unsafe { &mut (*channel).producer }.flush(),
+        ReportsTo::Channel(channel) => unsafe { &mut (*channel).producer }.flush(),
         // SAFETY: the handle is the transport's own.
-        Reports::Queue(queue) => unsafe { (queue.transport.flush)(queue.handle) },
+        ReportsTo::Queue(queue) => unsafe { (queue.transport.flush)(queue.handle) },
     });
 }
 
@@ -216,18 +216,18 @@ pub extern "C" fn engine_get_transport() -> *const Transport {
 }
 
 extern "C" fn create(capacity: u32) -> *mut c_void {
-    Box::into_raw(Box::new(Channel::new(capacity as usize))).cast()
+    Box::into_raw(Box::new(ReportChannel::new(capacity as usize))).cast()
 }
 
 unsafe extern "C" fn push(handle: *mut c_void, report: *const Report) -> i32 {
-    let channel: *mut Channel = handle.cast();
+    let channel: *mut ReportChannel = handle.cast();
     // SAFETY: the handle came from `create`, and one thread pushes; the report is the caller's.
     let (producer, report) = unsafe { (&mut (*channel).producer, &*report) };
     i32::from(producer.push(report))
 }
 
 unsafe extern "C" fn drain(handle: *mut c_void, out: *mut Report, max: u32) -> u32 {
-    let channel: *mut Channel = handle.cast();
+    let channel: *mut ReportChannel = handle.cast();
     // SAFETY: the handle came from `create`, one thread drains, and `out` has room for `max`.
     let (consumer, out) = unsafe {
         let out = slice::from_raw_parts_mut(out, max as usize);
@@ -237,13 +237,13 @@ unsafe extern "C" fn drain(handle: *mut c_void, out: *mut Report, max: u32) -> u
 }
 
 unsafe extern "C" fn flush(handle: *mut c_void) {
-    let channel: *mut Channel = handle.cast();
+    let channel: *mut ReportChannel = handle.cast();
     // SAFETY: the handle came from `create`, and the thread that pushes flushes.
     unsafe { &mut (*channel).producer }.flush();
 }
 
 unsafe extern "C" fn destroy(handle: *mut c_void) {
-    let channel: *mut Channel = handle.cast();
+    let channel: *mut ReportChannel = handle.cast();
     // SAFETY: the handle came from `create`, and neither thread uses it any more.
     drop(unsafe { Box::from_raw(channel) });
 }

@@ -1,11 +1,11 @@
 //! The harness's messages and reports for a session of ours.
 
 use turnstile_book::Side;
-use turnstile_capi::{Kind as Told, Order, Place, Reports, Trade};
+use turnstile_capi::{Order, Place, ReportKind, Reports, Trade};
 
 use crate::{
     abi::{Cancel, Modify, NewOrder},
-    entry::{Entry, Kind, Sink},
+    entry::{Entry, ReportSink},
 };
 
 /// Orders at once on the book for which there is room from the start. There is room for more, but
@@ -35,7 +35,7 @@ impl Session {
     }
 
     #[inline]
-    pub fn submit(&mut self, new: &NewOrder, sink: &mut impl Sink) {
+    pub fn submit(&mut self, new: &NewOrder, sink: &mut impl ReportSink) {
         let order = Order {
             number: new.order,
             side: side(new.side),
@@ -48,7 +48,7 @@ impl Session {
     }
 
     #[inline]
-    pub fn cancel(&mut self, cancel: &Cancel, sink: &mut impl Sink) {
+    pub fn cancel(&mut self, cancel: &Cancel, sink: &mut impl ReportSink) {
         let sequence = cancel.sequence;
         self.0
             .cancel(cancel.order, &mut Numbered { sink, sequence });
@@ -57,7 +57,7 @@ impl Session {
     /// Takes an order off the book and enters it again, also where it could keep its place in the
     /// queue: the harness demands it.
     #[inline]
-    pub fn modify(&mut self, modify: &Modify, sink: &mut impl Sink) {
+    pub fn modify(&mut self, modify: &Modify, sink: &mut impl ReportSink) {
         let sequence = modify.sequence;
         let wanted = (price(modify.price), u64::from(modify.quantity));
         let reports = &mut Numbered { sink, sequence };
@@ -78,42 +78,37 @@ impl Session {
     }
 }
 
-impl<S: Sink> Reports for Numbered<'_, S> {
+impl<S: ReportSink> Reports for Numbered<'_, S> {
     #[inline]
-    fn put(&mut self, kind: Told, order: &Order) {
+    fn put(&mut self, kind: ReportKind, order: &Order) {
+        // The harness has no report for an order that is refused.
+        let (kind, is_known) = match kind {
+            ReportKind::Refused | ReportKind::NotModified => (ReportKind::NotModified, false),
+            ReportKind::NotCancelled => (kind, false),
+            _ => (kind, true),
+        };
         let named = Entry {
+            kind,
             sequence: self.sequence,
             order: order.number,
             ..Entry::default()
         };
-        let changed = |kind| Entry {
-            kind,
-            side: side_number(order.side),
-            quantity: quantity(order.quantity),
-            price: ticks(order.price),
-            ..named
-        };
-        self.sink.put(match kind {
-            Told::Accepted => changed(Kind::Accepted),
-            Told::Traded => changed(Kind::Traded),
-            Told::Cancelled => changed(Kind::Cancelled),
-            Told::Modified => changed(Kind::Modified),
-            Told::NotCancelled => Entry {
-                kind: Kind::NotCancelled,
+        self.sink.put(if is_known {
+            Entry {
+                side: side_number(order.side),
+                quantity: quantity(order.quantity),
+                price: ticks(order.price),
                 ..named
-            },
-            // The harness has no report for an order that is refused.
-            Told::NotModified | Told::Refused => Entry {
-                kind: Kind::NotModified,
-                ..named
-            },
+            }
+        } else {
+            named
         });
     }
 
     #[inline]
     fn put_trade(&mut self, order: &Order, trade: &Trade) {
         let entry = Entry {
-            kind: Kind::Traded,
+            kind: ReportKind::Traded,
             side: 0,
             quantity: quantity(trade.quantity),
             sequence: self.sequence,

@@ -2,9 +2,11 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use turnstile_capi::ReportKind;
+
 use crate::{
     abi::Report,
-    entry::{Entry, Kind, Sink},
+    entry::{Entry, ReportSink},
 };
 
 /// Entries in a block. Handing over a block costs about as much as writing ten entries. A report
@@ -16,7 +18,7 @@ const ENTRIES_PER_REPORT_MAX: usize = 2;
 
 /// Both ends of a channel. Each belongs to one thread.
 #[derive(Debug)]
-pub(crate) struct Channel {
+pub(crate) struct ReportChannel {
     pub(crate) producer: Producer,
     pub(crate) consumer: Consumer,
 }
@@ -43,7 +45,7 @@ pub(crate) struct Consumer {
     back: SyncSender<Vec<Entry>>,
 }
 
-impl Channel {
+impl ReportChannel {
     /// A channel with room for this many reports, even if all are trades. All of its memory is
     /// allocated and touched here.
     pub(crate) fn new(reports: usize) -> Self {
@@ -86,7 +88,7 @@ impl Producer {
             order: report.order,
             price: report.price,
         };
-        if entry.kind == Kind::Traded {
+        if entry.kind == ReportKind::Traded {
             let order = report.maker;
             self.put_trade(Entry { order, ..entry }, report.taker);
         } else {
@@ -125,7 +127,7 @@ impl Producer {
     }
 }
 
-impl Sink for Producer {
+impl ReportSink for Producer {
     #[inline]
     fn put(&mut self, entry: Entry) {
         if self.needs_block() {
@@ -158,7 +160,7 @@ impl Consumer {
             return None;
         }
         let entry = self.block[self.read];
-        if entry.kind == Kind::Traded {
+        if entry.kind == ReportKind::Traded {
             let taker = self.block[self.read + 1].order;
             self.read += 2;
             return Some(entry.trade_report(taker));
@@ -182,20 +184,20 @@ impl Consumer {
     }
 }
 
-const fn kind(number: u8) -> Kind {
+const fn kind(number: u8) -> ReportKind {
     match number {
-        0 => Kind::Accepted,
-        1 => Kind::Traded,
-        2 => Kind::Cancelled,
-        3 => Kind::Modified,
-        4 => Kind::NotCancelled,
-        _ => Kind::NotModified,
+        0 => ReportKind::Accepted,
+        1 => ReportKind::Traded,
+        2 => ReportKind::Cancelled,
+        3 => ReportKind::Modified,
+        4 => ReportKind::NotCancelled,
+        _ => ReportKind::NotModified,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Channel;
+    use super::ReportChannel;
     use crate::abi::Report;
 
     fn report(sequence: u64) -> Report {
@@ -212,7 +214,7 @@ mod tests {
         }
     }
 
-    fn drained(channel: &mut Channel, max: usize) -> Vec<Report> {
+    fn drained(channel: &mut ReportChannel, max: usize) -> Vec<Report> {
         let mut out = vec![Report::default(); max];
         let count = channel.consumer.drain(&mut out);
         out.truncate(count);
@@ -221,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_channel_has_the_room_that_was_asked_for_and_refuses_more() {
-        let mut channel = Channel::new(1_000);
+        let mut channel = ReportChannel::new(1_000);
         let mut pushed = 0;
         while channel.producer.push(&report(pushed)) {
             pushed += 1;
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_report_is_seen_after_a_flush_and_no_report_twice() {
-        let mut channel = Channel::new(10);
+        let mut channel = ReportChannel::new(10);
         assert!(channel.producer.push(&report(1)));
         assert_eq!(drained(&mut channel, 4), []);
         channel.producer.flush();
@@ -249,10 +251,10 @@ mod tests {
 
     #[test]
     fn two_threads_see_the_same_reports_in_the_same_order() {
-        let Channel {
+        let ReportChannel {
             mut producer,
             mut consumer,
-        } = Channel::new(64);
+        } = ReportChannel::new(64);
         std::thread::scope(|scope| {
             let pushing = scope.spawn(move || {
                 for sequence in 0..50_000 {

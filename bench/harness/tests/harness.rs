@@ -4,9 +4,9 @@
 
 use std::{ffi::c_void, ptr};
 
+use turnstile_capi::ReportKind;
 use turnstile_harness::{
-    Kind,
-    abi::{Body, Cancel, Message, Modify, NewOrder, Report, Transport},
+    abi::{Cancel, Message, MessageBody, Modify, NewOrder, Report, Transport},
     engine_flush, engine_get_transport, engine_init, engine_on_batch, engine_on_cancel,
     engine_on_modify, engine_on_new_order, engine_query_best_ask, engine_query_best_bid,
     engine_query_depth_at, engine_shutdown,
@@ -35,21 +35,21 @@ impl Twin {
 
     fn submit(&mut self, order: NewOrder) {
         if order.quantity == 0 || self.resting.iter().any(|one| one.order == order.order) {
-            self.reject(Kind::NotModified, order.order, order.sequence);
+            self.reject(ReportKind::NotModified, order.order, order.sequence);
             return;
         }
-        self.report(Kind::Accepted, &order);
+        self.report(ReportKind::Accepted, &order);
         self.enter(order);
     }
 
     fn cancel(&mut self, cancel: Cancel) {
         let Some(resting) = self.remove(cancel.order) else {
-            self.reject(Kind::NotCancelled, cancel.order, cancel.sequence);
+            self.reject(ReportKind::NotCancelled, cancel.order, cancel.sequence);
             return;
         };
         let sequence = cancel.sequence;
         self.report(
-            Kind::Cancelled,
+            ReportKind::Cancelled,
             &NewOrder {
                 sequence,
                 ..resting
@@ -60,7 +60,7 @@ impl Twin {
     fn modify(&mut self, modify: Modify) {
         let resting = self.resting.iter().find(|one| one.order == modify.order);
         let Some(&resting) = resting.filter(|_| modify.quantity > 0) else {
-            self.reject(Kind::NotModified, modify.order, modify.sequence);
+            self.reject(ReportKind::NotModified, modify.order, modify.sequence);
             return;
         };
         self.remove(modify.order);
@@ -71,7 +71,7 @@ impl Twin {
             immediate: 0,
             ..resting
         };
-        self.report(Kind::Modified, &order);
+        self.report(ReportKind::Modified, &order);
         self.enter(order);
     }
 
@@ -88,7 +88,7 @@ impl Twin {
             maker.quantity -= traded;
             order.quantity -= traded;
             self.reports.push(Report {
-                kind: Kind::Traded as u8,
+                kind: ReportKind::Traded as u8,
                 sequence: order.sequence,
                 order: maker.order,
                 price: maker.price,
@@ -100,7 +100,7 @@ impl Twin {
             self.resting.retain(|one| one.quantity > 0);
         }
         if order.quantity > 0 && order.immediate != 0 {
-            self.report(Kind::Cancelled, &order);
+            self.report(ReportKind::Cancelled, &order);
         } else if order.quantity > 0 {
             self.resting.push(order);
             self.resting.sort_by_key(|one| match one.side {
@@ -115,7 +115,7 @@ impl Twin {
         Some(self.resting.remove(place))
     }
 
-    fn report(&mut self, kind: Kind, order: &NewOrder) {
+    fn report(&mut self, kind: ReportKind, order: &NewOrder) {
         self.reports.push(Report {
             kind: kind as u8,
             side: order.side,
@@ -127,7 +127,7 @@ impl Twin {
         });
     }
 
-    fn reject(&mut self, kind: Kind, order: u64, sequence: u64) {
+    fn reject(&mut self, kind: ReportKind, order: u64, sequence: u64) {
         self.reports.push(Report {
             kind: kind as u8,
             sequence,
@@ -166,7 +166,7 @@ fn message(random: &mut Random, sequence: u64) -> Message {
     let (kind, body) = match random.below(5) {
         0 | 1 => (
             0,
-            Body {
+            MessageBody {
                 new: NewOrder {
                     order,
                     sequence,
@@ -180,13 +180,13 @@ fn message(random: &mut Random, sequence: u64) -> Message {
         ),
         2 | 3 => (
             1,
-            Body {
+            MessageBody {
                 cancel: Cancel { order, sequence },
             },
         ),
         _ => (
             2,
-            Body {
+            MessageBody {
                 modify: Modify {
                     order,
                     sequence,

@@ -12,7 +12,7 @@ use hdrhistogram::Histogram;
 use turnstile_capi::{Desk, Order, Told};
 use turnstile_trial::Tally;
 
-use super::stream::{Message, Verb};
+use super::stream::{Message, MessageVerb};
 use crate::{
     pin::{CLIENT_CORE, SERVER_CORE, pin},
     probe::joined,
@@ -117,15 +117,15 @@ impl Engine {
         let number = u64::from(message.number);
         let (price, quantity) = (u64::from(message.price), u64::from(message.quantity));
         match message.verb {
-            Verb::Submit { side, immediate } => self.desk.submit(&Order {
+            MessageVerb::Submit { side, immediate } => self.desk.submit(&Order {
                 number,
                 side,
                 price,
                 quantity,
                 immediate,
             }),
-            Verb::Cancel => self.desk.cancel(number),
-            Verb::Modify => self.desk.modify(number, price, quantity),
+            MessageVerb::Cancel => self.desk.cancel(number),
+            MessageVerb::Modify => self.desk.modify(number, price, quantity),
         }
         if self.desk.reports().len() >= PARCEL {
             self.hand_over()?;
@@ -178,7 +178,7 @@ fn consume(
 }
 
 fn checksum(sum: u64, told: &Told) -> u64 {
-    let kind = u64::from(told.kind as u32) << 32 | u64::from(told.maker_left);
+    let kind = u64::from(told.kind) << 32 | u64::from(told.maker_left);
     let words = [kind, told.order, told.maker, told.price, told.quantity];
     words.iter().fold(sum, |sum, word| {
         (sum ^ word)
@@ -190,12 +190,12 @@ fn checksum(sum: u64, told: &Told) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::pass;
-    use crate::book::{regime::Regime, stream::Stream};
+    use crate::book::{regime::MarketRegime, stream::OrderFlow};
 
     #[test]
     fn two_passes_over_one_stream_report_the_same() {
-        for regime in Regime::ALL {
-            let messages = Stream::of(regime, 30_000);
+        for regime in MarketRegime::ALL {
+            let messages = OrderFlow::of(regime, 30_000);
             let passes = [false, true].map(|timed| pass(&messages, timed).unwrap());
             let [plain, timed] = passes.map(|pass| (pass.reports, pass.checksum, pass.resting));
             assert_eq!(plain, timed, "{regime}");

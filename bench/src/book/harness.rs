@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use crate::{
-    arguments::Extent,
+    arguments::RunExtent,
     ground::tell,
     machine::Machine,
     pin::{CLIENT_CORE, SERVER_CORE},
@@ -17,7 +17,7 @@ use crate::{
     report::Report,
     section::{Figure, Section, Subject},
 };
-use program::{Engine, Program};
+use program::{Engine, HarnessProgram};
 
 #[derive(Args, Debug)]
 pub(crate) struct Harness {
@@ -26,7 +26,7 @@ pub(crate) struct Harness {
     path: Option<PathBuf>,
     /// Another engine for the harness, as NAME=FILE.so; repeatable
     #[arg(long = "engine", value_name = "NAME=FILE", requires = "path")]
-    engines: Vec<Peer>,
+    engines: Vec<HarnessPeer>,
     /// Our engine for the harness [default: libturnstile_harness.so beside this program]
     #[arg(long, value_name = "FILE", requires = "path")]
     library: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub(crate) struct Harness {
 
 /// Another engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Peer {
+struct HarnessPeer {
     name: String,
     file: PathBuf,
 }
@@ -67,7 +67,7 @@ impl Harness {
     }
 }
 
-impl FromStr for Peer {
+impl FromStr for HarnessPeer {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -82,28 +82,21 @@ impl FromStr for Peer {
     }
 }
 
-pub(crate) fn measure(arguments: &Harness, extent: &Extent) -> Result<Report> {
+pub(crate) fn measure(arguments: &Harness, extent: &RunExtent) -> Result<Report> {
     let path = arguments.path.as_ref().context("--harness names no path")?;
-    let program = Program::at(path)?;
+    let program = HarnessProgram::at(path)?;
     let engines = contestants(arguments)?;
     let rounds = if extent.quick { 1 } else { ROUNDS };
     let machine = Machine::with(&[]);
-    let report = Report {
-        title: "The order book in the public matching harness".to_owned(),
-        about: AGAIN.to_owned(),
-        quick: extent.quick,
-        machine: Some(machine),
-        sections: vec![
-            scenarios(&program, &engines, rounds)?,
-            identities(&program, &engines)?,
-        ],
-        not_measured: Vec::new(),
-    };
-    report.write(&extent.out, "harness")?;
-    Ok(report)
+    let sections = vec![
+        scenarios(&program, &engines, rounds)?,
+        identities(&program, &engines)?,
+    ];
+    let title = "The order book in the public matching harness";
+    Report::written(extent, "harness", [title, AGAIN], (Some(machine), sections))
 }
 
-fn scenarios(program: &Program, engines: &[Engine], rounds: usize) -> Result<Section> {
+fn scenarios(program: &HarnessProgram, engines: &[Engine], rounds: usize) -> Result<Section> {
     let mut section = Section::watched("Scenarios", || {
         let mut subjects = Vec::new();
         for scenario in SCENARIOS {
@@ -174,7 +167,7 @@ fn contestants(arguments: &Harness) -> Result<Vec<Engine>> {
         ours("Turnstile", "own"),
         ours("Turnstile, harness's queue", "harness"),
     ];
-    for Peer { name, file } in &arguments.engines {
+    for HarnessPeer { name, file } in &arguments.engines {
         let found = file.canonicalize();
         engines.push(Engine {
             name: name.clone(),
@@ -186,7 +179,12 @@ fn contestants(arguments: &Harness) -> Result<Vec<Engine>> {
 }
 
 /// All rounds of a scenario; engines take turns.
-fn row(program: &Program, engines: &[Engine], scenario: &str, rounds: usize) -> Result<Subject> {
+fn row(
+    program: &HarnessProgram,
+    engines: &[Engine],
+    scenario: &str,
+    rounds: usize,
+) -> Result<Subject> {
     let mut rates = vec![Vec::new(); engines.len()];
     let mut own_ns = Vec::new();
     for _ in 0..rounds {
@@ -210,7 +208,7 @@ fn row(program: &Program, engines: &[Engine], scenario: &str, rounds: usize) -> 
 }
 
 /// Whether all engines report the same bytes where the harness does not know the right ones.
-fn identities(program: &Program, engines: &[Engine]) -> Result<Section> {
+fn identities(program: &HarnessProgram, engines: &[Engine]) -> Result<Section> {
     let mut subjects = Vec::new();
     for seed in OTHER_SEEDS {
         for scenario in SCENARIOS {
@@ -234,7 +232,7 @@ fn identities(program: &Program, engines: &[Engine]) -> Result<Section> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, OWN, Peer, Ratio, Subject, against_peers};
+    use super::{Figure, HarnessPeer, OWN, Ratio, Subject, against_peers};
 
     #[test]
     fn the_peer_is_the_better_of_the_others_in_each_round() {
@@ -254,14 +252,14 @@ mod tests {
 
     #[test]
     fn an_engine_is_given_by_name_and_file() {
-        let peer = "geseq=/tmp/a=b.so".parse::<Peer>().unwrap();
+        let peer = "geseq=/tmp/a=b.so".parse::<HarnessPeer>().unwrap();
         assert_eq!(
             (peer.name.as_str(), peer.file.to_str()),
             ("geseq", Some("/tmp/a=b.so"))
         );
         for bad in ["", "geseq", "=x.so", "geseq="] {
             assert_eq!(
-                bad.parse::<Peer>(),
+                bad.parse::<HarnessPeer>(),
                 Err("expected NAME=FILE.so".to_owned()),
                 "{bad}"
             );

@@ -7,7 +7,7 @@ use crate::dice::Dice;
 /// A market regime. Distances are those of a liquid share with half-cent ticks: a percent is some
 /// 335 ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Regime {
+pub(super) enum MarketRegime {
     /// It wanders by some two percent in five million orders.
     Normal,
     /// It does not move: nothing sweeps the book, which grows deep.
@@ -28,7 +28,7 @@ const RECOVERY: u32 = 20_000;
 /// Ticks.
 const CRASH_DEPTH: i64 = 20_000;
 
-impl Regime {
+impl MarketRegime {
     pub(super) const ALL: [Self; 5] = [
         Self::Normal,
         Self::Static,
@@ -66,7 +66,7 @@ fn crash(order: u32) -> i64 {
     }
 }
 
-impl fmt::Display for Regime {
+impl fmt::Display for MarketRegime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Normal => "normal",

@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use turnstile_book::Side;
 
-use super::regime::Regime;
+use super::regime::MarketRegime;
 use crate::dice::Dice;
 
 /// Where the market opens, in ticks.
@@ -24,7 +24,7 @@ const MODIFIED_AFTER_ORDERS: u64 = 100;
 const REACH: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(super) enum MessageVerb {
     Submit { side: Side, immediate: bool },
     Cancel,
     Modify,
@@ -33,7 +33,7 @@ pub(super) enum Verb {
 /// One message, in sixteen bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
-    pub(super) verb: Verb,
+    pub(super) verb: MessageVerb,
     pub(super) number: u32,
     pub(super) price: u32,
     pub(super) quantity: u32,
@@ -90,10 +90,10 @@ impl Depths {
 }
 
 /// The messages of one regime.
-pub(super) struct Stream {
+pub(super) struct OrderFlow {
     dice: Dice,
     depths: Depths,
-    regime: Regime,
+    regime: MarketRegime,
     /// New orders so far; also the next order's number.
     orders: u32,
     /// The middle of the market, in 256ths of a tick.
@@ -103,8 +103,8 @@ pub(super) struct Stream {
     messages: Vec<Message>,
 }
 
-impl Stream {
-    pub(super) fn of(regime: Regime, messages: usize) -> Vec<Message> {
+impl OrderFlow {
+    pub(super) fn of(regime: MarketRegime, messages: usize) -> Vec<Message> {
         let mut stream = Self {
             dice: Dice::new(0x7075_7273_7469_6c65 ^ regime as u64),
             depths: Depths::new(),
@@ -129,9 +129,9 @@ impl Stream {
         {
             self.later.pop();
             let verb = if later.cancel {
-                Verb::Cancel
+                MessageVerb::Cancel
             } else {
-                Verb::Modify
+                MessageVerb::Modify
             };
             self.messages.push(Message {
                 verb,
@@ -160,7 +160,7 @@ impl Stream {
         let quantity = u32::try_from(1 + dice.below(QUANTITY_MAX)).expect("a small quantity");
         let number = self.orders;
         self.messages.push(Message {
-            verb: Verb::Submit { side, immediate },
+            verb: MessageVerb::Submit { side, immediate },
             number,
             price,
             quantity,
@@ -235,10 +235,10 @@ const fn whole(value: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Message, Stream, Verb};
-    use crate::book::regime::Regime;
+    use super::{Message, MessageVerb, OrderFlow};
+    use crate::book::regime::MarketRegime;
 
-    fn count(messages: &[Message], which: impl Fn(Verb) -> bool) -> usize {
+    fn count(messages: &[Message], which: impl Fn(MessageVerb) -> bool) -> usize {
         messages
             .iter()
             .filter(|message| which(message.verb))
@@ -247,30 +247,30 @@ mod tests {
 
     #[test]
     fn the_same_regime_gives_the_same_messages() {
-        let stream = || Stream::of(Regime::FlashCrash, 20_000);
+        let stream = || OrderFlow::of(MarketRegime::FlashCrash, 20_000);
         assert_eq!(stream(), stream());
-        assert_ne!(stream(), Stream::of(Regime::Static, 20_000));
+        assert_ne!(stream(), OrderFlow::of(MarketRegime::Static, 20_000));
     }
 
     #[test]
     fn the_flow_has_the_stated_shares() {
-        let messages = Stream::of(Regime::Normal, 200_000);
-        let submits = count(&messages, |verb| matches!(verb, Verb::Submit { .. }));
+        let messages = OrderFlow::of(MarketRegime::Normal, 200_000);
+        let submits = count(&messages, |verb| matches!(verb, MessageVerb::Submit { .. }));
         let immediate = count(
             &messages,
-            |verb| matches!(verb, Verb::Submit { immediate, .. } if immediate),
+            |verb| matches!(verb, MessageVerb::Submit { immediate, .. } if immediate),
         );
         let per_cent = |part: usize, whole: usize| part * 100 / whole;
         let shares = (
             per_cent(immediate, submits),
             per_cent(
-                count(&messages, |verb| verb == Verb::Modify),
+                count(&messages, |verb| verb == MessageVerb::Modify),
                 submits - immediate,
             ),
         );
         assert_eq!(shares, (15, 20));
         let cancels = per_cent(
-            count(&messages, |verb| verb == Verb::Cancel),
+            count(&messages, |verb| verb == MessageVerb::Cancel),
             submits - immediate,
         );
         assert!(

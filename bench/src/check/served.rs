@@ -10,7 +10,7 @@ use crate::process::cpu_of_ended_children;
 
 /// A check of a server of the lab's own.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
+pub(super) struct ServedCase {
     pub(super) service: &'static str,
     pub(super) pipeline: usize,
     pub(super) way: Way,
@@ -24,15 +24,15 @@ pub(super) enum Way {
     Afterwards,
 }
 
-pub(super) const CASES: [Case; 8] = [
-    Case::of("rooms", 1, Way::Meanwhile),
-    Case::of("rooms", 16, Way::Meanwhile),
-    Case::of("rooms", 16, Way::Afterwards),
-    Case::of("exchange", 1, Way::Meanwhile),
-    Case::of("exchange", 16, Way::Meanwhile),
-    Case::of("exchange", 16, Way::Afterwards),
-    Case::of("games", 1, Way::Meanwhile),
-    Case::of("travel", 1, Way::Meanwhile),
+pub(super) const CASES: [ServedCase; 8] = [
+    ServedCase::of("rooms", 1, Way::Meanwhile),
+    ServedCase::of("rooms", 16, Way::Meanwhile),
+    ServedCase::of("rooms", 16, Way::Afterwards),
+    ServedCase::of("exchange", 1, Way::Meanwhile),
+    ServedCase::of("exchange", 16, Way::Meanwhile),
+    ServedCase::of("exchange", 16, Way::Afterwards),
+    ServedCase::of("games", 1, Way::Meanwhile),
+    ServedCase::of("travel", 1, Way::Meanwhile),
 ];
 
 /// One round.
@@ -57,7 +57,7 @@ impl Way {
     }
 }
 
-impl Case {
+impl ServedCase {
     const fn of(service: &'static str, pipeline: usize, way: Way) -> Self {
         Self {
             service,
@@ -86,7 +86,7 @@ impl Served {
 }
 
 /// Checks it with 50 users for so many seconds; every promise must be kept.
-pub(super) fn measure(turnstile: &Path, case: Case, seconds: u32) -> Result<Served> {
+pub(super) fn measure(turnstile: &Path, case: ServedCase, seconds: u32) -> Result<Served> {
     let report = NamedTempFile::new()?;
     let before = cpu_of_ended_children()?;
     let output = Command::new(turnstile)

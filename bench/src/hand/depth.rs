@@ -3,7 +3,7 @@
 
 use std::{thread, time::Duration};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use turnstile_rooms::{Command, Done, GuestId, GuestName, Outcome, Reference, Rooms, Wish};
 use turnstile_types::{Context, Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
 
@@ -73,7 +73,7 @@ fn in_process(rounds: usize) -> Result<(Vec<Subject>, f64)> {
     let empty = process::resident_bytes(std::process::id())?;
     let mut many = Hotel::with(MANY)?;
     let grown = process::resident_bytes(std::process::id())?.saturating_sub(empty);
-    let kib = u32::try_from(grown / 1_024).context("ten million bookings take terabytes")?;
+    let bytes = process::bytes_each(grown, MANY)?;
     let (mut few_us, mut many_us) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         few_us.push(few.sample()?);
@@ -86,7 +86,7 @@ fn in_process(rounds: usize) -> Result<(Vec<Subject>, f64)> {
         subject("in process", FEW, few_us),
         subject("in process", MANY, many_us),
     ];
-    Ok((subjects, f64::from(kib) * 1_024.0 / f64::from(MANY)))
+    Ok((subjects, bytes))
 }
 
 pub(super) fn subject(place: &str, bookings: u32, values: Vec<f64>) -> Subject {

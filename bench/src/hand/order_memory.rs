@@ -3,35 +3,27 @@
 
 use std::thread;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use turnstile_client::Connection;
-use turnstile_exchange::{
-    AccountId, ClientId, Command, Decimal, Exchange, Order, Outcome, SelfTrade, Side, Symbol,
-    TimeInForce,
-};
+use turnstile_exchange::{ClientId, Command, Exchange, Outcome, Side};
 use turnstile_trial::Tally;
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
 use crate::{
     ground::{Ground, tell},
     load::fill::{self, is_done},
+    orders::{self, ACCOUNT, LEVELS, PLENTY, SYMBOL, place},
     probe::joined,
+    process::bytes_each,
     ratio::{Bound, Ratio},
     section::{Figure, Section, Subject},
-    server::{Durability, Kind},
+    server::{Kind, ServerDurability},
 };
 
 const MILLION: u32 = 1_000_000;
 
-/// Half of them on each side.
-const LEVELS: u32 = 1_000;
-
 /// Orders under way over RESP.
 const BATCH: u32 = 1_000;
-
-const ACCOUNT: &str = "1";
-const SYMBOL: &str = "BENCH";
-const PLENTY: &str = "100000000000";
 
 const BYTES: &str = "bytes/order";
 
@@ -71,22 +63,12 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     Ok(section)
 }
 
-/// The side and the price of one of the orders; the two sides never meet.
-fn place(number: u32) -> (Side, u32) {
-    let level = number % LEVELS;
-    if level < LEVELS / 2 {
-        (Side::Buy, 1 + level)
-    } else {
-        (Side::Sell, 1 + level)
-    }
-}
-
 fn client_id(number: u32) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
 
 /// Bytes that the machine allocates for each order.
-fn allocated(orders: u32, with_ids: bool) -> Result<f64> {
+fn allocated(count: u32, with_ids: bool) -> Result<f64> {
     let mut exchange = Exchange::empty();
     let mut position = Position(0);
     let mut apply = |command: &Command| {
@@ -101,40 +83,21 @@ fn allocated(orders: u32, with_ids: bool) -> Result<f64> {
         ensure!(matches!(outcome, Outcome::Done(_)), "refused: {outcome:?}");
         Ok(())
     };
-    let account = AccountId::parse(ACCOUNT.as_bytes())?;
-    let symbol = Symbol::parse(SYMBOL.as_bytes())?;
-    let plenty = Decimal::parse(PLENTY.as_bytes())?;
-    apply(&Command::CreateAccount {
-        account,
-        cash: plenty,
-    })?;
-    apply(&Command::Grant {
-        account,
-        symbol,
-        quantity: plenty,
-    })?;
+    for command in orders::setup()? {
+        apply(&command)?;
+    }
     let before = Tally::now();
-    for number in 0..orders {
-        let (side, price) = place(number);
+    for number in 0..count {
         let id = with_ids.then(|| ClientId::parse(client_id(number).as_bytes()));
-        apply(&Command::Order(Order {
-            account,
-            symbol,
-            side,
-            quantity: Decimal::parse(b"1")?,
-            limit: Some(Decimal::parse(price.to_string().as_bytes())?),
-            time_in_force: TimeInForce::GoodTillCancel,
-            self_trade: SelfTrade::ExpireTaker,
-            client_id: id.transpose()?,
-        }))?;
+        apply(&orders::order(number, id.transpose()?)?)?;
     }
     let bytes = Tally::now().bytes_since(before);
-    each(bytes, orders)
+    bytes_each(bytes, count)
 }
 
 /// Bytes by which a server grows for each order.
 fn resident(ground: &Ground, with_ids: bool) -> Result<f64> {
-    let server = ground.start(Kind::Turnstile(Durability::Memory))?;
+    let server = ground.start(Kind::Turnstile(ServerDurability::Memory))?;
     let mut connection = server.connect()?;
     let setup = [
         format!("1 EXCHANGE.CREATE-ACCOUNT {ACCOUNT} {PLENTY}"),
@@ -152,7 +115,7 @@ fn resident(ground: &Ground, with_ids: bool) -> Result<f64> {
             ensure!(is_done(&reply), "refused: {reply:?}");
         }
     }
-    each(server.resident_bytes()?.saturating_sub(before), MILLION)
+    bytes_each(server.resident_bytes()?.saturating_sub(before), MILLION)
 }
 
 fn send(connection: &mut Connection, number: u32, with_ids: bool) {
@@ -174,11 +137,6 @@ fn send(connection: &mut Connection, number: u32, with_ids: bool) {
     ];
     let words = if with_ids { 8 } else { 6 };
     connection.send(&request[..words]);
-}
-
-fn each(bytes: u64, orders: u32) -> Result<f64> {
-    let kib = u32::try_from(bytes / 1_024).context("a million orders take terabytes")?;
-    Ok(f64::from(kib) * 1_024.0 / f64::from(orders))
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use turnstile_client::descriptors;
 use self::guests::Door;
 use crate::{
     ground::{Ground, tell},
+    process::bytes_each,
     ratio::{Bound, Ratio},
     section::{Figure, Section, Subject},
-    server::{Durability, Kind, Server},
+    server::{Kind, Server, ServerDurability},
 };
 
 const PLAYERS: u32 = 10_000;
@@ -77,7 +78,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
 }
 
 fn sample(ground: &Ground, door: Door) -> Result<[f64; 2]> {
-    let server = ground.start(Kind::Turnstile(Durability::Memory))?;
+    let server = ground.start(Kind::Turnstile(ServerDurability::Memory))?;
     let before = mib(&server)?;
     let guests = door.seat(&server, PLAYERS)?;
     let right_after = mib(&server)? - before;
@@ -88,5 +89,5 @@ fn sample(ground: &Ground, door: Door) -> Result<[f64; 2]> {
 }
 
 fn mib(server: &Server) -> Result<f64> {
-    Ok(f64::from(u32::try_from(server.resident_bytes()? / 1_024)?) * 1_024.0 / MIB)
+    Ok(bytes_each(server.resident_bytes()?, 1)? / MIB)
 }

@@ -5,8 +5,9 @@ use anyhow::{Result, ensure};
 use crate::{
     ground::{Ground, tell},
     load::{fill, redis_benchmark},
+    process::bytes_each,
     section::{Figure, Section, Subject},
-    server::{Durability, Kind, Server},
+    server::{Kind, Server, ServerDurability},
 };
 
 const BOOKINGS: u32 = 1_000_000;
@@ -30,8 +31,8 @@ impl Measured {
     fn add(&mut self, server: &Server, empty_bytes: u64) -> Result<()> {
         let grown = server.resident_bytes()?.saturating_sub(empty_bytes);
         self.start.push(server.start_time().as_secs_f64());
-        self.memory.push(each(grown));
-        self.disk.push(each(server.disk_bytes()?));
+        self.memory.push(bytes_each(grown, BOOKINGS)?);
+        self.disk.push(bytes_each(server.disk_bytes()?, BOOKINGS)?);
         Ok(())
     }
 
@@ -51,7 +52,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         let mut filled = Measured::default();
         let (mut by_journal, mut by_snapshot) = (Measured::default(), Measured::default());
         for _ in 0..rounds {
-            let server = ground.start(Kind::Turnstile(Durability::Sync))?;
+            let server = ground.start(Kind::Turnstile(ServerDurability::Sync))?;
             let empty_bytes = server.resident_bytes()?;
             fill::send(&mut server.connect()?, BOOKINGS.into(), BOOK)?;
             filled.add(&server, empty_bytes)?;
@@ -89,9 +90,4 @@ fn restarted(ground: &Ground, server: Server) -> Result<Server> {
         server.start_time().as_secs_f64()
     ))?;
     Ok(server)
-}
-
-fn each(bytes: u64) -> f64 {
-    let kib = u32::try_from(bytes / 1_024).expect("a bench server has less than 4 TiB");
-    f64::from(kib) * 1_024.0 / f64::from(BOOKINGS)
 }

@@ -13,12 +13,12 @@ use crate::{
     load::fill::{is_done, reference},
     process::us_each,
     section::Subject,
-    server::{Durability, Kind, Server},
+    server::{Kind, Server, ServerDurability},
 };
 
 pub(super) fn measure(ground: &Ground) -> Result<Vec<Subject>> {
-    let mut few = Crowd::with(ground, FEW)?;
-    let mut many = Crowd::with(ground, MANY)?;
+    let mut few = ServedCrowd::with(ground, FEW)?;
+    let mut many = ServedCrowd::with(ground, MANY)?;
     let (mut few_us, mut many_us) = (Vec::new(), Vec::new());
     for _ in 0..ground.rounds() {
         few_us.push(few.sample()?);
@@ -34,7 +34,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Vec<Subject>> {
 }
 
 /// A server with bookings in it, and who books and cancels more.
-struct Crowd {
+struct ServedCrowd {
     server: Server,
     connection: Connection,
     rooms: u32,
@@ -49,9 +49,9 @@ struct Wanted {
     id: String,
 }
 
-impl Crowd {
+impl ServedCrowd {
     fn with(ground: &Ground, bookings: u32) -> Result<Self> {
-        let server = ground.start(Kind::Turnstile(Durability::Memory))?;
+        let server = ground.start(Kind::Turnstile(ServerDurability::Memory))?;
         let connection = server.connect()?;
         let mut crowd = Self {
             server,

@@ -6,9 +6,10 @@ use turnstile_client::resp::Value;
 use crate::{
     ground::{Ground, tell},
     load::fill,
+    process::bytes_each,
     ratio::{Bound, Ratio},
     section::{Figure, Section, Subject},
-    server::{Durability, Kind},
+    server::{Kind, ServerDurability},
 };
 
 const OPEN: u32 = 10_000;
@@ -20,7 +21,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     const BYTES: &str = "bytes/transaction";
     let title = "Ten thousand open transactions";
     let mut section = Section::between_probes(ground, title, || {
-        let bytes = (0..ground.rounds()).map(|_round| bytes_each(ground));
+        let bytes = (0..ground.rounds()).map(|_round| sample(ground));
         let bytes = Figure::new(BYTES, bytes.collect::<Result<_>>()?);
         let setting = format!(
             "{OPEN} transactions, each of which has queried a customer and queried and reserved a flight, \
@@ -36,8 +37,8 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     Ok(section)
 }
 
-fn bytes_each(ground: &Ground) -> Result<f64> {
-    let server = ground.start(Kind::Turnstile(Durability::Memory))?;
+fn sample(ground: &Ground) -> Result<f64> {
+    let server = ground.start(Kind::Turnstile(ServerDurability::Memory))?;
     let lines = [
         "1 TRAVEL.START".to_owned(),
         format!("{OPEN} TRAVEL.ADD-CUSTOMER __id__ CUSTOMER 9000__n__"),
@@ -56,7 +57,7 @@ fn bytes_each(ground: &Ground) -> Result<f64> {
         open(&mut connection, key)?;
     }
     let grown = server.resident_bytes()?.saturating_sub(before);
-    let each = f64::from(u32::try_from(grown / 1_024)?) * 1_024.0 / f64::from(OPEN);
+    let each = bytes_each(grown, OPEN)?;
     tell(&format!(
         "Memory: {each:.0} bytes for each open transaction"
     ))?;

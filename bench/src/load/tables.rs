@@ -31,7 +31,7 @@ pub(super) fn drive(words: &[&str], target: Target<'_>) -> Result<Measures> {
     let core = target.core;
     joined(thread::spawn(move || {
         pin::pin(core)?;
-        let hosts = (0..connections).map(|connection| Host::new(connection, tables));
+        let hosts = (0..connections).map(|connection| TableHost::new(connection, tables));
         let totals = pace::run(&pace, hosts.collect(), &mut |_progress| {})?;
         let mut measures = lab::measures(&totals.point("games", &pace))?;
         // Who serves is not watched from here.
@@ -52,7 +52,7 @@ pub(crate) fn number_of_match(answer: &[u8]) -> Option<&[u8]> {
 
 /// One connection's side.
 #[derive(Debug)]
-struct Host {
+struct TableHost {
     /// In the order in which they ask next.
     tables: VecDeque<Table>,
     /// Those that have asked, in the order of their answers.
@@ -68,7 +68,7 @@ struct Table {
     ply: Option<u8>,
 }
 
-impl Host {
+impl TableHost {
     fn new(connection: usize, tables: usize) -> Self {
         let table = |table: usize| Table {
             players: ["a", "b"].map(|side| format!("{side}{connection}.{table}")),
@@ -112,7 +112,7 @@ impl Table {
     }
 }
 
-impl User for Host {
+impl User for TableHost {
     type Ask = ();
 
     const OPERATIONS: &'static [&'static str] = &["request"];
@@ -154,7 +154,7 @@ impl User for Host {
 mod tests {
     use super::*;
 
-    fn asked(host: &mut Host) -> String {
+    fn asked(host: &mut TableHost) -> String {
         let mut out = Vec::new();
         host.ask(&mut out).unwrap();
         let words = String::from_utf8(out).unwrap();
@@ -166,10 +166,10 @@ mod tests {
     fn each_table_plays_one_game_after_the_other() {
         let begun = b"*5\r\n:1\r\n*2\r\n$5\r\nmatch\r\n:17\r\n:1\r\n+-\r\n:0\r\n";
         let (moved, won) = (b"*2\r\n:1\r\n:9\r\n", b"*3\r\n:1\r\n$4\r\nline\r\n:9\r\n");
-        let mut host = Host::new(3, 2);
+        let mut host = TableHost::new(3, 2);
         assert_eq!(asked(&mut host), "GAMES.BEGIN a3.0 b3.0 tic-tac-toe");
         assert_eq!(asked(&mut host), "GAMES.BEGIN a3.1 b3.1 tic-tac-toe");
-        let done = |host: &mut Host, answer: &[u8]| {
+        let done = |host: &mut TableHost, answer: &[u8]| {
             let heard = host.hear(&(), answer).unwrap().unwrap();
             assert_eq!((heard.length, heard.answer), (answer.len(), Answer::Done));
         };
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn an_answer_without_a_match_is_garbled() {
-        let mut host = Host::new(0, 1);
+        let mut host = TableHost::new(0, 1);
         assert_eq!(asked(&mut host), "GAMES.BEGIN a0.0 b0.0 tic-tac-toe");
         assert_eq!(host.hear(&(), b"*1\r\n:1\r\n").unwrap_err(), Garbled);
     }

@@ -4,17 +4,14 @@ use std::{fmt, time::SystemTime};
 
 use anyhow::{Result, ensure};
 use turnstile_embedded::Embedded;
-use turnstile_exchange::{
-    AccountId, Decimal, Exchange, Order, SelfTrade, Side, Symbol, TimeInForce,
-};
+use turnstile_exchange::Exchange;
 use turnstile_rooms::{Command, GuestId, GuestName, Rooms, Wish};
-use turnstile_types::{Key, Machine, Name, Night, Outcome, Principal, Stay, Timestamp};
+use turnstile_types::{Effect, Key, Machine, Name, Night, Principal, Stay, Timestamp};
+
+use crate::orders;
 
 /// Commands that become durable together.
 const GROUP: u32 = 256;
-
-/// Prices of resting orders; half of them on each side.
-const LEVELS: u32 = 1_000;
 
 /// What a journal is full of.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +41,9 @@ impl Fill {
                     let key = format!("client-{:02}-request-{number:08}", number % 50);
                     book(backend, now, number, Some(Key::parse(key.as_bytes())?))?;
                 }
-                Self::Orders => order(backend, now, number)?,
+                Self::Orders => {
+                    done::<Exchange>(backend, now, None, &orders::order(number, None)?)?;
+                }
             }
             if number % GROUP == GROUP - 1 {
                 backend.commit()?;
@@ -102,43 +101,10 @@ fn book(backend: &mut Embedded, now: Timestamp, number: u32, key: Option<Key<'_>
 }
 
 fn open_account(backend: &mut Embedded, now: Timestamp) -> Result<()> {
-    use turnstile_exchange::Command;
-
-    let plenty = Decimal::parse(b"100000000000")?;
-    let account = AccountId::parse(b"1")?;
-    let cash = plenty;
-    done::<Exchange>(
-        backend,
-        now,
-        None,
-        &Command::CreateAccount { account, cash },
-    )?;
-    let grant = Command::Grant {
-        account,
-        symbol: Symbol::parse(b"BENCH")?,
-        quantity: plenty,
-    };
-    done::<Exchange>(backend, now, None, &grant)
-}
-
-fn order(backend: &mut Embedded, now: Timestamp, number: u32) -> Result<()> {
-    let level = number % LEVELS;
-    let side = if level < LEVELS / 2 {
-        Side::Buy
-    } else {
-        Side::Sell
-    };
-    let order = turnstile_exchange::Command::Order(Order {
-        account: AccountId::parse(b"1")?,
-        symbol: Symbol::parse(b"BENCH")?,
-        side,
-        quantity: Decimal::parse(b"1")?,
-        limit: Some(Decimal::parse((1 + level).to_string().as_bytes())?),
-        time_in_force: TimeInForce::GoodTillCancel,
-        self_trade: SelfTrade::ExpireTaker,
-        client_id: None,
-    });
-    done::<Exchange>(backend, now, None, &order)
+    for command in orders::setup()? {
+        done::<Exchange>(backend, now, None, &command)?;
+    }
+    Ok(())
 }
 
 fn done<M>(
@@ -149,23 +115,12 @@ fn done<M>(
 ) -> Result<()>
 where
     M: Machine,
-    M::Outcome: IsDone + fmt::Debug,
     turnstile_embedded::Services: turnstile_types::Hosts<M>,
 {
     let reply = backend.execute::<M>(now, &Principal::local(), key, command)?;
-    ensure!(reply.outcome.is_done(), "refused: {:?}", reply.outcome);
+    let is_done = M::effect_of(&reply.outcome) == Effect::Done;
+    ensure!(is_done, "refused: {:?}", reply.outcome);
     Ok(())
-}
-
-/// Of outcomes of any service.
-pub(super) trait IsDone {
-    fn is_done(&self) -> bool;
-}
-
-impl<D, R> IsDone for Outcome<D, R> {
-    fn is_done(&self) -> bool {
-        matches!(self, Self::Done(_))
-    }
 }
 
 impl fmt::Display for Fill {

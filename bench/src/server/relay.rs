@@ -38,13 +38,13 @@ const READ_BYTES: usize = 64;
 
 /// A running relay, on the server's core.
 #[derive(Debug)]
-pub(crate) struct Relay {
+pub(crate) struct MessageRelay {
     pub(crate) address: SocketAddr,
     ends: Arc<AtomicBool>,
     thread: JoinHandle<Result<Duration>>,
 }
 
-impl Relay {
+impl MessageRelay {
     pub(crate) fn start() -> Result<Self> {
         let mut listener = TcpListener::bind("127.0.0.1:0".parse()?)?;
         let address = listener.local_addr()?;

@@ -19,14 +19,14 @@ pub(super) const MANAGERS: [&str; 4] = ["flights", "cars", "rooms", "customers"]
 
 /// When our server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Durability {
+pub(crate) enum ServerDurability {
     /// When the disk has it.
     Sync,
     /// At once: nothing is written.
     Memory,
 }
 
-impl fmt::Display for Durability {
+impl fmt::Display for ServerDurability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sync => "sync",
@@ -35,7 +35,12 @@ impl fmt::Display for Durability {
     }
 }
 
-pub(super) fn arguments(command: &mut Command, durability: Durability, home: &Path, doors: Doors) {
+pub(super) fn arguments(
+    command: &mut Command,
+    durability: ServerDurability,
+    home: &Path,
+    doors: Doors,
+) {
     let Doors {
         resp,
         http,
@@ -48,7 +53,7 @@ pub(super) fn arguments(command: &mut Command, durability: Durability, home: &Pa
         .args(["--resp", &resp.to_string(), "--travel", &lines.to_string()])
         .args(["--games-arena", &arena.to_string(), "--games-scores", "off"])
         .args(["--xml", &xml.to_string(), "--http", &http.to_string()]);
-    if durability == Durability::Sync {
+    if durability == ServerDurability::Sync {
         command.arg("--data").arg(home.join(JOURNAL));
     }
 }

@@ -6,9 +6,11 @@ use turnstile_stats::{
     interval::chance_beyond,
     pairs::{self, Comparison, First, Verdict},
     sample,
+    units::count,
 };
 
 use super::percent;
+use crate::section::{Figure, Subject};
 
 /// Of runs of the same system, as a share of their mean.
 const BETWEEN_RUNS: f64 = 0.03;
@@ -22,28 +24,13 @@ const MARGIN: f64 = 0.02;
 const DRIFTS: [f64; 2] = [0.0, 0.02];
 const ALARM: f64 = 0.05;
 
+/// Figures that are judged.
+pub(super) const ALARMS: &str = "alarms";
+pub(super) const HIGHER: &str = "higher";
+pub(super) const SAME: &str = "the same";
+
 /// How often two identical systems are called different, in percent.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) method: &'static str,
-    /// Of the machine, in percent for each run.
-    pub(super) drift: f64,
-    pub(super) alarms: f64,
-}
-
-/// What pairs say when the systems differ; shares in percent.
-#[derive(Clone, Debug)]
-pub(super) struct Power {
-    /// True difference, deviation of the difference of a pair.
-    pub(super) change: f64,
-    pub(super) deviation: f64,
-    pub(super) pairs: usize,
-    pub(super) higher: f64,
-    pub(super) same: f64,
-    pub(super) lower: f64,
-}
-
-pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Row> {
+pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Subject> {
     type Method = fn(&mut Random, f64) -> bool;
     let methods: [(&str, Method); 3] = [
         ("one run each, Student's t on bins", bins_alarm),
@@ -60,16 +47,17 @@ pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Row> {
         .map(|(&(method, is_alarm), drift)| {
             let alarms = (0..repeats).filter(|_| is_alarm(random, drift));
             let alarms = u32::try_from(alarms.count()).expect("at most the repeats");
-            Row {
-                method,
-                drift: 100.0 * drift,
-                alarms: percent(alarms, repeats),
-            }
+            let figures = vec![
+                Figure::one("drift of the machine, % a run", 100.0 * drift),
+                Figure::one(ALARMS, percent(alarms, repeats)),
+            ];
+            Subject::new(method, figures)
         })
         .collect()
 }
 
-pub(super) fn powers(random: &mut Random, repeats: u32) -> Vec<Power> {
+/// What pairs say when the systems differ, in percent.
+pub(super) fn powers(random: &mut Random, repeats: u32) -> Vec<Subject> {
     let cases = [(0.02, 0.01), (0.02, 0.02), (0.0, 0.01)];
     let powers = cases.map(|(change, deviation)| {
         let pairs = pairs::needed(deviation, MARGIN);
@@ -83,14 +71,15 @@ pub(super) fn powers(random: &mut Random, repeats: u32) -> Vec<Power> {
                 Verdict::CannotTell { .. } => {}
             }
         }
-        Power {
-            change: 100.0 * change,
-            deviation: 100.0 * deviation,
-            pairs,
-            higher: percent(higher, repeats),
-            same: percent(same, repeats),
-            lower: percent(lower, repeats),
-        }
+        let figures = vec![
+            Figure::one("pairs", count(pairs)),
+            Figure::one(HIGHER, percent(higher, repeats)),
+            Figure::one(SAME, percent(same, repeats)),
+            Figure::one("lower", percent(lower, repeats)),
+        ];
+        let (change, deviation) = (100.0 * change, 100.0 * deviation);
+        let name = format!("true change {change:.0}, deviation of a pair {deviation:.0}");
+        Subject::new(name, figures)
     });
     powers.to_vec()
 }

@@ -7,6 +7,7 @@ use turnstile_stats::{
 };
 
 use super::percent;
+use crate::section::{Figure, Subject};
 
 const TRUTH: f64 = 100.0;
 /// Of a bin, as a share of the level.
@@ -39,43 +40,33 @@ const fn exponential(depth: f64, bins: f64) -> WarmUp {
     WarmUp::Exponential { depth, bins }
 }
 
-/// One case; all shares in percent.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) warm_up: &'static str,
-    /// The correlation of neighbouring bins.
-    pub(super) memory: f64,
-    /// Of runs of 600 bins, those that the gate accepts.
-    pub(super) accepted: f64,
-    /// Of those, the intervals that hold the truth; nothing when none is accepted.
-    pub(super) held_once: Option<f64>,
-    /// Of runs that double until the mean is known within 1 %, those that reach it.
-    pub(super) reached: f64,
-    /// Of those, the intervals that hold the truth.
-    pub(super) held: f64,
-    /// Bins of a run on average.
-    pub(super) bins: f64,
-}
+/// The figure of the runs that double.
+pub(super) const HELD: &str = "of those, truth held";
 
-pub(super) fn rows(random: &mut Random, runs: u32) -> Vec<Row> {
+/// The figure of the runs of 600 bins.
+pub(super) const ACCEPTED: &str = "once: accepted";
+
+/// One case: the warm-up, the correlation of neighbouring bins, and how often intervals hold the truth,
+/// in percent.
+pub(super) type IntervalCase = (&'static str, f64, Subject);
+
+pub(super) fn rows(random: &mut Random, runs: u32) -> Vec<IntervalCase> {
     let cases = WARM_UPS
         .iter()
         .flat_map(|&warm_up| MEMORIES.map(|memory| (warm_up, memory)));
     cases
         .map(|((name, warm_up), memory)| {
             let system = Autoregressive::new(TRUTH, NOISE, memory, warm_up);
-            row(name, memory, &system, random, runs)
+            let subject = Subject::new(
+                format!("{name}, memory {memory}"),
+                figures(&system, random, runs),
+            );
+            (name, memory, subject)
         })
         .collect()
 }
 
-fn row(
-    warm_up: &'static str,
-    memory: f64,
-    system: &Autoregressive,
-    random: &mut Random,
-    runs: u32,
-) -> Row {
+fn figures(system: &Autoregressive, random: &mut Random, runs: u32) -> Vec<Figure> {
     let (mut accepted, mut held_once, mut reached, mut held, mut bins) = (0, 0, 0, 0, 0.0);
     for _ in 0..runs {
         let all = system.bins(&mut || random.draw(), GOAL.bins_max);
@@ -90,15 +81,14 @@ fn row(
             held += u32::from(steady.mean.contains(TRUTH));
         }
     }
-    Row {
-        warm_up,
-        memory,
-        accepted: percent(accepted, runs),
-        held_once: (accepted > 0).then(|| percent(held_once, accepted)),
-        reached: percent(reached, runs),
-        held: percent(held, reached.max(1)),
-        bins: bins / f64::from(runs),
-    }
+    let held_once = (accepted > 0).then(|| percent(held_once, accepted));
+    vec![
+        Figure::one(ACCEPTED, percent(accepted, runs)),
+        Figure::new("of those, truth held once", held_once.into_iter().collect()),
+        Figure::one("doubled: reached", percent(reached, runs)),
+        Figure::one(HELD, percent(held, reached.max(1))),
+        Figure::one("bins", bins / f64::from(runs)),
+    ]
 }
 
 fn run(all: &[f64]) -> (usize, Step) {

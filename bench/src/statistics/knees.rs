@@ -11,6 +11,7 @@ use turnstile_stats::{
 };
 
 use super::percent;
+use crate::section::{Figure, Subject};
 
 /// Of every measured figure, as a share of it.
 const NOISE: f64 = 0.02;
@@ -23,31 +24,21 @@ const SWEEPS: [f64; 2] = [4.0, 16.0];
 /// Steps from one user to the last.
 const POINTS: u32 = 12;
 
-/// What one estimator made of all systems; shares in percent.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) estimator: &'static str,
-    pub(super) median_error: f64,
-    /// Of the absolute errors.
-    pub(super) error_p95: f64,
-    pub(super) worst: f64,
-    /// The intervals that hold the truth.
-    pub(super) held: f64,
-    /// Measurements that gave no estimate.
-    pub(super) missing: f64,
-}
+/// The figure that is judged.
+pub(super) const P95: &str = "p95 of the error";
 
 /// One measurement of a system at some number of users.
-struct Measured {
+struct NoisyPoint {
     users: f64,
     throughput: f64,
     /// Busy servers of the station that limits.
     busy: f64,
 }
 
-pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Row> {
+/// What each estimator made of all systems, in percent.
+pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Subject> {
     let (mut demands, mut bends, mut knees) =
-        (Tally::default(), Tally::default(), Tally::default());
+        (Errors::default(), Errors::default(), Errors::default());
     for (network, servers) in networks() {
         for sweep in SWEEPS {
             let known = ladder(&network, sweep);
@@ -123,10 +114,10 @@ fn measured(
     known: &[Operating],
     network: &Network,
     draw: &mut impl FnMut() -> u64,
-) -> Vec<Measured> {
+) -> Vec<NoisyPoint> {
     let demand = network.stations[0].demand;
     let mut noisy = |exact: f64| exact * (1.0 + NOISE * normal(draw));
-    let each = known.iter().map(|one| Measured {
+    let each = known.iter().map(|one| NoisyPoint {
         users: f64::from(u32::try_from(one.users).expect("at most a thousand users")),
         throughput: noisy(one.throughput),
         busy: noisy(one.throughput * demand),
@@ -136,14 +127,14 @@ fn measured(
 
 /// The errors of one estimator.
 #[derive(Default)]
-struct Tally {
+struct Errors {
     /// Shares of the truth.
     errors: Vec<f64>,
     held: u32,
     missing: u32,
 }
 
-impl Tally {
+impl Errors {
     fn add(&mut self, found: Option<Interval>, truth: f64) {
         let Some(found) = found else {
             self.missing += 1;
@@ -153,16 +144,17 @@ impl Tally {
         self.held += u32::from(found.contains(truth));
     }
 
-    fn row(&self, estimator: &'static str) -> Row {
+    fn row(&self, estimator: &str) -> Subject {
         let sizes: Vec<f64> = self.errors.iter().map(|error| error.abs()).collect();
         let found = u32::try_from(sizes.len()).expect("a few thousand");
-        Row {
-            estimator,
-            median_error: 100.0 * sample::quantile(&self.errors, 0.5),
-            error_p95: 100.0 * sample::quantile(&sizes, 0.95),
-            worst: 100.0 * sample::quantile(&sizes, 1.0),
-            held: percent(self.held, found),
-            missing: percent(self.missing, found + self.missing),
-        }
+        let quantile = |errors: &[f64], at| 100.0 * sample::quantile(errors, at);
+        let figures = vec![
+            Figure::one("median error", quantile(&self.errors, 0.5)),
+            Figure::one(P95, quantile(&sizes, 0.95)),
+            Figure::one("worst", quantile(&sizes, 1.0)),
+            Figure::one("truth in the interval", percent(self.held, found)),
+            Figure::one("no estimate", percent(self.missing, found + self.missing)),
+        ];
+        Subject::new(estimator, figures)
     }
 }

@@ -4,7 +4,7 @@ use std::{fs, hint::black_box, path::Path, thread};
 
 use anyhow::{Context as _, Result, ensure};
 use turnstile_harness::{
-    Entry, Session, Sink,
+    Entry, ReportSink, Session,
     abi::{Cancel, Modify, NewOrder},
 };
 
@@ -28,7 +28,7 @@ enum Message {
 #[derive(Default)]
 struct Count(u64);
 
-impl Sink for Count {
+impl ReportSink for Count {
     #[inline]
     fn put(&mut self, entry: Entry) {
         black_box(&entry);

@@ -14,7 +14,7 @@ use crate::pin::{CLIENT_CORE, SERVER_CORE};
 const NEW_ORDERS: u32 = 1_000_000;
 
 /// The directory in which the harness was built.
-pub(super) struct Program(PathBuf);
+pub(super) struct HarnessProgram(PathBuf);
 
 /// An engine in the harness.
 pub(super) struct Engine {
@@ -35,7 +35,7 @@ pub(super) struct Run {
     pub(super) valid: bool,
 }
 
-impl Program {
+impl HarnessProgram {
     pub(super) fn at(path: &Path) -> Result<Self> {
         let built = path.join("harness").is_file() && path.join("generator").is_file();
         let make = "run \"make\" there; it needs cmake, g++ and libboost-dev";
