@@ -4,7 +4,9 @@ use std::{env, fs, io, str::FromStr, time::Duration};
 
 use anyhow::Context as _;
 use clap::Args;
-use turnstile_calibrate::{Calibration, News, Part, Setting, apart, calibrate, contest::Rival};
+use turnstile_calibrate::{
+    Calibration, CalibrationNews, CalibrationSetting, Part, apart, calibrate, contest::Rival,
+};
 use turnstile_load::pace::Wait;
 use turnstile_result::{Target, Verdict};
 
@@ -41,9 +43,9 @@ struct Chosen(Part);
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let parts = arguments.parts();
-    let setting = Setting {
+    let setting = CalibrationSetting {
         program: env::current_exe().ok(),
-        ..Setting::here(arguments.duration, arguments.seed, arguments.waiting.wait())
+        ..CalibrationSetting::here(arguments.duration, arguments.seed, arguments.waiting.wait())
     };
     if setting.cores.len() < 2 {
         terminal::note("server and generator share the only processor: expect a noisy machine");
@@ -57,8 +59,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     asked.point_s_max = (setting.warm_up + setting.duration).as_secs_f64();
     let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
     let found = calibrate(&setting, &parts, &mut |news| match news {
-        News::Next(next) => notebook.note(next),
-        News::Progress(progress) => notebook.show(progress),
+        CalibrationNews::Next(next) => notebook.note(next),
+        CalibrationNews::Progress(progress) => notebook.show(progress),
     })?;
     notebook.run().points.clone_from(&found.points);
     let page = notebook.folder().join("calibration.md");

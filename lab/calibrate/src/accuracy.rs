@@ -18,9 +18,9 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Count, Nanos, to_float};
 
 use crate::{
-    Error, Setting, Verdict, Watch,
-    delay::{Case, Clockwork},
-    diary::Diary,
+    CalibrationSetting, Error, Verdict, Watch,
+    delay::{Clockwork, DelayCase},
+    diary::RequestDiary,
     run::{self, Run},
     server::{Served, Server, Setup},
     stands::{Late, Stands},
@@ -100,7 +100,11 @@ pub struct Known {
 ///
 /// # Errors
 /// The server or the generator could not be started.
-pub fn measure(case: &Case, setting: &Setting, watch: Watch<'_>) -> Result<(Trial, Run), Error> {
+pub fn measure(
+    case: &DelayCase,
+    setting: &CalibrationSetting,
+    watch: Watch<'_>,
+) -> Result<(Trial, Run), Error> {
     let (known, ran) = observe(case, setting, CONNECTIONS, watch)?;
     let said = Said {
         response: &ran.point.times.response,
@@ -117,8 +121,8 @@ pub fn measure(case: &Case, setting: &Setting, watch: Watch<'_>) -> Result<(Tria
 /// # Errors
 /// As [`measure`].
 pub fn observe(
-    case: &Case,
-    setting: &Setting,
+    case: &DelayCase,
+    setting: &CalibrationSetting,
     connections: usize,
     watch: Watch<'_>,
 ) -> Result<(Known, Run), Error> {
@@ -132,7 +136,7 @@ pub fn observe(
         wait: pace.wait,
     })?;
     let epoch = server.epoch;
-    let diary = Arc::new(Diary::new(epoch, kept));
+    let diary = Arc::new(RequestDiary::new(epoch, kept));
     let users = Asker::witnesses(connections, &diary);
     let pace = Pace {
         address: server.address,
@@ -152,7 +156,7 @@ fn late(
     known: &[(u64, u64)],
     offset: u64,
     served: &[Served],
-    diary: &Diary,
+    diary: &RequestDiary,
     within: impl Fn(u64) -> bool,
 ) -> Late {
     let late = served.iter().filter_map(|served| {
@@ -168,7 +172,7 @@ fn late(
 }
 
 /// Of each request when it was due, and how long it would have taken, had everybody been on time.
-fn truths(case: &Case, pace: &Pace, offset: u64) -> Vec<(u64, u64)> {
+fn truths(case: &DelayCase, pace: &Pace, offset: u64) -> Vec<(u64, u64)> {
     let mut clockwork = Clockwork::new(case.delay);
     let each = (0..).zip(dues(pace));
     each.map(|(number, due)| (due, clockwork.answers(number, due + offset) - offset - due))
@@ -200,11 +204,11 @@ impl Known {
     /// server's.
     #[must_use]
     pub fn new(
-        case: &Case,
+        case: &DelayCase,
         pace: &Pace,
         offset: u64,
         served: &[Served],
-        diary: Option<&Diary>,
+        diary: Option<&RequestDiary>,
     ) -> Self {
         let known = truths(case, pace, offset);
         let (from, to) = window(pace);
@@ -258,7 +262,7 @@ fn ranked(sorted: &[u64], quantile: f64) -> u64 {
 
 /// What a generator said of a run of which all is known.
 #[must_use]
-pub fn judge(case: &Case, known: &Known, said: &Said<'_>) -> Trial {
+pub fn judge(case: &DelayCase, known: &Known, said: &Said<'_>) -> Trial {
     let starved = said.run_delay.is_some_and(|delay| delay > RUN_DELAY_MAX);
     let near = |one: f64, other: f64| (one - other).abs() <= NANOS.max(SHARE * other);
     let row = |quantile: f64| {

@@ -6,7 +6,7 @@ use turnstile_result::{Machine, Point};
 use turnstile_stats::units::Nanos;
 
 use crate::{
-    Claim, Error, Setting, Verdict,
+    CalibrationSetting, Claim, Error, Verdict,
     accuracy::{self, NANOS, SHARE, Trial},
     contest::{self, Contest, Rival},
     crowd::{self, Crowd},
@@ -29,7 +29,7 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     pub machine: Machine,
-    pub setting: Setting,
+    pub setting: CalibrationSetting,
     pub trials: Vec<Trial>,
     pub lags: Vec<Lag>,
     pub crowd: Option<Crowd>,
@@ -43,7 +43,7 @@ pub struct Calibration {
 
 /// Tells of the progress of a run.
 fn going(tell: Tell<'_>) -> impl FnMut(&Progress) {
-    |progress| tell(News::Progress(progress))
+    |progress| tell(CalibrationNews::Progress(progress))
 }
 
 impl Part {
@@ -65,7 +65,7 @@ impl Part {
 
 /// What a calibration tells on its way.
 #[derive(Clone, Copy, Debug)]
-pub enum News<'a> {
+pub enum CalibrationNews<'a> {
     /// What comes next.
     Next(&'a str),
     /// How it is going.
@@ -73,13 +73,17 @@ pub enum News<'a> {
 }
 
 /// Who is told.
-type Tell<'a> = &'a mut dyn FnMut(News<'_>);
+type Tell<'a> = &'a mut dyn FnMut(CalibrationNews<'_>);
 
 /// Measures these parts.
 ///
 /// # Errors
 /// A server, the generator or a rival could not be started.
-pub fn calibrate(setting: &Setting, parts: &[Part], tell: Tell<'_>) -> Result<Calibration, Error> {
+pub fn calibrate(
+    setting: &CalibrationSetting,
+    parts: &[Part],
+    tell: Tell<'_>,
+) -> Result<Calibration, Error> {
     let mut found = Calibration::blank(setting);
     for &part in parts {
         found.measure(part, tell)?;
@@ -88,7 +92,7 @@ pub fn calibrate(setting: &Setting, parts: &[Part], tell: Tell<'_>) -> Result<Ca
 }
 
 impl Calibration {
-    fn blank(setting: &Setting) -> Self {
+    fn blank(setting: &CalibrationSetting) -> Self {
         Self {
             machine: Machine::this(),
             setting: setting.clone(),
@@ -107,7 +111,7 @@ impl Calibration {
         match part {
             Part::Accuracy => {
                 for case in &CASES {
-                    tell(News::Next(&format!("accuracy: {}", case.name)));
+                    tell(CalibrationNews::Next(&format!("accuracy: {}", case.name)));
                     let mut trials = Vec::with_capacity(setting.repeats);
                     for _run in 0..setting.repeats {
                         let (trial, run) = accuracy::measure(case, setting, &mut going(tell))?;
@@ -123,14 +127,14 @@ impl Calibration {
             }
             Part::Lag => self.measure_lag(setting, tell)?,
             Part::Crowd => {
-                tell(News::Next("a crowd of users"));
+                tell(CalibrationNews::Next("a crowd of users"));
                 let (crowd, run) = crowd::measure(setting, &mut going(tell))?;
                 self.claims.push(crowd.claim());
                 self.crowd = Some(crowd);
                 self.points.push(run.point);
             }
             Part::Memory => {
-                tell(News::Next("memory"));
+                tell(CalibrationNews::Next("memory"));
                 let (growth, run) = memory::measure(setting, &mut going(tell))?;
                 self.claims.push(growth.claim());
                 self.memory = Some(growth);
@@ -138,7 +142,7 @@ impl Calibration {
             }
             Part::Versus(rival) => {
                 for of in rival.matches() {
-                    tell(News::Next(&format!("versus {of}")));
+                    tell(CalibrationNews::Next(&format!("versus {of}")));
                     let contest = contest::measure(of, setting, &mut going(tell))?;
                     self.claims.push(contest.claim());
                     self.contests.push(contest);
@@ -149,13 +153,13 @@ impl Calibration {
     }
 
     /// As the setting says, and with real-time priority where that is allowed.
-    fn measure_lag(&mut self, setting: &Setting, tell: Tell<'_>) -> Result<(), Error> {
+    fn measure_lag(&mut self, setting: &CalibrationSetting, tell: Tell<'_>) -> Result<(), Error> {
         let also = setting.wait != Wait::RealTime && punctual::can_be_real_time();
         for wait in [setting.wait]
             .into_iter()
             .chain(also.then_some(Wait::RealTime))
         {
-            tell(News::Next("lag"));
+            tell(CalibrationNews::Next("lag"));
             let (lag, run) = punctual::measure(setting, wait, &mut going(tell))?;
             self.claims.push(lag.claim());
             self.lags.push(lag);

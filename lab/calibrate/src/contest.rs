@@ -26,7 +26,7 @@ use turnstile_stats::{
 };
 
 use crate::{
-    Claim, Error, Setting, Verdict, Watch,
+    CalibrationSetting, Claim, Error, Verdict, Watch,
     server::{Server, Setup},
     wire::Wire,
 };
@@ -97,7 +97,11 @@ impl Rival {
 /// # Errors
 /// The server, our generator or the rival could not be started, or the rival said nothing that can be
 /// read.
-pub fn measure(of: Match, setting: &Setting, watch: Watch<'_>) -> Result<Contest, Error> {
+pub fn measure(
+    of: Match,
+    setting: &CalibrationSetting,
+    watch: Watch<'_>,
+) -> Result<Contest, Error> {
     let mut dice = turnstile_load::dice(setting.seed);
     let mut pairs = Vec::new();
     let mut requests = 0;
@@ -145,7 +149,7 @@ impl Used {
     }
 }
 
-fn serve(of: Match, setting: &Setting) -> Result<Server, Error> {
+fn serve(of: Match, setting: &CalibrationSetting) -> Result<Server, Error> {
     let wire = match of.rival {
         Rival::Wrk => Wire::Http,
         Rival::RedisBenchmark => Wire::Resp,
@@ -153,7 +157,7 @@ fn serve(of: Match, setting: &Setting) -> Result<Server, Error> {
     Ok(Server::start(Setup::at_once(wire, setting.server_core()))?)
 }
 
-fn ours(of: Match, setting: &Setting, watch: Watch<'_>) -> Result<Used, Error> {
+fn ours(of: Match, setting: &CalibrationSetting, watch: Watch<'_>) -> Result<Used, Error> {
     let server = serve(of, setting)?;
     let core = setting.generator_core();
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();
@@ -205,7 +209,7 @@ fn own_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
-fn theirs(of: Match, setting: &Setting, requests: u64) -> Result<Used, Error> {
+fn theirs(of: Match, setting: &CalibrationSetting, requests: u64) -> Result<Used, Error> {
     let server = serve(of, setting)?;
     let core = setting.generator_core();
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();

@@ -12,7 +12,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Count, Nanos, PerSecond, to_float};
 
 use crate::{
-    Claim, Error, Setting, Verdict, Watch,
+    CalibrationSetting, Claim, Error, Verdict, Watch,
     apart::Apart,
     run::{self, Run},
     server::{Server, Setup},
@@ -44,7 +44,7 @@ pub struct Crowd {
 ///
 /// # Errors
 /// The server or the generator could not be started.
-pub fn measure(setting: &Setting, watch: Watch<'_>) -> Result<(Crowd, Run), Error> {
+pub fn measure(setting: &CalibrationSetting, watch: Watch<'_>) -> Result<(Crowd, Run), Error> {
     let server = Doorman::start(setting)?;
     let users = USERS.min(server.users());
     let pace = Pace {
@@ -89,7 +89,7 @@ enum Doorman {
 }
 
 impl Doorman {
-    fn start(setting: &Setting) -> Result<Self, Error> {
+    fn start(setting: &CalibrationSetting) -> Result<Self, Error> {
         let Some(program) = &setting.program else {
             let setup = Setup::at_once(Wire::Numbers, setting.server_core());
             return Ok(Self::Here(Server::start(setup)?));

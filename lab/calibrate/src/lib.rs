@@ -24,10 +24,10 @@ pub mod stands;
 mod verdict;
 pub mod wire;
 
-pub use calibration::{Calibration, News, Part, calibrate};
+pub use calibration::{Calibration, CalibrationNews, Part, calibrate};
 pub use error::Error;
 pub use run::Run;
-pub use setting::Setting;
+pub use setting::CalibrationSetting;
 pub use verdict::{Claim, Verdict};
 
 use turnstile_load::pace::Progress;

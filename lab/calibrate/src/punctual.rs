@@ -9,7 +9,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Nanos, to_float};
 
 use crate::{
-    Claim, Error, Setting, Verdict, Watch,
+    CalibrationSetting, Claim, Error, Verdict, Watch,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -35,7 +35,11 @@ pub struct Lag {
 ///
 /// # Errors
 /// The server or the generator could not be started.
-pub fn measure(setting: &Setting, wait: Wait, watch: Watch<'_>) -> Result<(Lag, Run), Error> {
+pub fn measure(
+    setting: &CalibrationSetting,
+    wait: Wait,
+    watch: Watch<'_>,
+) -> Result<(Lag, Run), Error> {
     let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
         address: server.address,

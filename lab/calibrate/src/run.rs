@@ -10,7 +10,7 @@ use turnstile_load::{
 };
 use turnstile_result::Point;
 
-use crate::{Error, Setting, Verdict, Watch};
+use crate::{CalibrationSetting, Error, Verdict, Watch};
 
 /// A run that is over.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) fn measure<U: User>(
     name: &str,
     pace: &Pace,
     users: Vec<U>,
-    setting: &Setting,
+    setting: &CalibrationSetting,
     watch: Watch<'_>,
 ) -> Result<Run, Error> {
     let core = setting.generator_core();

@@ -10,7 +10,7 @@ use turnstile_load::{
 
 /// Where and how long a calibration measures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Setting {
+pub struct CalibrationSetting {
     /// The processors that may be used: the first is the server's, the second the generator's.
     pub cores: Vec<usize>,
     pub warm_up: Duration,
@@ -27,7 +27,7 @@ pub struct Setting {
     pub program: Option<PathBuf>,
 }
 
-impl Setting {
+impl CalibrationSetting {
     /// On the processors that this thread may use: for the figures of a result.
     #[must_use]
     pub fn here(duration: Duration, seed: u64, wait: Wait) -> Self {

@@ -15,7 +15,7 @@ use std::{
 };
 
 use turnstile_client::resp::{self, Limits};
-use turnstile_trace::{ENTRY_BYTES_MAX, Kind, Writer};
+use turnstile_trace::{ENTRY_BYTES_MAX, Kind, TraceWriter};
 
 use pseudonyms::Pseudonyms;
 
@@ -57,7 +57,7 @@ struct Shared {
 
 #[derive(Debug)]
 struct Book {
-    writer: Writer,
+    writer: TraceWriter,
     pseudonyms: Pseudonyms,
     /// Why nothing is written any more.
     failed: Option<io::Error>,
@@ -87,7 +87,7 @@ impl Proxy {
             began: Instant::now(),
             over: AtomicBool::new(false),
             book: Mutex::new(Book {
-                writer: Writer::create(file)?,
+                writer: TraceWriter::create(file)?,
                 pseudonyms: Pseudonyms::default(),
                 failed: None,
                 lines: Vec::new(),
@@ -172,7 +172,7 @@ impl Shared {
 
 impl Book {
     /// A failed write is final.
-    fn note<T>(&mut self, write: impl FnOnce(&mut Writer) -> io::Result<T>) -> io::Result<T> {
+    fn note<T>(&mut self, write: impl FnOnce(&mut TraceWriter) -> io::Result<T>) -> io::Result<T> {
         if self.failed.is_some() {
             return Err(io::ErrorKind::WriteZero.into());
         }

@@ -1,10 +1,10 @@
 //! A page about an ancestor's experiment that was made again.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use turnstile_reproduce::{Cell, Fate, Reproduction, Row, Session, Table, Unit as Figure};
+use turnstile_reproduce::{Cell, CellUnit, Fate, Reproduction, Row, Session, Table};
 
 use crate::{
-    chart::{Chart, Dot, Form, Scale, Series, Unit},
+    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Unit},
     page::{POLICY, STYLE},
     text,
 };
@@ -115,8 +115,8 @@ fn names(table: &Table) -> Vec<&str> {
 
 fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
     let scale = match table.unit {
-        Figure::PerSecond | Figure::Percent => 1.0,
-        Figure::Seconds => NANOS,
+        CellUnit::PerSecond | CellUnit::Percent => 1.0,
+        CellUnit::Seconds => NANOS,
     };
     let rows: Vec<&Row> = table.rows.iter().filter(|row| row.series == name).collect();
     let theirs = rows.iter().filter_map(|row| {
@@ -129,7 +129,7 @@ fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
     let theirs: Vec<Dot> = theirs.collect();
     let mut series = Vec::new();
     if !theirs.is_empty() {
-        series.push(Series::new("published", 1, Form::Marked, theirs));
+        series.push(ChartSeries::new("published", 1, Form::Marked, theirs));
     }
     for (number, column) in one.columns.iter().enumerate() {
         let dots: Vec<Dot> = rows
@@ -139,7 +139,7 @@ fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
         if !dots.is_empty() {
             // The second colour is theirs.
             let colour = if number == 0 { 0 } else { number + 1 };
-            series.push(Series::new(column.clone(), colour, Form::Marked, dots));
+            series.push(ChartSeries::new(column.clone(), colour, Form::Marked, dots));
         }
     }
     let heights: Vec<f64> = series
@@ -152,15 +152,15 @@ fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
         .filter(|height| *height > 0.0)
         .collect();
     let (up, unit) = match table.unit {
-        Figure::PerSecond => ("a second", Unit::Number),
-        Figure::Seconds => ("time", Unit::Time),
-        Figure::Percent => ("per cent of one processor", Unit::Number),
+        CellUnit::PerSecond => ("a second", Unit::Number),
+        CellUnit::Seconds => ("time", Unit::Time),
+        CellUnit::Percent => ("per cent of one processor", Unit::Number),
     };
     Chart {
         title: format!("{}: {name}", table.title),
         about: "What was published and what was measured here.".to_owned(),
         x: across(table, &rows),
-        y: Scale::log(up, unit, heights.into_iter()),
+        y: AxisScale::log(up, unit, heights.into_iter()),
         series,
         marks: Vec::new(),
     }
@@ -176,13 +176,13 @@ fn dot(x: f64, cell: &Cell, scale: f64) -> Dot {
 }
 
 /// Places that are no numbers are told by their names.
-fn across(table: &Table, rows: &[&Row]) -> Scale {
+fn across(table: &Table, rows: &[&Row]) -> AxisScale {
     let is_named = rows.iter().all(|row| row.name.parse::<f64>().is_err());
     let places = rows.iter().map(|row| row.x);
     if is_named || rows.len() < 4 {
         let most = places.fold(1.0, f64::max) + 0.5;
         let ticks = rows.iter().map(|row| (row.x, row.name.clone())).collect();
-        return Scale::with_ticks(&table.across, 0.0, most, ticks);
+        return AxisScale::with_ticks(&table.across, 0.0, most, ticks);
     }
     let least = places
         .clone()
@@ -190,9 +190,9 @@ fn across(table: &Table, rows: &[&Row]) -> Scale {
         .fold(f64::INFINITY, f64::min);
     let most = places.clone().fold(0.0, f64::max);
     if most / least > 20.0 {
-        return Scale::log(&table.across, Unit::Number, places);
+        return AxisScale::log(&table.across, Unit::Number, places);
     }
-    Scale::from_zero(&table.across, Unit::Number, places)
+    AxisScale::from_zero(&table.across, Unit::Number, places)
 }
 
 fn figures(one: &Reproduction, table: &Table) -> Markup {

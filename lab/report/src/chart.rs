@@ -6,7 +6,7 @@ mod scale;
 
 use maud::{Markup, html};
 
-pub(crate) use scale::{Scale, Unit};
+pub(crate) use scale::{AxisScale, Unit};
 
 /// The most rows of the table beside a chart; of more, some are left out.
 const ROWS_MAX: usize = 24;
@@ -20,15 +20,15 @@ pub(crate) struct Chart {
     pub(crate) title: String,
     /// What one should see in it.
     pub(crate) about: String,
-    pub(crate) x: Scale,
-    pub(crate) y: Scale,
-    pub(crate) series: Vec<Series>,
+    pub(crate) x: AxisScale,
+    pub(crate) y: AxisScale,
+    pub(crate) series: Vec<ChartSeries>,
     pub(crate) marks: Vec<Mark>,
 }
 
 /// Figures of one kind: a line, its points, or both.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Series {
+pub(crate) struct ChartSeries {
     pub(crate) name: String,
     /// Which of the colours.
     pub(crate) colour: usize,
@@ -83,7 +83,7 @@ impl Dot {
     }
 }
 
-impl Series {
+impl ChartSeries {
     pub(crate) fn new(name: impl Into<String>, colour: usize, form: Form, dots: Vec<Dot>) -> Self {
         Self {
             name: name.into(),
@@ -187,7 +187,7 @@ fn thinned(dots: &[Dot]) -> impl Iterator<Item = &Dot> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chart, Dot, Form, Mark, Scale, Series, Unit};
+    use super::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit};
 
     /// Two points with intervals and one that is not to be used.
     fn chart() -> Chart {
@@ -205,9 +205,9 @@ mod tests {
         Chart {
             title: "Answers & more".to_owned(),
             about: "Answers against users.".to_owned(),
-            x: Scale::from_zero("users", Unit::Number, [4.0].into_iter()),
-            y: Scale::from_zero("answers a second", Unit::Number, [9_900.0].into_iter()),
-            series: vec![Series::new("answered", 7, Form::Marked, dots)],
+            x: AxisScale::from_zero("users", Unit::Number, [4.0].into_iter()),
+            y: AxisScale::from_zero("answers a second", Unit::Number, [9_900.0].into_iter()),
+            series: vec![ChartSeries::new("answered", 7, Form::Marked, dots)],
             marks: vec![Mark::Upright {
                 x: 2.2,
                 label: "knee 2.2".to_owned(),

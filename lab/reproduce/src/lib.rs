@@ -20,7 +20,7 @@ pub use column::{Column, Figure, Storage};
 pub use conclusion::{Conclusion, Fate};
 pub use experiment::{Effort, Experiment, Extent, Plan, QUOTAS, Step, UnknownExperiment};
 pub use page::Session;
-pub use table::{Cell, Row, Table, Unit};
+pub use table::{Cell, CellUnit, Row, Table};
 
 /// An experiment that was made again.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,9 +4,9 @@ use std::fmt;
 
 use turnstile_stats::units::{Nanos, PerSecond};
 
-use crate::{Cell, LeftOut, Reproduction, Row, Table, Unit};
+use crate::{Cell, CellUnit, LeftOut, Reproduction, Row, Table};
 
-impl Unit {
+impl CellUnit {
     /// A figure as people read it.
     #[must_use]
     pub fn shown(self, value: f64) -> String {
@@ -19,7 +19,7 @@ impl Unit {
 }
 
 impl Cell {
-    fn shown(&self, unit: Unit) -> String {
+    fn shown(&self, unit: CellUnit) -> String {
         let mut text = unit.shown(self.value);
         if let Some((low, high)) = self.range {
             let share = (high - low) / 2.0 / self.value * 100.0;
@@ -38,7 +38,7 @@ impl Cell {
 impl Row {
     /// What was published, with its range, or a dash.
     #[must_use]
-    pub fn theirs(&self, unit: Unit) -> String {
+    pub fn theirs(&self, unit: CellUnit) -> String {
         let Some(figure) = self.published else {
             return "-".to_owned();
         };

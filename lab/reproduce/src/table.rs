@@ -17,7 +17,7 @@ use crate::{
 /// What is measured up along a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum CellUnit {
     PerSecond,
     Seconds,
     /// Per cent of one processor.
@@ -30,7 +30,7 @@ pub struct Table {
     pub title: String,
     /// What the axis is: `users`.
     pub across: String,
-    pub unit: Unit,
+    pub unit: CellUnit,
     pub rows: Vec<Row>,
 }
 
@@ -223,8 +223,8 @@ fn both(rates: &[Place], responses: &[Place], across: &str, columns: &[Column]) 
         ),
     };
     vec![
-        table("Throughput", Unit::PerSecond, rates, rate),
-        table("Mean response", Unit::Seconds, responses, response),
+        table("Throughput", CellUnit::PerSecond, rates, rate),
+        table("Mean response", CellUnit::Seconds, responses, response),
     ]
 }
 
@@ -254,7 +254,7 @@ fn of_mysqld(rows: &[Bookings], columns: &[Column]) -> Table {
     Table {
         title: "Processor use of the database".to_owned(),
         across: "users".to_owned(),
-        unit: Unit::Percent,
+        unit: CellUnit::Percent,
         rows: measured(
             places
                 .map(|place| place.beside_known(columns, used))
@@ -270,7 +270,7 @@ fn of_servers(places: &[Place], across: &str, columns: &[Column]) -> Table {
     Table {
         title: "Processor use of the server that clients talk to".to_owned(),
         across: across.to_owned(),
-        unit: Unit::Percent,
+        unit: CellUnit::Percent,
         rows: measured(rows.collect()),
     }
 }
@@ -322,7 +322,7 @@ fn parts(columns: &[Column]) -> Table {
     Table {
         title: "Mean time of requests and transactions".to_owned(),
         across: "request".to_owned(),
-        unit: Unit::Seconds,
+        unit: CellUnit::Seconds,
         rows,
     }
 }
@@ -386,7 +386,7 @@ fn slots(columns: &[Column]) -> Table {
     Table {
         title: "Response by time slot, as fast as the clients can".to_owned(),
         across: "slot of the run".to_owned(),
-        unit: Unit::Seconds,
+        unit: CellUnit::Seconds,
         rows,
     }
 }
@@ -416,7 +416,7 @@ mod tests {
         let fifty = row(&found, title, "book", "50");
         let told = (fifty.published, fifty.published_range);
         assert_eq!(told, (Some(20.0), Some((18.0, 22.0))));
-        assert_eq!(fifty.theirs(Unit::Percent), "20 % (18 % to 22 %)");
+        assert_eq!(fifty.theirs(CellUnit::Percent), "20 % (18 % to 22 %)");
         assert_eq!(fifty.ours[0].map(|cell| cell.value), Some(35.0));
         // Where they say nothing, ours stand alone.
         assert_eq!(row(&found, title, "book", "400").published, None);

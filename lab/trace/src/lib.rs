@@ -10,4 +10,4 @@ mod writer;
 
 pub use entry::{ENTRY_BYTES_MAX, Entry, Kind};
 pub use reader::{Broken, Trace};
-pub use writer::{SentHash, StreamHash, Writer};
+pub use writer::{SentHash, StreamHash, TraceWriter};

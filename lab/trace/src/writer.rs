@@ -12,7 +12,7 @@ use crate::entry::{Entry, HEAD, Kind};
 
 /// A trace that is being written. Each entry is one write: who is killed leaves all but the last.
 #[derive(Debug)]
-pub struct Writer {
+pub struct TraceWriter {
     file: File,
     bytes: Vec<u8>,
     hash: StreamHash,
@@ -71,7 +71,7 @@ impl StreamHash {
     }
 }
 
-impl Writer {
+impl TraceWriter {
     /// Begins a trace in a file that is not there yet.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 use std::fs;
 
 use turnstile_seed::Random;
-use turnstile_trace::{Broken, Entry, Kind, StreamHash, Trace, Writer};
+use turnstile_trace::{Broken, Entry, Kind, StreamHash, Trace, TraceWriter};
 
 /// Two connections, three requests, as every version must read them.
 const GOLDEN: &[u8] = include_bytes!("golden-1.lab");
@@ -16,7 +16,7 @@ fn write() -> Vec<u8> {
         std::process::id(),
         std::thread::current().id()
     ));
-    let mut trace = Writer::create(&folder).unwrap();
+    let mut trace = TraceWriter::create(&folder).unwrap();
     let first = trace.open(5).unwrap();
     trace
         .put(Kind::Request, first, 1_000, b"*1\r\n$4\r\nPING\r\n")
@@ -32,7 +32,10 @@ fn write() -> Vec<u8> {
     let (connections, requests, _) = trace.summary();
     assert_eq!((connections, requests), (2, 3));
     let bytes = fs::read(&folder).unwrap();
-    assert!(Writer::create(&folder).is_err(), "nothing is written over");
+    assert!(
+        TraceWriter::create(&folder).is_err(),
+        "nothing is written over"
+    );
     fs::remove_file(&folder).unwrap();
     bytes
 }

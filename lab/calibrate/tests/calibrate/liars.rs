@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use turnstile_calibrate::{
-    Setting, Verdict,
+    CalibrationSetting, Verdict,
     accuracy::{Known, NANOS, SHARE, Said, Trial, judge, observe},
-    delay::{Case, Delay},
+    delay::{Delay, DelayCase},
     server::Served,
 };
 use turnstile_load::pace::{self, Length, Pace, Profile, Rhythm, Wait};
@@ -17,7 +17,7 @@ use turnstile_stats::Histogram;
 
 const MS: u64 = 1_000_000;
 
-const TENTH: Case = Case {
+const TENTH: DelayCase = DelayCase {
     name: "tenth",
     told: "100 ms each",
     delay: Delay::Fixed(100 * MS),
@@ -156,7 +156,7 @@ fn a_machine_that_stood_still_once_does_not_decide_and_a_drop_always_does() {
 }
 
 /// Stands still for a third of each 600 ms.
-const FREEZING: Case = Case {
+const FREEZING: DelayCase = DelayCase {
     name: "freezing",
     told: "nothing in 200 ms of each 600 ms",
     delay: Delay::Freeze {
@@ -170,9 +170,9 @@ const FREEZING: Case = Case {
 
 #[test]
 fn a_clock_that_starts_when_a_connection_is_free_is_found_out() {
-    let setting = Setting {
+    let setting = CalibrationSetting {
         warm_up: Duration::ZERO,
-        ..Setting::here(Duration::from_millis(1_800), 1, Wait::Asleep)
+        ..CalibrationSetting::here(Duration::from_millis(1_800), 1, Wait::Asleep)
     };
     // While it stands still all four connections wait, and nobody else can ask.
     let (known, ran) = observe(&FREEZING, &setting, 4, &mut |_progress| {}).unwrap();
@@ -204,13 +204,13 @@ fn a_clock_that_starts_when_a_connection_is_free_is_found_out() {
 #[test]
 fn all_that_was_late_stood_somewhere_and_who_could_not_ask_is_the_generator() {
     // 5 ms each on one connection, asked for each millisecond: most wait for it to be free.
-    let slow = Case {
+    let slow = DelayCase {
         delay: Delay::Fixed(5 * MS),
         ..TENTH
     };
-    let setting = Setting {
+    let setting = CalibrationSetting {
         warm_up: Duration::ZERO,
-        ..Setting::here(Duration::from_millis(600), 1, Wait::Asleep)
+        ..CalibrationSetting::here(Duration::from_millis(600), 1, Wait::Asleep)
     };
     let (known, ran) = observe(&slow, &setting, 1, &mut |_progress| {}).unwrap();
     let (late, answered) = (known.late, ran.point.times.response.count);

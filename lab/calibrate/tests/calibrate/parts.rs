@@ -2,19 +2,21 @@
 
 use std::time::Duration;
 
-use turnstile_calibrate::{Calibration, News, Part, Setting, Verdict, calibrate, contest::Rival};
+use turnstile_calibrate::{
+    Calibration, CalibrationNews, CalibrationSetting, Part, Verdict, calibrate, contest::Rival,
+};
 use turnstile_load::pace::Wait;
 
 /// These parts, for a moment each; and what was told on the way.
 fn run(parts: &[Part]) -> (Calibration, Vec<String>) {
-    let setting = Setting {
+    let setting = CalibrationSetting {
         warm_up: Duration::from_millis(200),
         repeats: 1,
-        ..Setting::here(Duration::from_millis(600), 1, Wait::Asleep)
+        ..CalibrationSetting::here(Duration::from_millis(600), 1, Wait::Asleep)
     };
     let mut told = Vec::new();
     let found = calibrate(&setting, parts, &mut |news| {
-        if let News::Next(next) = news {
+        if let CalibrationNews::Next(next) = news {
             told.push(next.to_owned());
         }
     });

@@ -14,7 +14,7 @@ use turnstile_load::{
     record::Proxy,
     replay::{self, Config, Report},
 };
-use turnstile_trace::{Kind, Trace, Writer};
+use turnstile_trace::{Kind, Trace, TraceWriter};
 
 use crate::toy::{Fault, Toy};
 
@@ -122,7 +122,7 @@ fn what_is_said_through_the_proxy_is_kept_whole_and_in_order() {
 #[test]
 fn a_trace_without_its_last_answers_is_sent_whole() {
     let file = File::new("half");
-    let mut writer = Writer::create(&file.0).unwrap();
+    let mut writer = TraceWriter::create(&file.0).unwrap();
     let connection = writer.open(0).unwrap();
     for at in [1_000, 2_000, 3_000] {
         let ping = b"*1\r\n$4\r\nPING\r\n";
@@ -157,7 +157,7 @@ fn a_trace_that_makes_no_sense_is_refused() {
     ];
     for (name, entries, sentence) in rows {
         let file = File::new(name);
-        let mut writer = Writer::create(&file.0).unwrap();
+        let mut writer = TraceWriter::create(&file.0).unwrap();
         writer.open(0).unwrap();
         for (kind, connection, length) in entries {
             writer
@@ -168,7 +168,7 @@ fn a_trace_that_makes_no_sense_is_refused() {
         assert!(error.to_string().contains(sentence), "{error}");
     }
     let file = File::new("speed");
-    Writer::create(&file.0).unwrap();
+    TraceWriter::create(&file.0).unwrap();
     let error = send_again(&file.read(), "127.0.0.1:1".parse().unwrap(), 0.0).unwrap_err();
     assert!(error.to_string().contains("above 0"), "{error}");
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use turnstile_stats::units::count;
 
-use super::{Chart, Dot, Form, Mark, Series};
+use super::{Chart, ChartSeries, Dot, Form, Mark};
 
 /// The picture has units of its own: text is about as large as that around it on a phone.
 const WIDTH: f64 = 520.0;
@@ -111,7 +111,7 @@ fn explained(frame: &Frame<'_>, mark: &Mark) -> Markup {
     }
 }
 
-fn drawn(frame: &Frame<'_>, series: &Series) -> Markup {
+fn drawn(frame: &Frame<'_>, series: &ChartSeries) -> Markup {
     let colour = format!("s{}", series.colour);
     html! {
         g class=(colour) {
@@ -134,7 +134,7 @@ fn drawn(frame: &Frame<'_>, series: &Series) -> Markup {
 
 /// Where several sound points are at one place, their mean: a line through each of them would only go up
 /// and down there. Their ranges together are its range.
-fn middle(series: &Series) -> Series {
+fn middle(series: &ChartSeries) -> ChartSeries {
     let sound: Vec<&Dot> = series.dots.iter().filter(|dot| !dot.is_invalid).collect();
     let here = |a: &&Dot, b: &&Dot| a.x.total_cmp(&b.x).is_eq();
     let dots = sound.chunk_by(here).map(|equal| {
@@ -147,14 +147,14 @@ fn middle(series: &Series) -> Series {
             is_invalid: false,
         }
     });
-    Series {
+    ChartSeries {
         dots: dots.collect(),
         ..series.clone()
     }
 }
 
 /// Through all that may be used and is on the axes.
-fn path(frame: &Frame<'_>, series: &Series) -> String {
+fn path(frame: &Frame<'_>, series: &ChartSeries) -> String {
     let sound = series.dots.iter().filter(|dot| !dot.is_invalid);
     let places = sound
         .filter(|dot| frame.holds(dot))
@@ -164,7 +164,7 @@ fn path(frame: &Frame<'_>, series: &Series) -> String {
 }
 
 /// What is below the line.
-fn area(frame: &Frame<'_>, series: &Series) -> String {
+fn area(frame: &Frame<'_>, series: &ChartSeries) -> String {
     let (Some(first), Some(last)) = (series.dots.first(), series.dots.last()) else {
         return String::new();
     };
@@ -174,7 +174,7 @@ fn area(frame: &Frame<'_>, series: &Series) -> String {
 }
 
 /// Where the truth lies, as far as every point tells.
-fn band(frame: &Frame<'_>, series: &Series) -> Markup {
+fn band(frame: &Frame<'_>, series: &ChartSeries) -> Markup {
     let sound = series.dots.iter().filter(|dot| !dot.is_invalid);
     let ends: Vec<(f64, f64, f64)> = sound
         .filter_map(|dot| dot.range.map(|(low, high)| (dot.x, low, high)))
@@ -189,7 +189,7 @@ fn band(frame: &Frame<'_>, series: &Series) -> Markup {
     html! { path.band d={ "M" (corners.join("L")) "Z" } {} }
 }
 
-fn dots(frame: &Frame<'_>, series: &Series) -> Markup {
+fn dots(frame: &Frame<'_>, series: &ChartSeries) -> Markup {
     let shown = series.dots.iter().filter(|dot| frame.holds(dot));
     html! {
         @for dot in shown {
@@ -205,14 +205,14 @@ fn dots(frame: &Frame<'_>, series: &Series) -> Markup {
 }
 
 /// What a pointer over a dot shows.
-fn told(chart: &Chart, series: &Series, dot: &Dot) -> String {
+fn told(chart: &Chart, series: &ChartSeries, dot: &Dot) -> String {
     let invalid = if dot.is_invalid { " (invalid)" } else { "" };
     let (x, y) = (chart.x.shown(dot.x), chart.y.shown(dot.y));
     format!("{}: {y} at {x}{invalid}", series.name)
 }
 
 /// Upright bars, as wide as the place between neighbours allows.
-fn bars(frame: &Frame<'_>, series: &Series) -> Markup {
+fn bars(frame: &Frame<'_>, series: &ChartSeries) -> Markup {
     let places: Vec<f64> = series.dots.iter().map(|dot| frame.x(dot.x)).collect();
     let gaps = places.windows(2).map(|pair| (pair[1] - pair[0]).abs());
     let width = (gaps.fold(24.0, f64::min) - 1.0).max(1.5);
@@ -227,7 +227,7 @@ fn bars(frame: &Frame<'_>, series: &Series) -> Markup {
     }
 }
 
-pub(super) fn swatch(series: &Series) -> Markup {
+pub(super) fn swatch(series: &ChartSeries) -> Markup {
     let colour = format!("s{}", series.colour);
     html! {
         svg.swatch.(colour) viewBox="0 0 24 12" aria-hidden="true" {

@@ -18,7 +18,7 @@ pub(crate) enum Unit {
 
 /// One axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Scale {
+pub(crate) struct AxisScale {
     /// What it is, with its unit.
     pub(crate) label: String,
     pub(crate) unit: Unit,
@@ -28,7 +28,7 @@ pub(crate) struct Scale {
     pub(crate) ticks: Vec<(f64, String)>,
 }
 
-impl Scale {
+impl AxisScale {
     /// From zero to a little over the highest of these.
     pub(crate) fn from_zero(label: &str, unit: Unit, values: impl Iterator<Item = f64>) -> Self {
         let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -176,22 +176,22 @@ fn rounded(value: f64, up: bool) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scale, Unit};
+    use super::{AxisScale, Unit};
 
-    fn ticks(scale: &Scale) -> Vec<&str> {
+    fn ticks(scale: &AxisScale) -> Vec<&str> {
         scale.ticks.iter().map(|(_, text)| text.as_str()).collect()
     }
 
     #[test]
     fn ticks_are_round_and_the_label_has_the_unit() {
-        let users = Scale::from_zero("users", Unit::Number, [1.0, 80.0].into_iter());
+        let users = AxisScale::from_zero("users", Unit::Number, [1.0, 80.0].into_iter());
         assert_eq!(ticks(&users), ["0", "20", "40", "60", "80"]);
-        let time = Scale::from_zero("mean", Unit::Time, [4.25e6].into_iter());
+        let time = AxisScale::from_zero("mean", Unit::Time, [4.25e6].into_iter());
         assert_eq!(time.label, "mean, ms");
         assert_eq!(ticks(&time), ["0", "1", "2", "3", "4", "5"]);
-        let share = Scale::from_zero("busy", Unit::Share, [0.93].into_iter());
+        let share = AxisScale::from_zero("busy", Unit::Share, [0.93].into_iter());
         assert_eq!(ticks(&share), ["0", "20", "40", "60", "80", "100"]);
-        let log = Scale::log("p99", Unit::Time, [310_000.0, 9.8e6].into_iter());
+        let log = AxisScale::log("p99", Unit::Time, [310_000.0, 9.8e6].into_iter());
         let expected = [
             "200 \u{b5}s",
             "500 \u{b5}s",
@@ -207,21 +207,21 @@ mod tests {
     #[test]
     fn what_is_next_to_a_round_figure_is_on_the_axis() {
         for value in [99_939.0, 100_000.0, 100_061.0, 199_900.0, 500_400.0] {
-            let scale = Scale::log("mean", Unit::Time, [value].into_iter());
+            let scale = AxisScale::log("mean", Unit::Time, [value].into_iter());
             assert!(scale.holds(value), "{value}: {scale:?}");
-            let wide = Scale::log("mean", Unit::Time, [value, 1e9].into_iter());
+            let wide = AxisScale::log("mean", Unit::Time, [value, 1e9].into_iter());
             assert!(wide.low <= value && wide.holds(value), "{value}: {wide:?}");
         }
     }
 
     #[test]
     fn places_run_from_one_end_to_the_other() {
-        let linear = Scale::from_zero("x", Unit::Number, [100.0].into_iter());
+        let linear = AxisScale::from_zero("x", Unit::Number, [100.0].into_iter());
         assert_eq!(
             [0.0, 50.0, 100.0, 200.0].map(|x| linear.place(x)),
             [0.0, 0.5, 1.0, 1.0]
         );
-        let log = Scale::log("x", Unit::Number, [1.0, 100.0].into_iter());
+        let log = AxisScale::log("x", Unit::Number, [1.0, 100.0].into_iter());
         let places = [0.0, 1.0, 10.0, 100.0].map(|x| (log.place(x) * 10.0).round());
         assert_eq!(places, [0.0, 0.0, 5.0, 10.0]);
     }
@@ -230,14 +230,14 @@ mod tests {
     fn nothing_to_draw_is_no_reason_to_fail() {
         let empty = || std::iter::empty();
         assert_eq!(
-            ticks(&Scale::from_zero("x", Unit::Number, empty())).len(),
+            ticks(&AxisScale::from_zero("x", Unit::Number, empty())).len(),
             6
         );
         assert_eq!(
-            ticks(&Scale::log("x", Unit::Number, empty())),
+            ticks(&AxisScale::log("x", Unit::Number, empty())),
             ["1", "2", "5", "10"]
         );
-        let nan = Scale::from_zero("x", Unit::Number, [f64::NAN, f64::INFINITY].into_iter());
+        let nan = AxisScale::from_zero("x", Unit::Number, [f64::NAN, f64::INFINITY].into_iter());
         assert!((nan.high() - 1.0).abs() < 1e-9);
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use turnstile_result::{Point, Run};
 
 use crate::{
-    chart::{Chart, Dot, Form, Mark, Scale, Series, Unit},
+    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit},
     curves::{self, Axis, Curve, is_usable, place},
     rows, text,
 };
@@ -49,7 +49,7 @@ fn dots(
     dots.collect()
 }
 
-fn across(curves: &[&Curve<'_>]) -> Scale {
+fn across(curves: &[&Curve<'_>]) -> AxisScale {
     let places = curves
         .iter()
         .flat_map(|curve| curve.points.iter().map(|point| place(point)));
@@ -61,9 +61,9 @@ fn across(curves: &[&Curve<'_>]) -> Scale {
     let name = curves[0].across();
     // Ladders that double crowd at the left of a plain axis.
     if least > 0.0 && most / least >= 20.0 {
-        return Scale::log(name, Unit::Number, places);
+        return AxisScale::log(name, Unit::Number, places);
     }
-    Scale::from_zero(name, Unit::Number, places)
+    AxisScale::from_zero(name, Unit::Number, places)
 }
 
 fn throughput(curves: &[&Curve<'_>]) -> Chart {
@@ -77,7 +77,7 @@ fn throughput(curves: &[&Curve<'_>]) -> Chart {
                 .map(|interval| (interval.low, interval.high));
             Some((point.throughput, range))
         });
-        series.push(Series::new(
+        series.push(ChartSeries::new(
             curve.legend("answered"),
             colour,
             Form::Marked,
@@ -85,7 +85,7 @@ fn throughput(curves: &[&Curve<'_>]) -> Chart {
         ));
         let bound = bounds(curve, &x);
         if !bound.is_empty() {
-            series.push(Series::new(
+            series.push(ChartSeries::new(
                 curve.legend("no more is possible"),
                 colour,
                 Form::Dashed,
@@ -109,7 +109,7 @@ fn throughput(curves: &[&Curve<'_>]) -> Chart {
     Chart {
         title: "Answers a second".to_owned(),
         about: "How many requests a second were answered, against how many asked.".to_owned(),
-        y: Scale::from_zero("answers a second", Unit::Number, std::iter::once(most)),
+        y: AxisScale::from_zero("answers a second", Unit::Number, std::iter::once(most)),
         x,
         series,
         marks,
@@ -117,7 +117,7 @@ fn throughput(curves: &[&Curve<'_>]) -> Chart {
 }
 
 /// What a lone user's response and the capacity allow; of a rate, what is offered.
-fn bounds(curve: &Curve<'_>, x: &Scale) -> Vec<Dot> {
+fn bounds(curve: &Curve<'_>, x: &AxisScale) -> Vec<Dot> {
     let bound = |users: f64| -> Option<f64> {
         match (curve.axis, curve.found) {
             (Axis::Rate, _) => Some(users),
@@ -154,8 +154,8 @@ fn response(curves: &[&Curve<'_>]) -> Chart {
         let p50 = dots(&curve.points, |point| {
             Some((to_float(point.times.response.at(0.5)?), None))
         });
-        series.push(Series::new("mean", 0, Form::Marked, mean));
-        series.push(Series::new("p50", 2, Form::Marked, p50));
+        series.push(ChartSeries::new("mean", 0, Form::Marked, mean));
+        series.push(ChartSeries::new("p50", 2, Form::Marked, p50));
     }
     for (number, curve) in curves.iter().enumerate() {
         let p99 = dots(&curve.points, |point| {
@@ -165,7 +165,12 @@ fn response(curves: &[&Curve<'_>]) -> Chart {
             Some((to_float(point.times.response.at(0.99)?), range))
         });
         let colour = if curves.len() == 1 { 1 } else { number };
-        series.push(Series::new(curve.legend("p99"), colour, Form::Marked, p99));
+        series.push(ChartSeries::new(
+            curve.legend("p99"),
+            colour,
+            Form::Marked,
+            p99,
+        ));
     }
     series.retain(|series| !series.dots.is_empty());
     let heights = series
@@ -181,7 +186,7 @@ fn response(curves: &[&Curve<'_>]) -> Chart {
         .to_owned(),
         about: "How long a request took, against how many asked.".to_owned(),
         x: across(curves),
-        y: Scale::log("response", Unit::Time, heights),
+        y: AxisScale::log("response", Unit::Time, heights),
         marks: Vec::new(),
         series,
     }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use turnstile_result::{Bottleneck, Change, Suspect};
 
-use super::stack::{Slice, stack};
+use super::stack::{StackSlice, stack};
 use crate::text;
 
 pub(super) fn body(found: &Bottleneck) -> Markup {
@@ -23,9 +23,9 @@ pub(super) fn body(found: &Bottleneck) -> Markup {
     }
 }
 
-fn slices(found: &Bottleneck) -> Vec<Slice> {
+fn slices(found: &Bottleneck) -> Vec<StackSlice> {
     let all: f64 = found.stages.iter().map(|stage| stage.users).sum();
-    let slices = found.stages.iter().map(|stage| Slice {
+    let slices = found.stages.iter().map(|stage| StackSlice {
         name: stage.name.clone(),
         share: stage.users / all.max(f64::MIN_POSITIVE),
         told: text::plain(stage.users),

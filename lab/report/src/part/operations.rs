@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use turnstile_result::{Distribution, Point, Run};
 use turnstile_stats::units::to_float;
 
-use super::stack::{Slice, stack};
+use super::stack::{StackSlice, stack};
 use crate::{curves::shown, text};
 
 pub(super) fn body(run: &Run) -> Option<Markup> {
@@ -39,7 +39,7 @@ fn composition(point: &Point) -> Markup {
     }
     let slices = point.operations.iter().map(|operation| {
         let share = total(&operation.response) / all;
-        Slice {
+        StackSlice {
             name: operation.name.clone(),
             share,
             told: text::share(share),

@@ -5,7 +5,7 @@ use turnstile_result::{Distribution, Load, Point, Run};
 use turnstile_stats::units::to_float;
 
 use crate::{
-    chart::{Chart, Dot, Form, Scale, Series, Unit},
+    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Unit},
     curves::shown,
     text,
 };
@@ -56,14 +56,14 @@ fn spread(run: &Run, points: &[&Point], is_alone: bool) -> Chart {
         } else {
             text::point(point, &run.points)
         };
-        series.push(Series::new(
+        series.push(ChartSeries::new(
             name,
             colour,
             Form::Line,
             line(&point.times.response),
         ));
         if is_alone {
-            series.push(Series::new(
+            series.push(ChartSeries::new(
                 "service, from sent",
                 1,
                 Form::Dashed,
@@ -79,8 +79,8 @@ fn spread(run: &Run, points: &[&Point], is_alone: bool) -> Chart {
     Chart {
         title: "Percentiles of the response".to_owned(),
         about: "How long each share of the requests took at most.".to_owned(),
-        x: Scale::with_ticks("share of requests that took no longer", 0.0, deepest, ticks),
-        y: Scale::log("response", Unit::Time, dots().map(|dot| dot.y)),
+        x: AxisScale::with_ticks("share of requests that took no longer", 0.0, deepest, ticks),
+        y: AxisScale::log("response", Unit::Time, dots().map(|dot| dot.y)),
         series,
         marks: Vec::new(),
     }
@@ -129,13 +129,13 @@ fn frequencies(run: &Run, point: &Point) -> Chart {
             text::point(point, &run.points)
         ),
         about: "The share of the responses, for each doubling of the time.".to_owned(),
-        x: Scale::log("response", Unit::Time, dots.iter().map(|dot| dot.x)),
-        y: Scale::from_zero(
+        x: AxisScale::log("response", Unit::Time, dots.iter().map(|dot| dot.x)),
+        y: AxisScale::from_zero(
             "share for each doubling",
             Unit::Share,
             dots.iter().map(|dot| dot.y),
         ),
-        series: vec![Series::new("responses", 0, Form::Area, dots)],
+        series: vec![ChartSeries::new("responses", 0, Form::Area, dots)],
         marks: Vec::new(),
     }
 }

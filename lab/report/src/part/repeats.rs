@@ -5,7 +5,7 @@ use turnstile_result::{Comparison, Point, Run};
 use turnstile_stats::{Interval, pairs, sample};
 
 use crate::{
-    chart::{Chart, Dot, Form, Mark, Scale, Series},
+    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark},
     curves::is_usable,
     summary, text,
 };
@@ -74,11 +74,11 @@ fn chart(run: &Run, groups: &[Vec<&Point>]) -> Chart {
         title: "Every run as a dot, and their mean".to_owned(),
         about: "Answers a second of each of several equal runs, and where their mean lies."
             .to_owned(),
-        x: Scale::with_ticks("equal runs", 0.0, wide, ticks),
-        y: Scale::around("answers a second", heights.into_iter()),
+        x: AxisScale::with_ticks("equal runs", 0.0, wide, ticks),
+        y: AxisScale::around("answers a second", heights.into_iter()),
         series: vec![
-            Series::new("runs", 0, Form::Dots, runs),
-            Series::new("mean of the runs", 1, Form::Dots, means),
+            ChartSeries::new("runs", 0, Form::Dots, runs),
+            ChartSeries::new("mean of the runs", 1, Form::Dots, means),
         ],
         marks: Vec::new(),
     }
@@ -152,9 +152,9 @@ fn ratios(comparison: &Comparison) -> Chart {
     Chart {
         title: "Ratios".to_owned(),
         about: "The ratio of both systems for each figure, with its interval.".to_owned(),
-        x: Scale::with_ticks("figure", 0.0, wide, ticks),
-        y: Scale::with_ticks("ratio", 1.0 - far, 1.0 + far, up),
-        series: vec![Series::new("ratio", 0, Form::Dots, dots)],
+        x: AxisScale::with_ticks("figure", 0.0, wide, ticks),
+        y: AxisScale::with_ticks("ratio", 1.0 - far, 1.0 + far, up),
+        series: vec![ChartSeries::new("ratio", 0, Form::Dots, dots)],
         marks: vec![
             Mark::Level {
                 y: 1.0 + comparison.margin,

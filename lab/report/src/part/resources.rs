@@ -6,10 +6,10 @@ use turnstile_stats::units::Bytes;
 
 use super::{
     limits,
-    stack::{Slice, stack},
+    stack::{StackSlice, stack},
 };
 use crate::{
-    chart::{Chart, Dot, Form, Scale, Series, Unit},
+    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Unit},
     curves::{self, is_usable, shown},
     text,
 };
@@ -34,7 +34,7 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
 }
 
 /// The parts of the mean response; by Little's law also of the users who wait.
-fn standing(point: &Point) -> Option<Vec<Slice>> {
+fn standing(point: &Point) -> Option<Vec<StackSlice>> {
     let split = &point.split;
     let parts = [
         ("behind earlier requests", split.backlog_ns),
@@ -45,7 +45,7 @@ fn standing(point: &Point) -> Option<Vec<Slice>> {
     ];
     let all: f64 = parts.iter().map(|(_, nanos)| nanos).sum();
     (all > 0.0).then(|| {
-        let slices = parts.into_iter().map(|(name, nanos)| Slice {
+        let slices = parts.into_iter().map(|(name, nanos)| StackSlice {
             name: name.to_owned(),
             share: nanos / all,
             told: text::time(nanos),
@@ -81,9 +81,9 @@ fn busy(run: &Run) -> Chart {
             });
         }
         dots.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series::new(*role, colour, Form::Dots, dots)
+        ChartSeries::new(*role, colour, Form::Dots, dots)
     });
-    let series: Vec<Series> = series.collect();
+    let series: Vec<ChartSeries> = series.collect();
     let heights = series
         .iter()
         .flat_map(|series| &series.dots)
@@ -91,8 +91,8 @@ fn busy(run: &Run) -> Chart {
     Chart {
         title: "Processors in use".to_owned(),
         about: "Processors that each process kept busy, against the answers a second. Through a straight line goes what a request costs.".to_owned(),
-        x: Scale::from_zero("answers a second", Unit::Number, run.points.iter().map(|point| point.throughput)),
-        y: Scale::from_zero("processors in use", Unit::Number, heights),
+        x: AxisScale::from_zero("answers a second", Unit::Number, run.points.iter().map(|point| point.throughput)),
+        y: AxisScale::from_zero("processors in use", Unit::Number, heights),
         series,
         marks: Vec::new(),
     }

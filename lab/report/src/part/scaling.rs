@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use turnstile_result::Run;
 
 use crate::{
-    chart::{Chart, Dot, Form, Scale, Series, Unit},
+    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Unit},
     text,
 };
 
@@ -30,8 +30,8 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
     });
     let linear = [fewest, most].map(|cores| Dot::at(cores, first.estimate * cores / fewest));
     let mut series = vec![
-        Series::new("capacity", 0, Form::Marked, capacity.collect()),
-        Series::new("as many times as cores", 2, Form::Dashed, linear.to_vec()),
+        ChartSeries::new("capacity", 0, Form::Marked, capacity.collect()),
+        ChartSeries::new("as many times as cores", 2, Form::Dashed, linear.to_vec()),
     ];
     if let Some(law) = &sweep.scaling {
         let at = |cores: f64| {
@@ -40,7 +40,7 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
                 / (1.0 + sigma * (cores - 1.0) + kappa * cores * (cores - 1.0))
         };
         let steps = (0..=40).map(|step| fewest + (most - fewest) * f64::from(step) / 40.0);
-        series.push(Series::new(
+        series.push(ChartSeries::new(
             "scalability law",
             1,
             Form::Line,
@@ -52,12 +52,12 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
     let chart = Chart {
         title: "Capacity by cores of the server".to_owned(),
         about: "How many answers a second the server can give on so many cores, or so much of their time.".to_owned(),
-        x: Scale::from_zero(
+        x: AxisScale::from_zero(
             "cores of the server",
             Unit::Number,
             rows.iter().map(|(cores, _)| *cores),
         ),
-        y: Scale::from_zero("answers a second", Unit::Number, heights),
+        y: AxisScale::from_zero("answers a second", Unit::Number, heights),
         series,
         marks: Vec::new(),
     };

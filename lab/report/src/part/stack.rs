@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 /// One part.
-pub(super) struct Slice {
+pub(super) struct StackSlice {
     pub(super) name: String,
     /// Of the whole.
     pub(super) share: f64,
@@ -14,7 +14,7 @@ pub(super) struct Slice {
 /// Slices below this are only in the words.
 const DRAWN_MIN: f64 = 0.002;
 
-pub(super) fn stack(title: &str, slices: &[Slice]) -> Markup {
+pub(super) fn stack(title: &str, slices: &[StackSlice]) -> Markup {
     let mut from = 0.0;
     let mut placed = Vec::new();
     for (number, slice) in slices.iter().enumerate() {

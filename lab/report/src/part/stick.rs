@@ -5,7 +5,7 @@ use turnstile_result::{Distribution, Point, Run};
 use turnstile_stats::units::to_float;
 
 use crate::{
-    chart::{Chart, Dot, Form, Mark, Scale, Series, Unit},
+    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit},
     curves::{self, Axis, Curve, is_usable},
     text,
 };
@@ -38,7 +38,7 @@ const fn why(is_open: bool) -> &'static str {
     }
 }
 
-fn series(curves: &[Curve<'_>], is_open: bool) -> Vec<Series> {
+fn series(curves: &[Curve<'_>], is_open: bool) -> Vec<ChartSeries> {
     let dots = |curve: &Curve<'_>, of: fn(&Point) -> &Distribution| -> Vec<Dot> {
         let dots = curve.points.iter().filter_map(|point| {
             Some(Dot {
@@ -54,7 +54,7 @@ fn series(curves: &[Curve<'_>], is_open: bool) -> Vec<Series> {
     for (number, curve) in curves.iter().enumerate() {
         let colour = if curves.len() == 1 { 1 } else { number };
         let response = dots(curve, |point| &point.times.response);
-        series.push(Series::new(
+        series.push(ChartSeries::new(
             curve.legend("response p99"),
             colour,
             // A line through repeats would go to and fro.
@@ -68,7 +68,7 @@ fn series(curves: &[Curve<'_>], is_open: bool) -> Vec<Series> {
         if is_open && !curve.has_repeats() {
             let colour = if curves.len() == 1 { 0 } else { number };
             let service = dots(curve, |point| &point.times.service);
-            series.push(Series::new(
+            series.push(ChartSeries::new(
                 curve.legend("service p99"),
                 colour,
                 Form::Dashed,
@@ -79,11 +79,11 @@ fn series(curves: &[Curve<'_>], is_open: bool) -> Vec<Series> {
     series
 }
 
-fn chart(run: &Run, series: Vec<Series>) -> Chart {
+fn chart(run: &Run, series: Vec<ChartSeries>) -> Chart {
     let dots = || series.iter().flat_map(|series| &series.dots);
     let (x, y) = (
-        Scale::from_zero("answers a second", Unit::Number, dots().map(|dot| dot.x)),
-        Scale::log("p99", Unit::Time, dots().map(|dot| dot.y)),
+        AxisScale::from_zero("answers a second", Unit::Number, dots().map(|dot| dot.x)),
+        AxisScale::log("p99", Unit::Time, dots().map(|dot| dot.y)),
     );
     let capacity = run.capacity.as_ref().and_then(|capacity| capacity.rate);
     let marks = capacity.map(|rate| Mark::Strip {

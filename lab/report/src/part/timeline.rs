@@ -5,7 +5,7 @@ use turnstile_result::{Bins, Point, Run};
 use turnstile_stats::units::to_float;
 
 use crate::{
-    chart::{Chart, Dot, Form, Mark, Scale, Series, Unit},
+    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit},
     curves::shown,
     text,
 };
@@ -75,8 +75,8 @@ fn places(count: usize) -> f64 {
     to_float(u64::try_from(count).expect("a length has at most 64 bits"))
 }
 
-fn along(pieces: &[Piece]) -> Scale {
-    Scale::from_zero(
+fn along(pieces: &[Piece]) -> AxisScale {
+    AxisScale::from_zero(
         "seconds since the start",
         Unit::Number,
         pieces.iter().map(|piece| piece.at_s),
@@ -100,14 +100,14 @@ fn rates(point: &Point, pieces: &[Piece]) -> Chart {
             .map(|piece| Dot::at(piece.at_s, of(piece)))
             .collect()
     };
-    let mut series = vec![Series::new(
+    let mut series = vec![ChartSeries::new(
         "answered",
         0,
         Form::Line,
         dots(|piece| piece.rate),
     )];
     if pieces.iter().any(|piece| piece.failed > 0.0) {
-        series.push(Series::new(
+        series.push(ChartSeries::new(
             "failed",
             5,
             Form::Bars,
@@ -118,7 +118,7 @@ fn rates(point: &Point, pieces: &[Piece]) -> Chart {
         title: "Answers a second over time".to_owned(),
         about: "Answers and failures a second since the start of the point.".to_owned(),
         x: along(pieces),
-        y: Scale::from_zero(
+        y: AxisScale::from_zero(
             "answers a second",
             Unit::Number,
             pieces.iter().map(|piece| piece.rate),
@@ -137,8 +137,8 @@ fn responses(point: &Point, pieces: &[Piece]) -> Chart {
         title: "Mean response over time".to_owned(),
         about: "The mean response of what was answered in each piece of the point.".to_owned(),
         x: along(pieces),
-        y: Scale::from_zero("mean response", Unit::Time, dots.iter().map(|dot| dot.y)),
-        series: vec![Series::new("mean response", 0, Form::Line, dots)],
+        y: AxisScale::from_zero("mean response", Unit::Time, dots.iter().map(|dot| dot.y)),
+        series: vec![ChartSeries::new("mean response", 0, Form::Line, dots)],
         marks: cut(point).into_iter().collect(),
     }
 }

@@ -6,12 +6,12 @@ use turnstile_stats::{
     units::{count, to_float},
 };
 
-use super::{Cell, Place, Table, Unit, measured, together};
+use super::{Cell, CellUnit, Place, Table, measured, together};
 use crate::{Column, Figure, QUOTAS, experiment::requests_of};
 
 /// Wall times and rates with how they differ, of so many requests on so many cores.
 pub(super) fn tables(columns: &[Column]) -> Vec<Table> {
-    let table = |title: &str, unit, published: fn(&Timed) -> Published, ours: Ours| {
+    let table = |title: &str, unit, published: fn(&Timed) -> PublishedCores, ours: Ours| {
         let places = places_of_cores(published);
         let rows = places.iter().map(|place| place.row(columns, ours));
         Table {
@@ -24,7 +24,7 @@ pub(super) fn tables(columns: &[Column]) -> Vec<Table> {
     vec![
         table(
             "Wall time of all requests",
-            Unit::Seconds,
+            CellUnit::Seconds,
             |row| {
                 let spread = row.deviation / 1e3;
                 (row.mean, Some((row.mean - spread, row.mean + spread)))
@@ -33,7 +33,7 @@ pub(super) fn tables(columns: &[Column]) -> Vec<Table> {
         ),
         table(
             "Throughput",
-            Unit::PerSecond,
+            CellUnit::PerSecond,
             |row| {
                 let (all, spread) = (to_float(row.requests), row.deviation / 1e3);
                 let range = (all / (row.mean + spread), all / (row.mean - spread));
@@ -49,13 +49,13 @@ pub(super) fn tables(columns: &[Column]) -> Vec<Table> {
         ),
         table(
             "Standard deviation of the wall time",
-            Unit::Seconds,
+            CellUnit::Seconds,
             |row| (row.deviation / 1e3, None),
             |here| spread(here, |_runs| 1.0),
         ),
         table(
             "Standard error of the mean wall time",
-            Unit::Seconds,
+            CellUnit::Seconds,
             |row| (row.error / 1e3, None),
             |here| spread(here, f64::sqrt),
         ),
@@ -63,7 +63,7 @@ pub(super) fn tables(columns: &[Column]) -> Vec<Table> {
 }
 
 /// A figure, and where it lies.
-type Published = (f64, Option<(f64, f64)>);
+type PublishedCores = (f64, Option<(f64, f64)>);
 
 /// What equal runs say together.
 type Ours = fn(&[&Figure]) -> Option<Cell>;
@@ -96,7 +96,7 @@ fn spread(runs: &[&Figure], by: fn(f64) -> f64) -> Option<Cell> {
     })
 }
 
-fn places_of_cores(published: fn(&Timed) -> Published) -> Vec<Place> {
+fn places_of_cores(published: fn(&Timed) -> PublishedCores) -> Vec<Place> {
     let mut places = Vec::new();
     for row in &exchange() {
         let series = requests_of(row.requests);
