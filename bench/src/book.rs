@@ -17,7 +17,7 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
 };
 use drive::Pass;
 use harness::Harness;
@@ -110,7 +110,7 @@ fn regimes(messages: usize) -> Result<Section> {
     Ok(section)
 }
 
-fn row(regime: MarketRegime, messages: usize) -> Result<Subject> {
+fn row(regime: MarketRegime, messages: usize) -> Result<MeasuredRow> {
     let stream = OrderFlow::of(regime, messages);
     let passes: Vec<Pass> = (0..ROUNDS)
         .map(|_| drive::pass(&stream, false))
@@ -144,5 +144,5 @@ fn row(regime: MarketRegime, messages: usize) -> Result<Subject> {
             format!("{:016x}", timed.checksum),
         ),
     ];
-    Ok(Subject::new(regime.to_string(), figures))
+    Ok(MeasuredRow::new(regime.to_string(), figures))
 }

@@ -23,7 +23,7 @@ use crate::{
     pin::{self, CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
 };
 
 pub(crate) use planted::{Planted, serve};
@@ -205,7 +205,7 @@ impl Lab<'_> {
                 Figure::one("P", probability),
                 Figure::text("why", why),
             ];
-            Ok(Subject::new(case.planted.as_str(), figures))
+            Ok(MeasuredRow::new(case.planted.as_str(), figures))
         });
         let rows = rows.collect::<Result<_>>()?;
         let setting = format!(
@@ -228,7 +228,7 @@ impl Lab<'_> {
                 is_right(case.expected.contains(&code)),
                 Figure::text("because", said.because().join(", ")),
             ];
-            Ok(Subject::new(case.planted.as_str(), figures))
+            Ok(MeasuredRow::new(case.planted.as_str(), figures))
         });
         let rows = rows.collect::<Result<_>>()?;
         let setting = format!("`lab run` for {} where nothing else is said", self.seconds);

@@ -19,7 +19,7 @@ use crate::{
     pin,
     process::us_each,
     ratio::Bound,
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
     server::{Kind, Server, ServerDurability},
 };
 
@@ -141,7 +141,7 @@ fn measure(ground: &Ground, peer: &Peer) -> Result<Section> {
             if peer.is_told_batches { BETWEEN } else { "" }
         );
         let subjects = names.into_iter().zip(&samples);
-        let subjects = subjects.map(|(name, samples)| Subject::new(name, figures(samples)));
+        let subjects = subjects.map(|(name, samples)| MeasuredRow::new(name, figures(samples)));
         Ok((setting, subjects.collect()))
     })?;
     claim(&mut section, peer.tool);

@@ -16,7 +16,7 @@ use crate::{
     pin,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
 };
 use pace::{PIPELINES, Pace};
 use served::{CASES, Served, ServedCase};
@@ -81,7 +81,7 @@ fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<Pace>)> {
                 Figure::new("telling", of(&paces, pipeline, |pace| pace.telling_ns)),
                 Figure::new("checking", of(&paces, pipeline, |pace| pace.checking_ns)),
             ];
-            Subject::new(format!("pipeline {pipeline}"), figures)
+            MeasuredRow::new(format!("pipeline {pipeline}"), figures)
         });
         let setting = format!(
             "{rounds} rounds of {operations} bookings and cancellations in 50 rooms, which an honest server \
@@ -114,7 +114,7 @@ fn found(rounds: u64) -> Result<Section> {
         let seconds = (1..=rounds).map(|seed| pace::find(MILLION, seed));
         let seconds = Figure::new(FOUND, seconds.collect::<Result<_>>()?);
         let setting = "One booking in a million is sold twice".to_owned();
-        Ok((setting, vec![Subject::new("rooms", vec![seconds])]))
+        Ok((setting, vec![MeasuredRow::new("rooms", vec![seconds])]))
     })?;
     let ratio = Ratio::spread(section.subjects[0].values(FOUND));
     let target = "one booking in a million that is sold twice, found after s";
@@ -180,7 +180,7 @@ fn beside(
             way,
         } = case;
         let name = format!("{service}, pipeline {pipeline}, replayed {}", way.word());
-        section.subjects.push(Subject::new(name, figures));
+        section.subjects.push(MeasuredRow::new(name, figures));
     }
     section
 }

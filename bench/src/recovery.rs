@@ -17,7 +17,7 @@ use crate::{
     machine::Machine,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
 };
 use filling::{Fill, wall_clock};
 
@@ -88,8 +88,8 @@ fn compare(section: &mut Section, earlier: &Report) {
         .sections
         .iter()
         .flat_map(|section| &section.subjects);
-    let before: Vec<&Subject> = before.collect();
-    let median = |subject: &Subject| Ratio::spread(subject.values(RATE)).median;
+    let before: Vec<&MeasuredRow> = before.collect();
+    let median = |subject: &MeasuredRow| Ratio::spread(subject.values(RATE)).median;
     let rows = section.subjects.iter().filter_map(|now| {
         let before = before.iter().find(|before| before.name == now.name)?;
         Some((now.name.clone(), median(now) / median(before)))
@@ -101,7 +101,7 @@ fn compare(section: &mut Section, earlier: &Report) {
 }
 
 /// Two rows: of the journal alone, then of the snapshot of the same state.
-fn recoveries(fill: Fill, records: u32, scratch: &Path) -> Result<[Subject; 2]> {
+fn recoveries(fill: Fill, records: u32, scratch: &Path) -> Result<[MeasuredRow; 2]> {
     let directory = tempfile::tempdir_in(scratch)?;
     let path = directory.path();
     let (mut backend, _) = Embedded::open(Some(path), options(0))?;
@@ -114,7 +114,7 @@ fn recoveries(fill: Fill, records: u32, scratch: &Path) -> Result<[Subject; 2]> 
         let rates = seconds.iter().map(|seconds| f64::from(records) / seconds);
         let rates = Figure::new(RATE, rates.collect());
         let name = format!("{fill}, {what}");
-        Subject::new(name, vec![Figure::new("s", seconds), rates])
+        MeasuredRow::new(name, vec![Figure::new("s", seconds), rates])
     };
     Ok([row("journal", journal), row("snapshot", snapshot)])
 }

@@ -15,7 +15,7 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     probe::Probe,
     ratio::Ratio,
-    section::{Claim, Figure, Section, Subject, Values},
+    section::{Claim, Figure, Section, MeasuredRow, FigureValues},
 };
 
 /// What a command of this program measures.
@@ -170,11 +170,11 @@ fn write_section(f: &mut fmt::Formatter<'_>, section: &Section) -> fmt::Result {
     let names: Vec<&str> = names.collect();
     writeln!(f, "\n| | {} |", names.join(" | "))?;
     let alignments = first.figures.iter().map(|figure| match figure.values {
-        Values::Numbers(_) => "---:|",
-        Values::Text(_) => "---|",
+        FigureValues::Numbers(_) => "---:|",
+        FigureValues::Text(_) => "---|",
     });
     writeln!(f, "|---|{}", alignments.collect::<String>())?;
-    for Subject { name, figures } in &section.subjects {
+    for MeasuredRow { name, figures } in &section.subjects {
         let cells = figures.iter().map(|figure| format!(" {} |", cell(figure)));
         writeln!(f, "| {name} |{}", cells.collect::<String>())?;
     }
@@ -206,9 +206,9 @@ fn conditions(section: &Section) -> Option<String> {
 
 fn cell(figure: &Figure) -> String {
     match &figure.values {
-        Values::Numbers(values) if values.is_empty() => "-".to_owned(),
-        Values::Numbers(values) => shown(&Ratio::spread(values)),
-        Values::Text(text) => text.clone(),
+        FigureValues::Numbers(values) if values.is_empty() => "-".to_owned(),
+        FigureValues::Numbers(values) => shown(&Ratio::spread(values)),
+        FigureValues::Text(text) => text.clone(),
     }
 }
 

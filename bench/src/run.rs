@@ -12,7 +12,7 @@ use crate::{
     probe::{Probe, syncs_at_once_us},
     ratio::Ratio,
     scenario::{Core, Floor, Part, Prepare, Row},
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
     server::{Doors, MessageRelay, Server},
 };
 
@@ -64,13 +64,13 @@ pub(crate) fn measure(ground: &Ground, part: &Part) -> Result<Section> {
     Ok(section)
 }
 
-fn subject(part: &Part, row: &Row, mut figures: BTreeMap<&str, Vec<f64>>) -> Subject {
+fn subject(part: &Part, row: &Row, mut figures: BTreeMap<&str, Vec<f64>>) -> MeasuredRow {
     let labels = part.figures.iter().map(|column| column.label.as_str());
     let figures = labels.map(|label| {
         let values = figures.remove(label).unwrap_or_default();
         Figure::new(label, values)
     });
-    Subject::new(row.name.as_str(), figures.collect())
+    MeasuredRow::new(row.name.as_str(), figures.collect())
 }
 
 /// What a section needs while it runs, and what it has measured.

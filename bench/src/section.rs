@@ -28,13 +28,13 @@ pub(crate) struct Section {
     /// Use of the machine by other processes during the measurement, in percent of a core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) neighbours_percent: Option<f64>,
-    pub(crate) subjects: Vec<Subject>,
+    pub(crate) subjects: Vec<MeasuredRow>,
     pub(crate) claims: Vec<Claim>,
 }
 
 /// Something that was measured: a row of the table.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct Subject {
+pub(crate) struct MeasuredRow {
     pub(crate) name: String,
     pub(crate) figures: Vec<Figure>,
 }
@@ -43,13 +43,13 @@ pub(crate) struct Subject {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Figure {
     pub(crate) name: String,
-    pub(crate) values: Values,
+    pub(crate) values: FigureValues,
 }
 
 /// A value for each round, or words.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Values {
+pub(crate) enum FigureValues {
     Numbers(Vec<f64>),
     Text(String),
 }
@@ -63,7 +63,7 @@ pub(crate) struct Claim {
     pub(crate) verdict: Verdict,
 }
 
-impl Subject {
+impl MeasuredRow {
     pub(crate) fn new(name: impl Into<String>, figures: Vec<Figure>) -> Self {
         let name = name.into();
         Self { name, figures }
@@ -76,7 +76,7 @@ impl Subject {
     pub(crate) fn values(&self, name: &str) -> &[f64] {
         let figure = self.figures.iter().find(|figure| figure.name == name);
         match figure.map(|figure| &figure.values) {
-            Some(Values::Numbers(values)) => values,
+            Some(FigureValues::Numbers(values)) => values,
             _ => panic!("{} has no figure {name}", self.name),
         }
     }
@@ -84,7 +84,7 @@ impl Subject {
 
 impl Figure {
     pub(crate) fn new(name: impl Into<String>, values: Vec<f64>) -> Self {
-        let (name, values) = (name.into(), Values::Numbers(values));
+        let (name, values) = (name.into(), FigureValues::Numbers(values));
         Self { name, values }
     }
 
@@ -94,7 +94,7 @@ impl Figure {
     }
 
     pub(crate) fn text(name: impl Into<String>, text: impl Into<String>) -> Self {
-        let (name, values) = (name.into(), Values::Text(text.into()));
+        let (name, values) = (name.into(), FigureValues::Text(text.into()));
         Self { name, values }
     }
 }
@@ -104,7 +104,7 @@ impl Section {
     pub(crate) fn new(
         title: impl Into<String>,
         setting: impl Into<String>,
-        subjects: Vec<Subject>,
+        subjects: Vec<MeasuredRow>,
     ) -> Self {
         Self {
             title: title.into(),
@@ -122,7 +122,7 @@ impl Section {
     pub(crate) fn between_probes(
         ground: &Ground,
         title: impl Into<String>,
-        measure: impl FnOnce() -> Result<(String, Vec<Subject>)>,
+        measure: impl FnOnce() -> Result<(String, Vec<MeasuredRow>)>,
     ) -> Result<Self> {
         let before = ground.probe()?;
         let neighbours = Neighbours::watch()?;
@@ -138,7 +138,7 @@ impl Section {
     /// Measures and watches what other processes use, without probes.
     pub(crate) fn watched(
         title: impl Into<String>,
-        measure: impl FnOnce() -> Result<(String, Vec<Subject>)>,
+        measure: impl FnOnce() -> Result<(String, Vec<MeasuredRow>)>,
     ) -> Result<Self> {
         let neighbours = Neighbours::watch()?;
         let (setting, subjects) = measure()?;
@@ -184,7 +184,7 @@ impl Section {
 
 #[cfg(test)]
 mod tests {
-    use super::{Claim, Figure, Section, Subject};
+    use super::{Claim, Figure, Section, MeasuredRow};
     use crate::{
         probe::Probe,
         ratio::{Bound, Ratio, Verdict},
@@ -197,7 +197,7 @@ mod tests {
         };
         let subject = |name: &str, values: &[f64]| {
             let other = Figure::new("other", vec![1.0; values.len()]);
-            Subject::new(name, vec![other, Figure::new("rate", values.to_vec())])
+            MeasuredRow::new(name, vec![other, Figure::new("rate", values.to_vec())])
         };
         let subjects = vec![subject("ours", &[4.0, 9.0]), subject("peer", &[2.0, 3.0])];
         Section {

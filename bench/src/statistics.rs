@@ -14,7 +14,7 @@ use crate::{
     arguments::RunExtent,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Section, Subject},
+    section::{Section, MeasuredRow},
 };
 use alarms::{ALARMS, HIGHER, SAME};
 use intervals::{ACCEPTED, HELD, IntervalCase};
@@ -86,7 +86,7 @@ fn intervals(rows: Vec<IntervalCase>, runs: u32) -> Section {
     section
 }
 
-fn knees(rows: Vec<Subject>, times: u32) -> Section {
+fn knees(rows: Vec<MeasuredRow>, times: u32) -> Section {
     let [capacity, knee] = [&rows[0], &rows[2]].map(|row| row.values(P95)[0]);
     let setting = format!(
         "Twelve closed systems (a station of 1, 2, 4 or 16 servers: alone, with a second station, with users \
@@ -100,7 +100,7 @@ fn knees(rows: Vec<Subject>, times: u32) -> Section {
     section
 }
 
-fn alarms(rows: Vec<Subject>, comparisons: u32) -> Section {
+fn alarms(rows: Vec<MeasuredRow>, comparisons: u32) -> Section {
     let drifting = rows.last().map(|row| row.values(ALARMS)[0]);
     let drifting: Vec<f64> = drifting.into_iter().collect();
     let setting = format!(
@@ -113,7 +113,7 @@ fn alarms(rows: Vec<Subject>, comparisons: u32) -> Section {
     section
 }
 
-fn powers(rows: Vec<Subject>) -> Section {
+fn powers(rows: Vec<MeasuredRow>) -> Section {
     let [higher, same] = [HIGHER, SAME].map(|figure| rows[0].values(figure)[0]);
     let setting = "As many pairs as are planned for a difference of 2 % with a power of 90 %, which is also \
                    the margin of \"the same\". In percent";

@@ -35,10 +35,10 @@ static TRANSPORT: Transport = Transport {
 
 thread_local! {
     /// The harness calls an engine from one thread, and only its transport from another.
-    static ENGINE: RefCell<Option<Engine>> = const { RefCell::new(None) };
+    static ENGINE: RefCell<Option<LoadedEngine>> = const { RefCell::new(None) };
 }
 
-struct Engine {
+struct LoadedEngine {
     session: Session,
     reports: ReportsTo,
 }
@@ -57,7 +57,7 @@ struct Queue {
     handle: *mut c_void,
 }
 
-impl Engine {
+impl LoadedEngine {
     #[inline]
     fn handle(&mut self, messages: &[Message]) {
         match self.reports {
@@ -108,7 +108,7 @@ impl ReportSink for Queue {
     }
 }
 
-fn with_engine<T>(job: impl FnOnce(&mut Engine) -> T) -> T {
+fn with_engine<T>(job: impl FnOnce(&mut LoadedEngine) -> T) -> T {
     ENGINE.with_borrow_mut(|engine| job(engine.as_mut().expect("engine_init comes first")))
 }
 
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn engine_init(_seed: u64, transport: *const Transport, ha
         ReportsTo::Queue(Queue { transport, handle })
     };
     let session = Session::new();
-    ENGINE.set(Some(Engine { session, reports }));
+    ENGINE.set(Some(LoadedEngine { session, reports }));
 }
 
 #[unsafe(no_mangle)]
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn engine_on_batch(messages: *const Message, count: u32) {
 #[unsafe(no_mangle)]
 pub extern "C" fn engine_flush() {
     with_engine(|engine| match engine.reports {
-        // SAFETY: as in `Engine::handle`.
+        // SAFETY: as in `LoadedEngine::handle`.
         ReportsTo::Channel(channel) => unsafe { &mut (*channel).producer }.flush(),
         // SAFETY: the handle is the transport's own.
         ReportsTo::Queue(queue) => unsafe { (queue.transport.flush)(queue.handle) },

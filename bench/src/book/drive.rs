@@ -57,7 +57,7 @@ pub(super) fn pass(messages: &[Message], timed: bool) -> Result<Pass> {
         let engine = scope.spawn(move || -> Result<_> {
             pin(SERVER_CORE)?;
             let desk = Desk::new(RESTING, PARCEL_ROOM);
-            let mut engine = Engine { desk, full, empty };
+            let mut engine = DeskEngine { desk, full, empty };
             let start = Instant::now();
             let (first, second) = messages.split_at(messages.len() / 2);
             let mut latency = timed.then(histogram);
@@ -89,13 +89,13 @@ fn histogram() -> Histogram<u64> {
 }
 
 /// The desk and its two ways to the consumer.
-struct Engine {
+struct DeskEngine {
     desk: Desk,
     full: SyncSender<Vec<Told>>,
     empty: Receiver<Vec<Told>>,
 }
 
-impl Engine {
+impl DeskEngine {
     fn run(&mut self, messages: &[Message], latency: Option<&mut Histogram<u64>>) -> Result<()> {
         let Some(latency) = latency else {
             for message in messages {

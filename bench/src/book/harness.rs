@@ -15,9 +15,9 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
 };
-use program::{Engine, HarnessProgram};
+use program::{HarnessEngine, HarnessProgram};
 
 #[derive(Args, Debug)]
 pub(crate) struct Harness {
@@ -96,7 +96,7 @@ pub(crate) fn measure(arguments: &Harness, extent: &RunExtent) -> Result<Report>
     Report::written(extent, "harness", [title, AGAIN], (Some(machine), sections))
 }
 
-fn scenarios(program: &HarnessProgram, engines: &[Engine], rounds: usize) -> Result<Section> {
+fn scenarios(program: &HarnessProgram, engines: &[HarnessEngine], rounds: usize) -> Result<Section> {
     let mut section = Section::watched("Scenarios", || {
         let mut subjects = Vec::new();
         for scenario in SCENARIOS {
@@ -139,7 +139,7 @@ fn scenarios(program: &HarnessProgram, engines: &[Engine], rounds: usize) -> Res
 }
 
 /// Our engine against the better of the others, round by round. None where there are no others.
-fn against_peers(row: &Subject, ours: usize) -> Option<Ratio> {
+fn against_peers(row: &MeasuredRow, ours: usize) -> Option<Ratio> {
     let engines = row.figures.iter().filter(|figure| figure.name != OWN);
     let engines: Vec<&[f64]> = engines.map(|figure| row.values(&figure.name)).collect();
     let (ours, peers) = (engines[ours], &engines[OURS..]);
@@ -149,7 +149,7 @@ fn against_peers(row: &Subject, ours: usize) -> Option<Ratio> {
 }
 
 /// Ours with its own transport, ours with the harness's, and the others.
-fn contestants(arguments: &Harness) -> Result<Vec<Engine>> {
+fn contestants(arguments: &Harness) -> Result<Vec<HarnessEngine>> {
     let library = match &arguments.library {
         Some(library) => library.clone(),
         None => env::current_exe()?.with_file_name("libturnstile_harness.so"),
@@ -158,7 +158,7 @@ fn contestants(arguments: &Harness) -> Result<Vec<Engine>> {
         let build = "build it with \"cargo build --release -p turnstile-harness\"";
         format!("cannot find our engine {}; {build}", library.display())
     })?;
-    let ours = |name: &str, transport| Engine {
+    let ours = |name: &str, transport| HarnessEngine {
         name: name.to_owned(),
         file: library.clone(),
         transport,
@@ -169,7 +169,7 @@ fn contestants(arguments: &Harness) -> Result<Vec<Engine>> {
     ];
     for HarnessPeer { name, file } in &arguments.engines {
         let found = file.canonicalize();
-        engines.push(Engine {
+        engines.push(HarnessEngine {
             name: name.clone(),
             file: found.with_context(|| format!("cannot find engine {}", file.display()))?,
             transport: "own",
@@ -181,10 +181,10 @@ fn contestants(arguments: &Harness) -> Result<Vec<Engine>> {
 /// All rounds of a scenario; engines take turns.
 fn row(
     program: &HarnessProgram,
-    engines: &[Engine],
+    engines: &[HarnessEngine],
     scenario: &str,
     rounds: usize,
-) -> Result<Subject> {
+) -> Result<MeasuredRow> {
     let mut rates = vec![Vec::new(); engines.len()];
     let mut own_ns = Vec::new();
     for _ in 0..rounds {
@@ -204,11 +204,11 @@ fn row(
     let engines = engines.iter().zip(rates);
     let figures = engines.map(|(engine, rates)| Figure::new(engine.name.as_str(), rates));
     let figures = figures.chain([Figure::new(OWN, own_ns)]);
-    Ok(Subject::new(scenario, figures.collect()))
+    Ok(MeasuredRow::new(scenario, figures.collect()))
 }
 
 /// Whether all engines report the same bytes where the harness does not know the right ones.
-fn identities(program: &HarnessProgram, engines: &[Engine]) -> Result<Section> {
+fn identities(program: &HarnessProgram, engines: &[HarnessEngine]) -> Result<Section> {
     let mut subjects = Vec::new();
     for seed in OTHER_SEEDS {
         for scenario in SCENARIOS {
@@ -220,7 +220,7 @@ fn identities(program: &HarnessProgram, engines: &[Engine]) -> Result<Section> {
                 Figure::text("all identical", if identical { "yes" } else { "**no**" }),
                 Figure::text("SHA-256 of ours", hashes[0].as_str()),
             ];
-            subjects.push(Subject::new(format!("{scenario}, seed {seed}"), figures));
+            subjects.push(MeasuredRow::new(format!("{scenario}, seed {seed}"), figures));
         }
     }
     let setting = format!(
@@ -232,7 +232,7 @@ fn identities(program: &HarnessProgram, engines: &[Engine]) -> Result<Section> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, HarnessPeer, OWN, Ratio, Subject, against_peers};
+    use super::{Figure, HarnessPeer, OWN, Ratio, MeasuredRow, against_peers};
 
     #[test]
     fn the_peer_is_the_better_of_the_others_in_each_round() {
@@ -242,7 +242,7 @@ mod tests {
         let figures = figures.map(|(name, rates)| Figure::new(*name, rates.to_vec()));
         let mut figures: Vec<Figure> = figures.collect();
         figures.push(Figure::new(OWN, vec![40.0, 42.0]));
-        let mut row = Subject::new("normal", figures);
+        let mut row = MeasuredRow::new("normal", figures);
         let ratio = |median, min, max| Some(Ratio { median, min, max });
         assert_eq!(against_peers(&row, 0), ratio(2.5, 2.0, 3.0));
         assert_eq!(against_peers(&row, 1), ratio(1.5, 1.0, 2.0));

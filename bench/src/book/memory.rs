@@ -6,7 +6,7 @@ use turnstile_trial::Tally;
 use crate::{
     dice::Dice,
     ratio::{Bound, Ratio},
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
 };
 
 /// The most bytes of a resting order in one dense book.
@@ -27,7 +27,7 @@ pub(super) fn measure(orders: u32) -> Section {
         ),
     ];
     let subjects = rows.map(|(shape, bytes)| {
-        Subject::new(
+        MeasuredRow::new(
             format!("{orders} in {shape}"),
             vec![Figure::one("bytes each", bytes)],
         )

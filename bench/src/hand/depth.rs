@@ -15,7 +15,7 @@ use crate::{
     probe::joined,
     process::{self, us_each},
     ratio::Bound,
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
 };
 
 const CPU: &str = "CPU, us";
@@ -67,7 +67,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     Ok(section)
 }
 
-fn in_process(rounds: usize) -> Result<(Vec<Subject>, f64)> {
+fn in_process(rounds: usize) -> Result<(Vec<MeasuredRow>, f64)> {
     pin(SERVER_CORE)?;
     let mut few = Hotel::with(FEW)?;
     let empty = process::resident_bytes(std::process::id())?;
@@ -89,9 +89,9 @@ fn in_process(rounds: usize) -> Result<(Vec<Subject>, f64)> {
     Ok((subjects, bytes))
 }
 
-pub(super) fn subject(place: &str, bookings: u32, values: Vec<f64>) -> Subject {
+pub(super) fn subject(place: &str, bookings: u32, values: Vec<f64>) -> MeasuredRow {
     let name = format!("{place}, {bookings} bookings stand");
-    Subject::new(name, vec![Figure::new(CPU, values)])
+    MeasuredRow::new(name, vec![Figure::new(CPU, values)])
 }
 
 /// A machine with bookings in it, and who books more.

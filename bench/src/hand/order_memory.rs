@@ -16,7 +16,7 @@ use crate::{
     probe::joined,
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
     server::{Kind, ServerDurability},
 };
 
@@ -42,7 +42,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
             ))?;
             for (how, bytes) in [("counted", counted), ("resident", resident)] {
                 let figures = vec![Figure::one(BYTES, bytes)];
-                subjects.push(Subject::new(format!("{what}, {how}"), figures));
+                subjects.push(MeasuredRow::new(format!("{what}, {how}"), figures));
             }
         }
         let setting = format!(

@@ -12,7 +12,7 @@ use crate::{
     ground::{Ground, tell},
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
     server::{Kind, Server, ServerDurability},
 };
 
@@ -62,7 +62,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
                 let values = grown.iter().map(|mib: &[f64; 2]| mib[at]);
                 Figure::new(*figure, values.collect())
             });
-            Subject::new(format!("turnstile memory, {name}"), figures.collect())
+            MeasuredRow::new(format!("turnstile memory, {name}"), figures.collect())
         });
         Ok((setting, subjects.collect()))
     })?;

@@ -6,7 +6,7 @@ use crate::{
     ground::{Ground, tell},
     load::{fill, redis_benchmark},
     process::bytes_each,
-    section::{Figure, Section, Subject},
+    section::{Figure, Section, MeasuredRow},
     server::{Kind, Server, ServerDurability},
 };
 
@@ -36,13 +36,13 @@ impl Measured {
         Ok(())
     }
 
-    fn subject(self, name: &str) -> Subject {
+    fn subject(self, name: &str) -> MeasuredRow {
         let figures = vec![
             Figure::new("exec to first answer, s", self.start),
             Figure::new("memory, bytes/booking", self.memory),
             Figure::new("disk, bytes/booking", self.disk),
         ];
-        Subject::new(name, figures)
+        MeasuredRow::new(name, figures)
     }
 }
 

@@ -12,11 +12,11 @@ use crate::{
     ground::{Ground, tell},
     load::fill::{is_done, reference},
     process::us_each,
-    section::Subject,
+    section::MeasuredRow,
     server::{Kind, Server, ServerDurability},
 };
 
-pub(super) fn measure(ground: &Ground) -> Result<Vec<Subject>> {
+pub(super) fn measure(ground: &Ground) -> Result<Vec<MeasuredRow>> {
     let mut few = ServedCrowd::with(ground, FEW)?;
     let mut many = ServedCrowd::with(ground, MANY)?;
     let (mut few_us, mut many_us) = (Vec::new(), Vec::new());

@@ -10,7 +10,7 @@ use turnstile_stats::{
 };
 
 use super::percent;
-use crate::section::{Figure, Subject};
+use crate::section::{Figure, MeasuredRow};
 
 /// Of runs of the same system, as a share of their mean.
 const BETWEEN_RUNS: f64 = 0.03;
@@ -30,7 +30,7 @@ pub(super) const HIGHER: &str = "higher";
 pub(super) const SAME: &str = "the same";
 
 /// How often two identical systems are called different, in percent.
-pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Subject> {
+pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<MeasuredRow> {
     type Method = fn(&mut Random, f64) -> bool;
     let methods: [(&str, Method); 3] = [
         ("one run each, Student's t on bins", bins_alarm),
@@ -51,13 +51,13 @@ pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Subject> {
                 Figure::one("drift of the machine, % a run", 100.0 * drift),
                 Figure::one(ALARMS, percent(alarms, repeats)),
             ];
-            Subject::new(method, figures)
+            MeasuredRow::new(method, figures)
         })
         .collect()
 }
 
 /// What pairs say when the systems differ, in percent.
-pub(super) fn powers(random: &mut Random, repeats: u32) -> Vec<Subject> {
+pub(super) fn powers(random: &mut Random, repeats: u32) -> Vec<MeasuredRow> {
     let cases = [(0.02, 0.01), (0.02, 0.02), (0.0, 0.01)];
     let powers = cases.map(|(change, deviation)| {
         let pairs = pairs::needed(deviation, MARGIN);
@@ -79,7 +79,7 @@ pub(super) fn powers(random: &mut Random, repeats: u32) -> Vec<Subject> {
         ];
         let (change, deviation) = (100.0 * change, 100.0 * deviation);
         let name = format!("true change {change:.0}, deviation of a pair {deviation:.0}");
-        Subject::new(name, figures)
+        MeasuredRow::new(name, figures)
     });
     powers.to_vec()
 }

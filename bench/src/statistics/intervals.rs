@@ -7,7 +7,7 @@ use turnstile_stats::{
 };
 
 use super::percent;
-use crate::section::{Figure, Subject};
+use crate::section::{Figure, MeasuredRow};
 
 const TRUTH: f64 = 100.0;
 /// Of a bin, as a share of the level.
@@ -48,7 +48,7 @@ pub(super) const ACCEPTED: &str = "once: accepted";
 
 /// One case: the warm-up, the correlation of neighbouring bins, and how often intervals hold the truth,
 /// in percent.
-pub(super) type IntervalCase = (&'static str, f64, Subject);
+pub(super) type IntervalCase = (&'static str, f64, MeasuredRow);
 
 pub(super) fn rows(random: &mut Random, runs: u32) -> Vec<IntervalCase> {
     let cases = WARM_UPS
@@ -57,7 +57,7 @@ pub(super) fn rows(random: &mut Random, runs: u32) -> Vec<IntervalCase> {
     cases
         .map(|((name, warm_up), memory)| {
             let system = Autoregressive::new(TRUTH, NOISE, memory, warm_up);
-            let subject = Subject::new(
+            let subject = MeasuredRow::new(
                 format!("{name}, memory {memory}"),
                 figures(&system, random, runs),
             );

@@ -11,7 +11,7 @@ use turnstile_stats::{
 };
 
 use super::percent;
-use crate::section::{Figure, Subject};
+use crate::section::{Figure, MeasuredRow};
 
 /// Of every measured figure, as a share of it.
 const NOISE: f64 = 0.02;
@@ -36,7 +36,7 @@ struct NoisyPoint {
 }
 
 /// What each estimator made of all systems, in percent.
-pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Subject> {
+pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<MeasuredRow> {
     let (mut demands, mut bends, mut knees) =
         (Errors::default(), Errors::default(), Errors::default());
     for (network, servers) in networks() {
@@ -144,7 +144,7 @@ impl Errors {
         self.held += u32::from(found.contains(truth));
     }
 
-    fn row(&self, estimator: &str) -> Subject {
+    fn row(&self, estimator: &str) -> MeasuredRow {
         let sizes: Vec<f64> = self.errors.iter().map(|error| error.abs()).collect();
         let found = u32::try_from(sizes.len()).expect("a few thousand");
         let quantile = |errors: &[f64], at| 100.0 * sample::quantile(errors, at);
@@ -155,6 +155,6 @@ impl Errors {
             Figure::one("truth in the interval", percent(self.held, found)),
             Figure::one("no estimate", percent(self.missing, found + self.missing)),
         ];
-        Subject::new(estimator, figures)
+        MeasuredRow::new(estimator, figures)
     }
 }

@@ -17,7 +17,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::Args;
 use turnstile_reproduce::{
-    Column, Effort, Experiment, Extent, Reproduction, Session, UnknownExperiment,
+    SeriesColumn, Effort, OriginalExperiment, ExperimentExtent, Reproduction, Session, UnknownExperiment,
 };
 use turnstile_result::Machine;
 
@@ -66,7 +66,7 @@ struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    One(Experiment),
+    One(OriginalExperiment),
     All,
 }
 
@@ -76,7 +76,7 @@ struct Made {
     begun: Instant,
     all: Vec<Reproduction>,
     /// What was measured, for experiments that are compared with others.
-    known: Vec<Column>,
+    known: Vec<SeriesColumn>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -108,20 +108,20 @@ impl Arguments {
     }
 
     /// Each once, in the order of the reports.
-    fn experiments(&self) -> Vec<Experiment> {
-        let wanted = |experiment: &Experiment| {
+    fn experiments(&self) -> Vec<OriginalExperiment> {
+        let wanted = |experiment: &OriginalExperiment| {
             let mut choices = self.experiments.iter();
             choices
                 .any(|choice| matches!(choice, Choice::All) || *choice == Choice::One(*experiment))
         };
-        Experiment::ALL.into_iter().filter(wanted).collect()
+        OriginalExperiment::ALL.into_iter().filter(wanted).collect()
     }
 
     const fn effort(&self) -> Effort {
         let extent = match (self.full, self.brief) {
-            (true, _) => Extent::Full,
-            (false, true) => Extent::Brief,
-            (false, false) => Extent::Quick,
+            (true, _) => ExperimentExtent::Full,
+            (false, true) => ExperimentExtent::Brief,
+            (false, false) => ExperimentExtent::Quick,
         };
         Effort {
             extent,
@@ -177,7 +177,7 @@ impl Made {
 
     fn make(
         &mut self,
-        experiment: Experiment,
+        experiment: OriginalExperiment,
         arguments: &Arguments,
         folder: &Path,
     ) -> anyhow::Result<()> {
@@ -226,15 +226,15 @@ impl Made {
 }
 
 /// On which processors server and generator run, and how that differs from the ancestor's machines.
-fn places(experiment: Experiment, cores: u32) -> Option<String> {
-    if experiment == Experiment::ExchangeCores {
+fn places(experiment: OriginalExperiment, cores: u32) -> Option<String> {
+    if experiment == OriginalExperiment::ExchangeCores {
         return None;
     }
     let theirs = match experiment {
-        Experiment::BookingMysql | Experiment::BookingRedis => {
+        OriginalExperiment::BookingMysql | OriginalExperiment::BookingRedis => {
             "their server had two cores, their generator a machine of its own"
         }
-        Experiment::GamesUsers => {
+        OriginalExperiment::GamesUsers => {
             "each of their servers had one core, their generator the four of another machine"
         }
         _ => return (cores > 1).then(|| APART.to_owned()),

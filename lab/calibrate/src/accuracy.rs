@@ -18,12 +18,12 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Count, Nanos, to_float};
 
 use crate::{
-    CalibrationSetting, Error, Verdict, Watch,
+    CalibrationSetting, Error, Verdict, ProgressWatch,
     delay::{Clockwork, DelayCase},
     diary::RequestDiary,
     run::{self, Run},
     server::{Served, Server, Setup},
-    stands::{Late, Stands},
+    stands::{LateRequests, RequestStands},
     wire::{Asker, Wire},
 };
 
@@ -55,7 +55,7 @@ pub struct Trial {
     /// The share of the time in which this process could have run but did not.
     pub run_delay: Option<f64>,
     /// The requests that took longer than is allowed, of all runs.
-    pub late: Late,
+    pub late: LateRequests,
     pub verdict: Verdict,
 }
 
@@ -93,7 +93,7 @@ pub struct Known {
     due: u64,
     server_late_ns: u64,
     /// Those that took longer than is allowed, where the generator wrote down what it did.
-    pub late: Late,
+    pub late: LateRequests,
 }
 
 /// Measures one of the servers.
@@ -103,7 +103,7 @@ pub struct Known {
 pub fn measure(
     case: &DelayCase,
     setting: &CalibrationSetting,
-    watch: Watch<'_>,
+    watch: ProgressWatch<'_>,
 ) -> Result<(Trial, Run), Error> {
     let (known, ran) = observe(case, setting, CONNECTIONS, watch)?;
     let said = Said {
@@ -124,7 +124,7 @@ pub fn observe(
     case: &DelayCase,
     setting: &CalibrationSetting,
     connections: usize,
-    watch: Watch<'_>,
+    watch: ProgressWatch<'_>,
 ) -> Result<(Known, Run), Error> {
     let pace = setting.open(case.arrivals.clone(), case.rate);
     let kept = dues(&pace).len();
@@ -158,7 +158,7 @@ fn late(
     served: &[Served],
     diary: &RequestDiary,
     within: impl Fn(u64) -> bool,
-) -> Late {
+) -> LateRequests {
     let late = served.iter().filter_map(|served| {
         let (due, truth) = *known.get(usize::try_from(served.number).ok()?)?;
         let page = diary.page(served.number)?;
@@ -166,7 +166,7 @@ fn late(
         let over = done.saturating_sub(due + truth);
         let allowed = NANOS.max(SHARE * to_float(truth));
         let is_late = within(done) && to_float(over) > allowed;
-        is_late.then(|| Late::one(over, Stands::of(due + offset, &page, served)))
+        is_late.then(|| LateRequests::one(over, RequestStands::of(due + offset, &page, served)))
     });
     late.sum()
 }
@@ -240,7 +240,7 @@ impl Known {
             truth,
             recorded,
             due: u64::try_from(known.len()).expect("a length has at most 64 bits"),
-            late: diary.map_or_else(Late::default, |diary| {
+            late: diary.map_or_else(LateRequests::default, |diary| {
                 late(&known, offset, served, diary, within)
             }),
         }

@@ -23,12 +23,12 @@ const DESCRIPTORS: u64 = 16_384;
 
 /// The process, until it is dropped.
 #[derive(Debug)]
-pub struct Apart {
+pub struct ApartServer {
     pub address: SocketAddr,
     child: Child,
 }
 
-impl Apart {
+impl ApartServer {
     /// Starts the program of the lab on a processor that this thread keeps to.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Apart {
     }
 }
 
-impl Drop for Apart {
+impl Drop for ApartServer {
     fn drop(&mut self) {
         // The end of its input ends it, and a signal does if it does not read.
         drop(self.child.stdin.take());
@@ -85,7 +85,7 @@ mod tests {
         path::Path,
     };
 
-    use super::{Apart, answer};
+    use super::{ApartServer, answer};
 
     #[test]
     fn it_says_where_it_listens_and_answers_until_its_input_ends() {
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn a_program_that_is_none_of_ours_is_an_error() {
-        let told = Apart::start(Path::new("true")).unwrap_err().to_string();
+        let told = ApartServer::start(Path::new("true")).unwrap_err().to_string();
         assert!(told.contains("does not say where it listens"), "{told}");
-        Apart::start(Path::new("/nowhere/at/all")).unwrap_err();
+        ApartServer::start(Path::new("/nowhere/at/all")).unwrap_err();
     }
 }

@@ -26,7 +26,7 @@ use turnstile_stats::{
 };
 
 use crate::{
-    CalibrationSetting, Claim, Error, Verdict, Watch,
+    CalibrationSetting, Claim, Error, Verdict, ProgressWatch,
     server::{Server, Setup},
     wire::Wire,
 };
@@ -100,7 +100,7 @@ impl Rival {
 pub fn measure(
     of: Match,
     setting: &CalibrationSetting,
-    watch: Watch<'_>,
+    watch: ProgressWatch<'_>,
 ) -> Result<Contest, Error> {
     let mut dice = turnstile_load::dice(setting.seed);
     let mut pairs = Vec::new();
@@ -157,7 +157,7 @@ fn serve(of: Match, setting: &CalibrationSetting) -> Result<Server, Error> {
     Ok(Server::start(Setup::at_once(wire, setting.server_core()))?)
 }
 
-fn ours(of: Match, setting: &CalibrationSetting, watch: Watch<'_>) -> Result<Used, Error> {
+fn ours(of: Match, setting: &CalibrationSetting, watch: ProgressWatch<'_>) -> Result<Used, Error> {
     let server = serve(of, setting)?;
     let core = setting.generator_core();
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();
@@ -182,7 +182,7 @@ fn ours(of: Match, setting: &CalibrationSetting, watch: Watch<'_>) -> Result<Use
     Ok(Used { requests, cpu })
 }
 
-fn drive(of: Match, pace: &Pace, watch: Watch<'_>) -> Result<Point, Error> {
+fn drive(of: Match, pace: &Pace, watch: ProgressWatch<'_>) -> Result<Point, Error> {
     let point = match of.rival {
         Rival::Wrk => {
             let request = Request {

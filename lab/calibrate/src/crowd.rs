@@ -12,8 +12,8 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Count, Nanos, PerSecond, to_float};
 
 use crate::{
-    CalibrationSetting, Claim, Error, Verdict, Watch,
-    apart::Apart,
+    CalibrationSetting, Claim, Error, Verdict, ProgressWatch,
+    apart::ApartServer,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -44,7 +44,7 @@ pub struct Crowd {
 ///
 /// # Errors
 /// The server or the generator could not be started.
-pub fn measure(setting: &CalibrationSetting, watch: Watch<'_>) -> Result<(Crowd, Run), Error> {
+pub fn measure(setting: &CalibrationSetting, watch: ProgressWatch<'_>) -> Result<(Crowd, Run), Error> {
     let server = Doorman::start(setting)?;
     let users = USERS.min(server.users());
     let pace = Pace {
@@ -83,7 +83,7 @@ pub fn measure(setting: &CalibrationSetting, watch: Watch<'_>) -> Result<(Crowd,
 #[derive(Debug)]
 enum Doorman {
     /// A process of its own.
-    Apart(Apart),
+    Apart(ApartServer),
     /// A thread of this one, which then holds both ends of each connection.
     Here(Server),
 }
@@ -97,7 +97,7 @@ impl Doorman {
         let core = setting.server_core();
         let stay = core.map(|core| processors::stay_on(&[core])).transpose();
         let _stay = stay.map_err(Error::Processors)?;
-        Ok(Self::Apart(Apart::start(program)?))
+        Ok(Self::Apart(ApartServer::start(program)?))
     }
 
     const fn address(&self) -> SocketAddr {

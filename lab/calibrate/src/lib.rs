@@ -33,4 +33,4 @@ pub use verdict::{Claim, Verdict};
 use turnstile_load::pace::Progress;
 
 /// Is told how a run is going.
-pub type Watch<'a> = &'a mut dyn FnMut(&Progress);
+pub type ProgressWatch<'a> = &'a mut dyn FnMut(&Progress);

@@ -9,7 +9,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Nanos, to_float};
 
 use crate::{
-    CalibrationSetting, Claim, Error, Verdict, Watch,
+    CalibrationSetting, Claim, Error, Verdict, ProgressWatch,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -38,7 +38,7 @@ pub struct Lag {
 pub fn measure(
     setting: &CalibrationSetting,
     wait: Wait,
-    watch: Watch<'_>,
+    watch: ProgressWatch<'_>,
 ) -> Result<(Lag, Run), Error> {
     let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {

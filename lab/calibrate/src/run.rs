@@ -10,7 +10,7 @@ use turnstile_load::{
 };
 use turnstile_result::Point;
 
-use crate::{CalibrationSetting, Error, Verdict, Watch};
+use crate::{CalibrationSetting, Error, Verdict, ProgressWatch};
 
 /// A run that is over.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) fn measure<U: User>(
     pace: &Pace,
     users: Vec<U>,
     setting: &CalibrationSetting,
-    watch: Watch<'_>,
+    watch: ProgressWatch<'_>,
 ) -> Result<Run, Error> {
     let core = setting.generator_core();
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();

@@ -9,7 +9,7 @@ use crate::{diary::Page, server::Served};
 
 /// Where a request and its answer stood beside the server's own delay, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Stands {
+pub struct RequestStands {
     /// Due, and not asked.
     pub unasked: u64,
     /// Asked, and the server looked and did not find it: the system had it in its hands.
@@ -26,15 +26,15 @@ pub struct Stands {
 
 /// The requests of some runs that took longer than is allowed, and where they stood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Late {
+pub struct LateRequests {
     /// How many.
     pub requests: u64,
     /// By how much all of them together were off from the truth, in nanoseconds.
     pub over_ns: u64,
-    pub stands: Stands,
+    pub stands: RequestStands,
 }
 
-impl Stands {
+impl RequestStands {
     /// Of a request that was due then, in nanoseconds since the server's epoch, as both ends wrote it
     /// down.
     #[must_use]
@@ -78,7 +78,7 @@ impl Stands {
     }
 }
 
-impl AddAssign for Stands {
+impl AddAssign for RequestStands {
     fn add_assign(&mut self, other: Self) {
         self.unasked += other.unasked;
         self.carried += other.carried;
@@ -89,10 +89,10 @@ impl AddAssign for Stands {
     }
 }
 
-impl Late {
+impl LateRequests {
     /// One that stood there and was off by so much.
     #[must_use]
-    pub const fn one(over_ns: u64, stands: Stands) -> Self {
+    pub const fn one(over_ns: u64, stands: RequestStands) -> Self {
         Self {
             requests: 1,
             over_ns,
@@ -101,7 +101,7 @@ impl Late {
     }
 }
 
-impl AddAssign for Late {
+impl AddAssign for LateRequests {
     fn add_assign(&mut self, other: Self) {
         self.requests += other.requests;
         self.over_ns += other.over_ns;
@@ -109,7 +109,7 @@ impl AddAssign for Late {
     }
 }
 
-impl Sum for Late {
+impl Sum for LateRequests {
     fn sum<I: Iterator<Item = Self>>(lates: I) -> Self {
         lates.fold(Self::default(), |mut sum, late| {
             sum += late;
@@ -118,7 +118,7 @@ impl Sum for Late {
     }
 }
 
-impl fmt::Display for Late {
+impl fmt::Display for LateRequests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.requests == 0 {
             return f.write_str("nothing was late by more than is allowed");
@@ -149,12 +149,12 @@ impl fmt::Display for Late {
 
 #[cfg(test)]
 mod tests {
-    use super::{Late, Stands};
+    use super::{LateRequests, RequestStands};
     use crate::{diary::Page, server::Served};
 
     /// Due at 100, asked at 103, read at 120 and to be answered at 220, which it was at 227, and heard
     /// at 250. The server last looked in vain at `looked`, the generator at `looked_back`.
-    fn stands(looked: u64, looked_back: u64) -> Stands {
+    fn stands(looked: u64, looked_back: u64) -> RequestStands {
         let served = Served {
             number: 0,
             looked,
@@ -167,15 +167,15 @@ mod tests {
             looked: looked_back,
             heard: 250,
         };
-        Stands::of(100, &page, &served)
+        RequestStands::of(100, &page, &served)
     }
 
     #[test]
     fn each_nanosecond_is_somebodys() {
-        let blank = Stands {
+        let blank = RequestStands {
             unasked: 3,
             unanswered: 7,
-            ..Stands::default()
+            ..RequestStands::default()
         };
         let rows = [
             ("both looked all the time", (119, 249), (16, 1, 22, 1)),
@@ -189,7 +189,7 @@ mod tests {
         ];
         for (who, (looked, looked_back), (carried, unread, carried_back, unheard)) in rows {
             let found = stands(looked, looked_back);
-            let expected = Stands {
+            let expected = RequestStands {
                 carried,
                 unread,
                 carried_back,
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn the_late_are_told_by_who_had_them() {
-        let late: Late = [stands(119, 249), stands(50, 60)]
-            .map(|stands| Late::one(50, stands))
+        let late: LateRequests = [stands(119, 249), stands(50, 60)]
+            .map(|stands| LateRequests::one(50, stands))
             .into_iter()
             .sum();
         assert_eq!(
@@ -219,7 +219,7 @@ mod tests {
              looking for (16 % there, 22 % back)"
         );
         assert_eq!(
-            Late::default().to_string(),
+            LateRequests::default().to_string(),
             "nothing was late by more than is allowed"
         );
     }

@@ -13,7 +13,7 @@ pub(crate) enum Axis {
 
 /// Points that differ in their load alone.
 #[derive(Clone, Debug)]
-pub(crate) struct Curve<'a> {
+pub(crate) struct DrawnCurve<'a> {
     /// Empty where there is no other.
     pub(crate) name: String,
     pub(crate) axis: Axis,
@@ -60,7 +60,7 @@ fn key(point: &Point) -> Key<'_> {
 }
 
 /// All curves of a run, in the order of their first points.
-pub(crate) fn of(run: &Run) -> Vec<Curve<'_>> {
+pub(crate) fn of(run: &Run) -> Vec<DrawnCurve<'_>> {
     let mut keys: Vec<Key<'_>> = Vec::new();
     for point in &run.points {
         let key = key(point);
@@ -78,7 +78,7 @@ pub(crate) fn of(run: &Run) -> Vec<Curve<'_>> {
             members.any(|point| key(point) == *one)
         };
         let sweep = run.sweep.as_ref();
-        Curve {
+        DrawnCurve {
             name: name(one, &keys),
             axis: one.axis,
             points,
@@ -155,7 +155,7 @@ pub(crate) fn asked(run: &Run) -> Option<&Point> {
         .or_else(|| run.points.first())
 }
 
-impl Curve<'_> {
+impl DrawnCurve<'_> {
     /// Whether there is anything along it.
     pub(crate) fn has_several_loads(&self) -> bool {
         let ends = self.points.first().zip(self.points.last());

@@ -23,7 +23,7 @@ pub enum Storage {
 
 /// All figures of one back end, or of one way to run it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Column {
+pub struct SeriesColumn {
     /// For people: `embedded`, `MariaDB InnoDB`, `five processes`.
     pub name: String,
     pub storage: Storage,
@@ -248,7 +248,7 @@ fn about(estimate: f64, parts: &[f64]) -> Option<Interval> {
     (parts.len() >= 3).then(|| Interval::about(estimate, width))
 }
 
-impl Column {
+impl SeriesColumn {
     /// How many of its figures may not be used, and how many there are.
     #[must_use]
     pub fn left_out(&self) -> (usize, usize) {

@@ -11,7 +11,7 @@ use turnstile_published::{
 /// One experiment of an ancestor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Experiment {
+pub enum OriginalExperiment {
     BookingMysql,
     BookingRedis,
     ExchangeCores,
@@ -23,7 +23,7 @@ pub enum Experiment {
 /// How much time it may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Effort {
-    pub extent: Extent,
+    pub extent: ExperimentExtent,
     /// As long and as often as the ancestor measured, with its rules of what is left out.
     pub as_published: bool,
 }
@@ -31,7 +31,7 @@ pub struct Effort {
 /// How many points are measured, and how long each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Extent {
+pub enum ExperimentExtent {
     /// So few and short that it can only be seen that everything works.
     Brief,
     /// Enough for the conclusions.
@@ -64,7 +64,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownExperiment(String);
 
-impl Experiment {
+impl OriginalExperiment {
     pub const ALL: [Self; 6] = [
         Self::BookingMysql,
         Self::BookingRedis,
@@ -137,21 +137,21 @@ impl Experiment {
             Self::TravelRate => travel_rate_steps(effort),
         };
         match effort.extent {
-            Extent::Brief => notices.push(BRIEF.to_owned()),
-            Extent::Quick => notices.push(QUICK.to_owned()),
-            Extent::Full => {}
+            ExperimentExtent::Brief => notices.push(BRIEF.to_owned()),
+            ExperimentExtent::Quick => notices.push(QUICK.to_owned()),
+            ExperimentExtent::Full => {}
         }
         Plan { steps, notices }
     }
 
     fn booking_steps(self, effort: Effort) -> Vec<Step> {
         let users: &[usize] = match (self, effort.extent) {
-            (_, Extent::Brief) => &[1, 10, 50],
+            (_, ExperimentExtent::Brief) => &[1, 10, 50],
             // At least three from saturation on: rules need so many there.
             (Self::BookingMysql, _) => &[1, 10, 50, 100, 200, 300, 400, 500, 600],
             _ => &[1, 3, 5, 8, 10, 15, 25, 40, 60, 80],
         };
-        let is_full = effort.extent == Extent::Full;
+        let is_full = effort.extent == ExperimentExtent::Full;
         let points = bookings(self.source()).into_iter();
         let points = points.filter(|point| is_full || users.contains(&point.users));
         let steps = points.map(|point| {
@@ -162,10 +162,10 @@ impl Experiment {
             };
             let mut arguments = words(&format!("rooms -c {} --mix {mix}", point.users));
             arguments.extend(words(match (effort.extent, effort.as_published) {
-                (Extent::Brief, _) => "-d 300ms --warm-up 100ms",
-                (Extent::Quick, _) => "-d 2500ms --warm-up 500ms",
-                (Extent::Full, false) => "--precision 1% --max-time 1m",
-                (Extent::Full, true) => "-d 4m --warm-up 5s",
+                (ExperimentExtent::Brief, _) => "-d 300ms --warm-up 100ms",
+                (ExperimentExtent::Quick, _) => "-d 2500ms --warm-up 500ms",
+                (ExperimentExtent::Full, false) => "--precision 1% --max-time 1m",
+                (ExperimentExtent::Full, true) => "-d 4m --warm-up 5s",
             }));
             Step::new(&point.series, arguments)
         });
@@ -197,11 +197,11 @@ pub const QUOTAS: [f64; 2] = [0.25, 0.5];
 pub(crate) const QUOTA_REQUESTS: u64 = 7_000;
 
 fn exchange_steps(effort: Effort, cores: u32, notices: &mut Vec<String>) -> Vec<Step> {
-    let is_full = effort.extent == Extent::Full;
+    let is_full = effort.extent == ExperimentExtent::Full;
     let repeats = match (effort.extent, effort.as_published) {
-        (Extent::Brief, _) => 1,
-        (Extent::Quick, false) => REPEATS,
-        (Extent::Quick, true) | (Extent::Full, _) => 5,
+        (ExperimentExtent::Brief, _) => 1,
+        (ExperimentExtent::Quick, false) => REPEATS,
+        (ExperimentExtent::Quick, true) | (ExperimentExtent::Full, _) => 5,
     };
     let equal_runs = |requests: u64, cores: u32, quota: Option<f64>| {
         (1..=repeats).map(move |repeat| {
@@ -247,25 +247,25 @@ pub(crate) fn requests_of(requests: u64) -> String {
 
 fn games_steps(effort: Effort) -> Vec<Step> {
     let players: &[usize] = match effort.extent {
-        Extent::Brief => &[10, 100],
+        ExperimentExtent::Brief => &[10, 100],
         _ => &[10, 100, 300, 700, 1_100, 1_500, 1_700, 1_900, 2_000, 2_100],
     };
-    let is_full = effort.extent == Extent::Full;
+    let is_full = effort.extent == ExperimentExtent::Full;
     let mut steps = Vec::new();
     let levels = games().into_iter().map(|level| level.players);
     for players in levels.filter(|level| is_full || players.contains(level)) {
         let games = match (effort.extent, effort.as_published, players) {
-            (Extent::Brief, ..) => 20,
-            (Extent::Full, true, _) => 3_800,
+            (ExperimentExtent::Brief, ..) => 20,
+            (ExperimentExtent::Full, true, _) => 3_800,
             (_, _, ..=100) => 2_000,
-            (Extent::Full, ..) => 1_000,
-            (Extent::Quick, _, ..=1_000) => 200,
-            (Extent::Quick, ..) => 100,
+            (ExperimentExtent::Full, ..) => 1_000,
+            (ExperimentExtent::Quick, _, ..=1_000) => 200,
+            (ExperimentExtent::Quick, ..) => 100,
         };
         let asked = format!("games -c {players} -i {games}");
         steps.push(Step::new(NO_DELAY, words(&asked)));
     }
-    let games = if effort.extent == Extent::Brief {
+    let games = if effort.extent == ExperimentExtent::Brief {
         10
     } else {
         50
@@ -284,13 +284,13 @@ pub(crate) const NAGLE: &str = "with Nagle's algorithm";
 
 fn travel_ops_steps(effort: Effort) -> Vec<Step> {
     let transactions = match (effort.as_published, effort.extent) {
-        (true, _) | (false, Extent::Brief) => 100,
-        (false, Extent::Full) => 20_000,
-        (false, Extent::Quick) => 2_000,
+        (true, _) | (false, ExperimentExtent::Brief) => 100,
+        (false, ExperimentExtent::Full) => 20_000,
+        (false, ExperimentExtent::Quick) => 2_000,
     };
     let repeats = match effort.extent {
-        Extent::Brief => 1,
-        Extent::Quick | Extent::Full => REPEATS,
+        ExperimentExtent::Brief => 1,
+        ExperimentExtent::Quick | ExperimentExtent::Full => REPEATS,
     };
     let pair = |repeat: u32| {
         [(ONE, "one"), (SEVERAL, "several")].map(|(series, managers)| {
@@ -313,12 +313,12 @@ pub(crate) const SEVERAL: &str = "several managers";
 
 fn travel_rate_steps(effort: Effort) -> Vec<Step> {
     let (rates, length) = match effort.extent {
-        Extent::Full => (
+        ExperimentExtent::Full => (
             "20,50,100,200,500,1000,2000,4000,8000,max",
             "-d 10s --warm-up 2s",
         ),
-        Extent::Quick => ("50,100,500,1000,2000,4000,max", "-d 2s --warm-up 500ms"),
-        Extent::Brief => ("100,1000,max", "-d 300ms --warm-up 100ms"),
+        ExperimentExtent::Quick => ("50,100,500,1000,2000,4000,max", "-d 2s --warm-up 500ms"),
+        ExperimentExtent::Brief => ("100,1000,max", "-d 300ms --warm-up 100ms"),
     };
     let steps = [2, 4, 6, 8].map(|clients| {
         let asked = format!("travel --experiment rate -c {clients} -r {rates} {length}");
@@ -331,13 +331,13 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-impl fmt::Display for Experiment {
+impl fmt::Display for OriginalExperiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Experiment {
+impl FromStr for OriginalExperiment {
     type Err = UnknownExperiment;
 
     fn from_str(text: &str) -> Result<Self, UnknownExperiment> {
@@ -350,7 +350,7 @@ impl FromStr for Experiment {
 
 impl fmt::Display for UnknownExperiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Experiment::ALL.map(Experiment::name).join(", ");
+        let names = OriginalExperiment::ALL.map(OriginalExperiment::name).join(", ");
         write!(f, "`{}` is no experiment: there are {names}, all", self.0)
     }
 }
@@ -359,33 +359,33 @@ impl std::error::Error for UnknownExperiment {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Experiment, Extent, MIXED, ONE, QUOTAS, SEVERAL, Step};
+    use super::{Effort, OriginalExperiment, ExperimentExtent, MIXED, ONE, QUOTAS, SEVERAL, Step};
 
     const QUICK: Effort = Effort {
-        extent: Extent::Quick,
+        extent: ExperimentExtent::Quick,
         as_published: false,
     };
 
-    fn steps(experiment: Experiment, effort: Effort) -> Vec<Step> {
+    fn steps(experiment: OriginalExperiment, effort: Effort) -> Vec<Step> {
         experiment.plan(effort, 2).steps
     }
 
     #[test]
     fn a_full_plan_has_every_point_that_was_published() {
         let full = Effort {
-            extent: Extent::Full,
+            extent: ExperimentExtent::Full,
             ..QUICK
         };
-        assert_eq!(steps(Experiment::BookingMysql, full).len(), 28);
-        assert_eq!(steps(Experiment::BookingRedis, full).len(), 26);
-        assert_eq!(Experiment::ExchangeCores.plan(full, 4).steps.len(), 45);
-        assert_eq!(steps(Experiment::GamesUsers, full).len(), 19);
-        assert!(steps(Experiment::BookingMysql, QUICK).len() < 28);
+        assert_eq!(steps(OriginalExperiment::BookingMysql, full).len(), 28);
+        assert_eq!(steps(OriginalExperiment::BookingRedis, full).len(), 26);
+        assert_eq!(OriginalExperiment::ExchangeCores.plan(full, 4).steps.len(), 45);
+        assert_eq!(steps(OriginalExperiment::GamesUsers, full).len(), 19);
+        assert!(steps(OriginalExperiment::BookingMysql, QUICK).len() < 28);
     }
 
     #[test]
     fn cores_that_are_not_there_are_left_out_with_a_notice_and_quotas_stand_for_them() {
-        let plan = Experiment::ExchangeCores.plan(QUICK, 2);
+        let plan = OriginalExperiment::ExchangeCores.plan(QUICK, 2);
         assert!(plan.steps.iter().all(|step| step.cores < Some(3)));
         assert_eq!(
             plan.notices[0],
@@ -400,28 +400,28 @@ mod tests {
         let expected = [quarter, quarter, quarter, half, half, half];
         assert_eq!(quotas(&plan.steps), expected);
         let full = Effort {
-            extent: Extent::Full,
+            extent: ExperimentExtent::Full,
             ..QUICK
         };
-        let all = steps(Experiment::ExchangeCores, full);
+        let all = steps(OriginalExperiment::ExchangeCores, full);
         assert_eq!(quotas(&all).len(), 3 * 2 * 5);
-        let enough = Experiment::ExchangeCores.plan(QUICK, 4).steps;
+        let enough = OriginalExperiment::ExchangeCores.plan(QUICK, 4).steps;
         assert!(quotas(&enough).is_empty());
     }
 
     #[test]
     fn a_brief_plan_has_a_few_runs_of_everything() {
         let brief = Effort {
-            extent: Extent::Brief,
+            extent: ExperimentExtent::Brief,
             ..QUICK
         };
-        for experiment in Experiment::ALL {
+        for experiment in OriginalExperiment::ALL {
             let (few, quick) = (steps(experiment, brief), steps(experiment, QUICK));
             assert!(few.len() <= quick.len(), "{experiment}");
             let notices = experiment.plan(brief, 2).notices.join("\n");
             assert!(notices.contains("are worth nothing"), "{notices}");
         }
-        let first = &steps(Experiment::BookingRedis, brief)[0];
+        let first = &steps(OriginalExperiment::BookingRedis, brief)[0];
         assert!(
             first
                 .arguments
@@ -433,18 +433,18 @@ mod tests {
     #[test]
     fn as_published_is_as_long_as_they_measured() {
         let published = Effort {
-            extent: Extent::Full,
+            extent: ExperimentExtent::Full,
             as_published: true,
         };
         let line = |experiment| steps(experiment, published)[0].arguments.join(" ");
         assert_eq!(
-            line(Experiment::BookingMysql),
+            line(OriginalExperiment::BookingMysql),
             "rooms -c 1 --mix book=100 -d 4m --warm-up 5s"
         );
-        assert_eq!(line(Experiment::GamesUsers), "games -c 10 -i 3800");
-        assert!(line(Experiment::TravelOps).ends_with("-n 100 --seed 1"));
+        assert_eq!(line(OriginalExperiment::GamesUsers), "games -c 10 -i 3800");
+        assert!(line(OriginalExperiment::TravelOps).ends_with("-n 100 --seed 1"));
         let all_at_once = "exchange --door xml --one-shot 7000 -c 7000 --seed 1";
-        assert_eq!(line(Experiment::ExchangeCores), all_at_once);
+        assert_eq!(line(OriginalExperiment::ExchangeCores), all_at_once);
     }
 
     #[test]
@@ -456,11 +456,11 @@ mod tests {
             of.map(users_of).filter(|found| *found >= users).count()
         };
         for series in ["book", MIXED] {
-            assert!(from(Experiment::BookingMysql, series, 300.0) >= 3);
-            assert!(from(Experiment::BookingRedis, series, 25.0) >= 3);
+            assert!(from(OriginalExperiment::BookingMysql, series, 300.0) >= 3);
+            assert!(from(OriginalExperiment::BookingRedis, series, 25.0) >= 3);
         }
         let runs = |series: &str| {
-            let steps = steps(Experiment::TravelOps, QUICK).into_iter();
+            let steps = steps(OriginalExperiment::TravelOps, QUICK).into_iter();
             steps.filter(|step| step.series == series).count()
         };
         assert_eq!([ONE, SEVERAL].map(runs), [3, 3]);
@@ -468,10 +468,10 @@ mod tests {
 
     #[test]
     fn an_experiment_has_a_name() {
-        for experiment in Experiment::ALL {
+        for experiment in OriginalExperiment::ALL {
             assert_eq!(experiment.name().parse(), Ok(experiment));
         }
-        let error = "chess".parse::<Experiment>().unwrap_err().to_string();
+        let error = "chess".parse::<OriginalExperiment>().unwrap_err().to_string();
         assert!(
             error.starts_with("`chess` is no experiment: there are booking-mysql, "),
             "{error}"

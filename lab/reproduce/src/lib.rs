@@ -1,8 +1,8 @@
 //! The ancestors' experiments again: what is measured, the published figures beside ours, and what
 //! becomes of each conclusion that was drawn.
 //!
-//! Pure: whoever runs it takes the [`Step`]s of an [`Experiment`], measures them on each back end
-//! that there is, and gives the [`Column`]s to [`Reproduction::of`].
+//! Pure: whoever runs it takes the [`Step`]s of an [`OriginalExperiment`], measures them on each back end
+//! that there is, and gives the [`SeriesColumn`]s to [`Reproduction::of`].
 
 #![forbid(unsafe_code)]
 
@@ -16,16 +16,16 @@ mod table;
 
 use serde::Serialize;
 
-pub use column::{Column, Figure, Storage};
+pub use column::{SeriesColumn, Figure, Storage};
 pub use conclusion::{Conclusion, Fate};
-pub use experiment::{Effort, Experiment, Extent, Plan, QUOTAS, Step, UnknownExperiment};
+pub use experiment::{Effort, OriginalExperiment, ExperimentExtent, Plan, QUOTAS, Step, UnknownExperiment};
 pub use page::Session;
 pub use table::{Cell, CellUnit, Row, Table};
 
 /// An experiment that was made again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {
-    pub experiment: Experiment,
+    pub experiment: OriginalExperiment,
     /// How the published figures came about.
     pub provenance: String,
     /// What of it was not done, and why; on what it was measured.
@@ -56,7 +56,7 @@ pub struct LeftOut {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// One for each back end.
-    pub columns: Vec<Column>,
+    pub columns: Vec<SeriesColumn>,
     /// As [`Reproduction::notices`].
     pub notices: Vec<String>,
     /// As [`Reproduction::failed`].
@@ -69,7 +69,7 @@ impl Reproduction {
     /// What becomes of an experiment. Some claims compare it with another one: `known` is what was
     /// measured of those before.
     #[must_use]
-    pub fn of(experiment: Experiment, measured: &Measured, known: &[Column]) -> Self {
+    pub fn of(experiment: OriginalExperiment, measured: &Measured, known: &[SeriesColumn]) -> Self {
         let columns = &measured.columns;
         Self {
             experiment,
@@ -99,7 +99,7 @@ impl Reproduction {
 }
 
 impl LeftOut {
-    fn of(column: &Column) -> Self {
+    fn of(column: &SeriesColumn) -> Self {
         let (invalid, figures) = column.left_out();
         Self {
             column: column.name.clone(),

@@ -1,6 +1,6 @@
 //! What is published of experiments that were made again: a page for each, and one with all conclusions.
 
-use crate::{Extent, Fate, Reproduction};
+use crate::{ExperimentExtent, Fate, Reproduction};
 
 /// One command that made them, from beginning to end.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Session {
     pub began: String,
     /// How long all of it took, in seconds.
     pub took_s: f64,
-    pub extent: Extent,
+    pub extent: ExperimentExtent,
     /// Whether the server and the lab were built for speed.
     pub is_release: bool,
 }
@@ -67,9 +67,9 @@ impl Session {
     #[must_use]
     pub fn how(&self, took_s: f64) -> String {
         let extent = match self.extent {
-            Extent::Brief => "Brief",
-            Extent::Quick => "Quick",
-            Extent::Full => "Full",
+            ExperimentExtent::Brief => "Brief",
+            ExperimentExtent::Quick => "Quick",
+            ExperimentExtent::Full => "Full",
         };
         let build = if self.is_release {
             "in release"
@@ -94,7 +94,7 @@ fn lasted(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Experiment, Measured};
+    use crate::{OriginalExperiment, Measured};
 
     fn session(is_release: bool) -> Session {
         Session {
@@ -102,7 +102,7 @@ mod tests {
             machine: "a machine".to_owned(),
             began: "2027-01-01 12:00".to_owned(),
             took_s: 187.4,
-            extent: Extent::Quick,
+            extent: ExperimentExtent::Quick,
             is_release,
         }
     }
@@ -126,7 +126,7 @@ mod tests {
             took_s: 12.0,
             ..Measured::default()
         };
-        let all = [Experiment::BookingRedis, Experiment::TravelOps]
+        let all = [OriginalExperiment::BookingRedis, OriginalExperiment::TravelOps]
             .map(|experiment| Reproduction::of(experiment, &failed, &[]));
         let text = session(true).summary(&all);
         // Little's law and the composition need no run.

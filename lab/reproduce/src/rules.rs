@@ -11,25 +11,25 @@ mod exchange;
 mod games;
 mod travel;
 
-use crate::{Column, Conclusion, Experiment, Storage};
+use crate::{SeriesColumn, Conclusion, OriginalExperiment, Storage};
 
 pub(crate) fn conclusions(
-    experiment: Experiment,
-    columns: &[Column],
-    known: &[Column],
+    experiment: OriginalExperiment,
+    columns: &[SeriesColumn],
+    known: &[SeriesColumn],
 ) -> Vec<Conclusion> {
     match experiment {
-        Experiment::BookingMysql => bookings::mysql(columns),
-        Experiment::BookingRedis => bookings::redis(columns, known),
-        Experiment::ExchangeCores => exchange::cores(columns),
-        Experiment::GamesUsers => games::users(columns),
-        Experiment::TravelOps => travel::ops(columns),
-        Experiment::TravelRate => travel::rate(columns),
+        OriginalExperiment::BookingMysql => bookings::mysql(columns),
+        OriginalExperiment::BookingRedis => bookings::redis(columns, known),
+        OriginalExperiment::ExchangeCores => exchange::cores(columns),
+        OriginalExperiment::GamesUsers => games::users(columns),
+        OriginalExperiment::TravelOps => travel::ops(columns),
+        OriginalExperiment::TravelRate => travel::rate(columns),
     }
 }
 
 /// The column of this storage.
-fn on(columns: &[Column], storage: Storage) -> Option<&Column> {
+fn on(columns: &[SeriesColumn], storage: Storage) -> Option<&SeriesColumn> {
     columns.iter().find(|column| column.storage == storage)
 }
 

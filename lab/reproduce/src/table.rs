@@ -9,7 +9,7 @@ use turnstile_published::{
 use turnstile_stats::Interval;
 
 use crate::{
-    Column, Experiment, Figure,
+    SeriesColumn, OriginalExperiment, Figure,
     column::is_at,
     experiment::{NAGLE, NO_DELAY, ONE, SEVERAL},
 };
@@ -68,9 +68,9 @@ impl Row {
     }
 }
 
-pub(crate) fn tables(experiment: Experiment, columns: &[Column]) -> Vec<Table> {
+pub(crate) fn tables(experiment: OriginalExperiment, columns: &[SeriesColumn]) -> Vec<Table> {
     match experiment {
-        Experiment::BookingMysql | Experiment::BookingRedis => {
+        OriginalExperiment::BookingMysql | OriginalExperiment::BookingRedis => {
             let rows = bookings(experiment.source());
             let of = |figure: fn(&Bookings) -> f64| -> Vec<Place> {
                 let rows = rows.iter();
@@ -83,7 +83,7 @@ pub(crate) fn tables(experiment: Experiment, columns: &[Column]) -> Vec<Table> {
                 "users",
                 columns,
             );
-            if experiment == Experiment::BookingMysql {
+            if experiment == OriginalExperiment::BookingMysql {
                 tables.push(of_mysqld(&rows, columns));
             }
             let places = rows.iter();
@@ -91,7 +91,7 @@ pub(crate) fn tables(experiment: Experiment, columns: &[Column]) -> Vec<Table> {
             tables.push(of_servers(&places.collect::<Vec<_>>(), "users", columns));
             tables
         }
-        Experiment::GamesUsers => {
+        OriginalExperiment::GamesUsers => {
             let of = |figure: fn(&turnstile_published::Level) -> f64| -> Vec<Place> {
                 let rows = games().into_iter();
                 let rows = rows.map(|row| Place::users(NO_DELAY, row.players, Some(figure(&row))));
@@ -108,9 +108,9 @@ pub(crate) fn tables(experiment: Experiment, columns: &[Column]) -> Vec<Table> {
             tables.push(of_servers(&arenas(), "players", columns));
             tables
         }
-        Experiment::ExchangeCores => cores::tables(columns),
-        Experiment::TravelOps => vec![parts(columns)],
-        Experiment::TravelRate => rates(columns),
+        OriginalExperiment::ExchangeCores => cores::tables(columns),
+        OriginalExperiment::TravelOps => vec![parts(columns)],
+        OriginalExperiment::TravelRate => rates(columns),
     }
 }
 
@@ -134,7 +134,7 @@ impl Place {
         }
     }
 
-    fn beside(&self, columns: &[Column], cell: fn(&Figure) -> Cell) -> Row {
+    fn beside(&self, columns: &[SeriesColumn], cell: fn(&Figure) -> Cell) -> Row {
         self.row(columns, |here| {
             let cells: Vec<Cell> = here.iter().map(|figure| cell(figure)).collect();
             together(&cells)
@@ -142,14 +142,14 @@ impl Place {
     }
 
     /// The same where not every figure tells it.
-    fn beside_known(&self, columns: &[Column], cell: fn(&Figure) -> Option<Cell>) -> Row {
+    fn beside_known(&self, columns: &[SeriesColumn], cell: fn(&Figure) -> Option<Cell>) -> Row {
         self.row(columns, |here| {
             let cells: Vec<Cell> = here.iter().filter_map(|figure| cell(figure)).collect();
             together(&cells)
         })
     }
 
-    fn row(&self, columns: &[Column], cell: impl Fn(&[&Figure]) -> Option<Cell>) -> Row {
+    fn row(&self, columns: &[SeriesColumn], cell: impl Fn(&[&Figure]) -> Option<Cell>) -> Row {
         let ours = columns.iter().map(|column| {
             let is_here =
                 |figure: &&Figure| figure.series == self.series && is_at(figure.x, self.x);
@@ -210,7 +210,7 @@ fn response(figure: &Figure) -> Cell {
     }
 }
 
-fn both(rates: &[Place], responses: &[Place], across: &str, columns: &[Column]) -> Vec<Table> {
+fn both(rates: &[Place], responses: &[Place], across: &str, columns: &[SeriesColumn]) -> Vec<Table> {
     let table = |title: &str, unit, places: &[Place], cell: fn(&Figure) -> Cell| Table {
         title: title.to_owned(),
         across: across.to_owned(),
@@ -235,7 +235,7 @@ fn measured(mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 /// What mysqld used, as they saw it from and to.
-fn of_mysqld(rows: &[Bookings], columns: &[Column]) -> Table {
+fn of_mysqld(rows: &[Bookings], columns: &[SeriesColumn]) -> Table {
     let rows = rows
         .iter()
         .filter(|row| row.series != turnstile_published::MIXED);
@@ -264,7 +264,7 @@ fn of_mysqld(rows: &[Bookings], columns: &[Column]) -> Table {
 }
 
 /// What the process uses that clients talk to.
-fn of_servers(places: &[Place], across: &str, columns: &[Column]) -> Table {
+fn of_servers(places: &[Place], across: &str, columns: &[SeriesColumn]) -> Table {
     let used = |figure: &Figure| Some(percent(figure, figure.server_busy?));
     let rows = places.iter().map(|place| place.beside_known(columns, used));
     Table {
@@ -298,7 +298,7 @@ fn arenas() -> Vec<Place> {
     rows.collect()
 }
 
-fn parts(columns: &[Column]) -> Table {
+fn parts(columns: &[SeriesColumn]) -> Table {
     let mut rows = Vec::new();
     for (managers, times) in travel() {
         let series = match managers {
@@ -328,7 +328,7 @@ fn parts(columns: &[Column]) -> Table {
 }
 
 /// Nothing but words was published.
-fn rates(columns: &[Column]) -> Vec<Table> {
+fn rates(columns: &[SeriesColumn]) -> Vec<Table> {
     let mut places: Vec<Place> = Vec::new();
     for figure in columns.iter().flat_map(|column| &column.figures) {
         let is_here =
@@ -357,7 +357,7 @@ fn rates(columns: &[Column]) -> Vec<Table> {
 const SLOTS: usize = 20;
 
 /// The response in each slot of the runs in which clients offer as much as they can.
-fn slots(columns: &[Column]) -> Table {
+fn slots(columns: &[SeriesColumn]) -> Table {
     let mut rows: Vec<Row> = Vec::new();
     for (number, column) in columns.iter().enumerate() {
         let saturated = column.figures.iter().filter(|figure| is_at(figure.x, 0.0));
@@ -411,7 +411,7 @@ mod tests {
             &[("book", &[(50.0, 100.0), (400.0, 400.0)])],
         );
         found.figures[0].database_busy = Some(0.35);
-        let found = tables(Experiment::BookingMysql, &[found]);
+        let found = tables(OriginalExperiment::BookingMysql, &[found]);
         let title = "Processor use of the database";
         let fifty = row(&found, title, "book", "50");
         let told = (fifty.published, fifty.published_range);
@@ -429,7 +429,7 @@ mod tests {
             figure.took = took;
         }
         found.figures[3].is_usable = false;
-        let found = tables(Experiment::ExchangeCores, &[found]);
+        let found = tables(OriginalExperiment::ExchangeCores, &[found]);
         let ours = |title: &str| {
             let row = row(&found, title, "1000 requests", "2");
             let cell = row.ours[0].unwrap();
@@ -462,7 +462,7 @@ mod tests {
         );
         found.figures[0].slots = vec![1.0; 60];
         found.figures[0].slots[31] = 9.0;
-        let tables = tables(Experiment::TravelRate, &[found]);
+        let tables = tables(OriginalExperiment::TravelRate, &[found]);
         let slots = &tables[2].rows;
         let values: Vec<f64> = slots.iter().map(|row| row.ours[0].unwrap().value).collect();
         let expected: Vec<f64> = (0..20)

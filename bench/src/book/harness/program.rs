@@ -17,7 +17,7 @@ const NEW_ORDERS: u32 = 1_000_000;
 pub(super) struct HarnessProgram(PathBuf);
 
 /// An engine in the harness.
-pub(super) struct Engine {
+pub(super) struct HarnessEngine {
     pub(super) name: String,
     pub(super) file: PathBuf,
     /// The value of [`TRANSPORT_VARIABLE`].
@@ -47,7 +47,7 @@ impl HarnessProgram {
         Ok(Self(path.canonicalize()?))
     }
 
-    pub(super) fn command(&self, engine: &Engine, scenario: &str, seed: u32) -> Command {
+    pub(super) fn command(&self, engine: &HarnessEngine, scenario: &str, seed: u32) -> Command {
         let mut command = Command::new(self.0.join("harness"));
         command
             .current_dir(&self.0)
@@ -63,7 +63,7 @@ impl HarnessProgram {
     }
 
     /// Runs an engine. The harness ends with an error where it knows no right reports, too.
-    pub(super) fn run(&self, engine: &Engine, scenario: &str, seed: u32) -> Result<Run> {
+    pub(super) fn run(&self, engine: &HarnessEngine, scenario: &str, seed: u32) -> Result<Run> {
         let mut command = self.command(engine, scenario, seed);
         let output = command.stdin(Stdio::null()).output();
         let output = output.with_context(|| format!("cannot start {command:?}"))?;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow, ensure};
-use turnstile_reproduce::{Column, Experiment, Figure, Measured, Plan, Step};
+use turnstile_reproduce::{SeriesColumn, OriginalExperiment, Figure, Measured, Plan, Step};
 use turnstile_result::{Load, Point, Run, SCHEMA};
 
 use super::{
@@ -39,7 +39,7 @@ const FAILURES_MAX: usize = 3;
 /// Takes all runs of an experiment, on each back end in turn. Those that fail are told, and the others go
 /// on.
 pub(super) fn measure(
-    experiment: Experiment,
+    experiment: OriginalExperiment,
     mut plan: Plan,
     ways: &[Way],
     folder: &Path,
@@ -90,7 +90,7 @@ fn leave_out_quotas(plan: &mut Plan) {
 
 /// The runs of one column.
 struct Taken<'a> {
-    experiment: Experiment,
+    experiment: OriginalExperiment,
     way: &'a Way,
     folder: PathBuf,
     resumes: bool,
@@ -103,7 +103,7 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn new(experiment: Experiment, way: &'a Way, folder: &Path, resumes: bool) -> Self {
+    fn new(experiment: OriginalExperiment, way: &'a Way, folder: &Path, resumes: bool) -> Self {
         Self {
             experiment,
             way,
@@ -162,7 +162,7 @@ impl<'a> Taken<'a> {
             measured.notices.push(kept);
         }
         measured.took_s += self.took_s;
-        measured.columns.push(Column {
+        measured.columns.push(SeriesColumn {
             name: name.clone(),
             storage: self.way.storage,
             figures: self.figures,
@@ -207,20 +207,20 @@ fn run(step: &Step, doors: &[String], folder: &Path) -> anyhow::Result<Run> {
 }
 
 /// What a point is in the tables of an experiment.
-fn figures(experiment: Experiment, step: &Step, point: &Point) -> Vec<Figure> {
+fn figures(experiment: OriginalExperiment, step: &Step, point: &Point) -> Vec<Figure> {
     let series = step.series.as_str();
     match experiment {
-        Experiment::BookingMysql | Experiment::BookingRedis => {
+        OriginalExperiment::BookingMysql | OriginalExperiment::BookingRedis => {
             vec![Figure::of(point, series)]
         }
-        Experiment::GamesUsers => vec![Figure::of_games(point, series)],
-        Experiment::ExchangeCores => vec![Figure {
+        OriginalExperiment::GamesUsers => vec![Figure::of_games(point, series)],
+        OriginalExperiment::ExchangeCores => vec![Figure {
             x: step
                 .quota
                 .unwrap_or_else(|| f64::from(step.cores.unwrap_or_default())),
             ..Figure::of(point, series)
         }],
-        Experiment::TravelOps => {
+        OriginalExperiment::TravelOps => {
             let parts = (1_u32..).zip(PARTS);
             let parts =
                 parts.map(|(x, names)| Figure::of_requests(point, series, f64::from(x), names));
@@ -230,7 +230,7 @@ fn figures(experiment: Experiment, step: &Step, point: &Point) -> Vec<Figure> {
             };
             parts.chain([whole]).collect()
         }
-        Experiment::TravelRate => {
+        OriginalExperiment::TravelRate => {
             let x = match point.load {
                 Load::Open { rate, .. } => rate,
                 Load::Closed { .. } | Load::Count { .. } => 0.0,

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use turnstile_load::processors;
-use turnstile_reproduce::Experiment;
+use turnstile_reproduce::OriginalExperiment;
 
 use super::ways::Kind;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 
 /// The servers of one column, one after the other.
 pub(super) struct Servers {
-    experiment: Experiment,
+    experiment: OriginalExperiment,
     kind: Kind,
     places: Places,
     own: Option<Own>,
@@ -35,7 +35,7 @@ enum Own {
 }
 
 impl Servers {
-    pub(super) fn new(experiment: Experiment, kind: Kind) -> Self {
+    pub(super) fn new(experiment: OriginalExperiment, kind: Kind) -> Self {
         Self {
             experiment,
             kind,
@@ -63,7 +63,7 @@ impl Servers {
         self.quota = None;
         let is_booking = matches!(
             self.experiment,
-            Experiment::BookingMysql | Experiment::BookingRedis
+            OriginalExperiment::BookingMysql | OriginalExperiment::BookingRedis
         );
         let own = match self.own.take() {
             Some(own) if is_booking && matches!(self.kind, Kind::Kept { .. }) => own,
@@ -85,13 +85,13 @@ impl Servers {
 
     fn start(&self) -> anyhow::Result<Own> {
         let doors = match self.experiment {
-            Experiment::BookingMysql | Experiment::BookingRedis => Doors::Resp,
-            Experiment::ExchangeCores => Doors::RespAndXml,
-            Experiment::GamesUsers => Doors::RespAndArena,
-            Experiment::TravelOps | Experiment::TravelRate => Doors::RespAndTravel,
+            OriginalExperiment::BookingMysql | OriginalExperiment::BookingRedis => Doors::Resp,
+            OriginalExperiment::ExchangeCores => Doors::RespAndXml,
+            OriginalExperiment::GamesUsers => Doors::RespAndArena,
+            OriginalExperiment::TravelOps | OriginalExperiment::TravelRate => Doors::RespAndTravel,
         };
         let told = match &self.kind {
-            Kind::Separate if self.experiment == Experiment::GamesUsers => {
+            Kind::Separate if self.experiment == OriginalExperiment::GamesUsers => {
                 return Arena::start().map(Own::Two);
             }
             Kind::Separate => return Company::start().map(Own::Five),
@@ -124,14 +124,14 @@ impl Own {
     }
 
     /// The flags that name its doors in an experiment.
-    fn flags(&self, experiment: Experiment) -> anyhow::Result<Vec<String>> {
+    fn flags(&self, experiment: OriginalExperiment) -> anyhow::Result<Vec<String>> {
         let server = self.known();
         let resp = ("--resp", Some(server.resp()));
         let named = match experiment {
-            Experiment::BookingMysql | Experiment::BookingRedis => vec![resp],
-            Experiment::ExchangeCores => vec![("--xml", server.xml()), resp],
-            Experiment::GamesUsers => vec![("--games-arena", server.arena())],
-            Experiment::TravelOps | Experiment::TravelRate => {
+            OriginalExperiment::BookingMysql | OriginalExperiment::BookingRedis => vec![resp],
+            OriginalExperiment::ExchangeCores => vec![("--xml", server.xml()), resp],
+            OriginalExperiment::GamesUsers => vec![("--games-arena", server.arena())],
+            OriginalExperiment::TravelOps | OriginalExperiment::TravelRate => {
                 vec![("--travel", server.travel()), resp]
             }
         };
@@ -153,9 +153,9 @@ impl Own {
 }
 
 impl Places {
-    fn of(experiment: Experiment) -> Self {
+    fn of(experiment: OriginalExperiment) -> Self {
         let mut servers = processors::available();
-        let is_apart = experiment != Experiment::ExchangeCores && servers.len() > 1;
+        let is_apart = experiment != OriginalExperiment::ExchangeCores && servers.len() > 1;
         let generator = is_apart.then(|| servers.pop().into_iter().collect());
         Self { servers, generator }
     }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use turnstile_reproduce::{Experiment, Storage};
+use turnstile_reproduce::{OriginalExperiment, Storage};
 
 /// A database that keeps rooms or the exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,30 +42,30 @@ pub(super) struct Databases<'a> {
 impl Databases<'_> {
     /// The columns of an experiment, the embedded journal first, when these are made in one command. A
     /// database that the other experiment on rooms is about is measured there, not twice.
-    pub(super) fn ways(self, experiment: Experiment, asked: &[Experiment]) -> Vec<Way> {
-        let is_asked = |other: Experiment| asked.contains(&other);
+    pub(super) fn ways(self, experiment: OriginalExperiment, asked: &[OriginalExperiment]) -> Vec<Way> {
+        let is_asked = |other: OriginalExperiment| asked.contains(&other);
         let mut ways = vec![Way::embedded(experiment)];
         match experiment {
-            Experiment::BookingMysql | Experiment::BookingRedis => {
+            OriginalExperiment::BookingMysql | OriginalExperiment::BookingRedis => {
                 let elsewhere = |database: &&Database| match (experiment, database.storage) {
-                    (Experiment::BookingMysql, Storage::Redis) => {
-                        is_asked(Experiment::BookingRedis)
+                    (OriginalExperiment::BookingMysql, Storage::Redis) => {
+                        is_asked(OriginalExperiment::BookingRedis)
                     }
-                    (Experiment::BookingRedis, Storage::Mysql | Storage::MysqlMemory) => {
-                        is_asked(Experiment::BookingMysql)
+                    (OriginalExperiment::BookingRedis, Storage::Mysql | Storage::MysqlMemory) => {
+                        is_asked(OriginalExperiment::BookingMysql)
                     }
                     _ => false,
                 };
                 let here = self.rooms.iter().filter(|database| !elsewhere(database));
                 ways.extend(here.map(|database| Way::kept(database, ROOMS_FLAG)));
             }
-            Experiment::ExchangeCores => {
+            OriginalExperiment::ExchangeCores => {
                 let kept = |database| Way::kept(database, EXCHANGE_FLAG);
                 ways.extend(self.exchange.iter().map(kept));
             }
-            Experiment::TravelOps => ways.push(Way::separate("five processes")),
-            Experiment::GamesUsers => ways.push(Way::separate("two processes")),
-            Experiment::TravelRate => {}
+            OriginalExperiment::TravelOps => ways.push(Way::separate("five processes")),
+            OriginalExperiment::GamesUsers => ways.push(Way::separate("two processes")),
+            OriginalExperiment::TravelRate => {}
         }
         // Each has a folder of its own.
         for number in 1..ways.len() {
@@ -88,9 +88,9 @@ impl Databases<'_> {
 }
 
 impl Way {
-    fn embedded(experiment: Experiment) -> Self {
+    fn embedded(experiment: OriginalExperiment) -> Self {
         let name = match experiment {
-            Experiment::TravelOps | Experiment::GamesUsers => "one process",
+            OriginalExperiment::TravelOps | OriginalExperiment::GamesUsers => "one process",
             _ => "embedded",
         };
         Self {
@@ -164,7 +164,7 @@ impl FromStr for Database {
 mod tests {
     use super::*;
 
-    fn check(experiment: Experiment, asked: &[Experiment], expected: &[&str]) {
+    fn check(experiment: OriginalExperiment, asked: &[OriginalExperiment], expected: &[&str]) {
         let rooms = [
             "mysql://ada:secret@h/a?engine=innodb",
             "mysql://ada:secret@h/b?engine=MEMORY",
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_database_is_measured_once_where_its_own_experiment_is_made_too() {
-        use Experiment::{BookingMysql, BookingRedis, ExchangeCores, GamesUsers, TravelOps};
+        use OriginalExperiment::{BookingMysql, BookingRedis, ExchangeCores, GamesUsers, TravelOps};
         let all = [
             "embedded",
             "MySQL InnoDB",
@@ -204,25 +204,25 @@ mod tests {
         check(BookingMysql, &[BookingMysql], &all);
         check(BookingRedis, &[BookingRedis], &all);
         let mysql = ["embedded", "MySQL InnoDB", "MySQL MEMORY", "Postgres"];
-        check(BookingMysql, &Experiment::ALL, &mysql);
+        check(BookingMysql, &OriginalExperiment::ALL, &mysql);
         check(
             BookingRedis,
-            &Experiment::ALL,
+            &OriginalExperiment::ALL,
             &["embedded", "Redis", "Postgres"],
         );
         check(
             ExchangeCores,
-            &Experiment::ALL,
+            &OriginalExperiment::ALL,
             &["embedded", "Postgres", "Postgres 3"],
         );
         check(
             GamesUsers,
-            &Experiment::ALL,
+            &OriginalExperiment::ALL,
             &["one process", "two processes"],
         );
         check(
             TravelOps,
-            &Experiment::ALL,
+            &OriginalExperiment::ALL,
             &["one process", "five processes"],
         );
     }

@@ -5,7 +5,7 @@ use turnstile_result::{Point, Run};
 
 use crate::{
     chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit},
-    curves::{self, Axis, Curve, is_usable, place},
+    curves::{self, Axis, DrawnCurve, is_usable, place},
     rows, text,
 };
 
@@ -14,7 +14,7 @@ const STEPS: u32 = 60;
 
 pub(super) fn body(run: &Run) -> Option<Markup> {
     let curves = curves::of(run);
-    let drawn = |axis: Axis| -> Vec<&Curve<'_>> {
+    let drawn = |axis: Axis| -> Vec<&DrawnCurve<'_>> {
         let of = curves.iter().filter(|curve| curve.axis == axis);
         of.filter(|curve| curve.has_several_loads()).collect()
     };
@@ -49,7 +49,7 @@ fn dots(
     dots.collect()
 }
 
-fn across(curves: &[&Curve<'_>]) -> AxisScale {
+fn across(curves: &[&DrawnCurve<'_>]) -> AxisScale {
     let places = curves
         .iter()
         .flat_map(|curve| curve.points.iter().map(|point| place(point)));
@@ -66,7 +66,7 @@ fn across(curves: &[&Curve<'_>]) -> AxisScale {
     AxisScale::from_zero(name, Unit::Number, places)
 }
 
-fn throughput(curves: &[&Curve<'_>]) -> Chart {
+fn throughput(curves: &[&DrawnCurve<'_>]) -> Chart {
     let x = across(curves);
     let mut series = Vec::new();
     let mut marks = Vec::new();
@@ -117,7 +117,7 @@ fn throughput(curves: &[&Curve<'_>]) -> Chart {
 }
 
 /// What a lone user's response and the capacity allow; of a rate, what is offered.
-fn bounds(curve: &Curve<'_>, x: &AxisScale) -> Vec<Dot> {
+fn bounds(curve: &DrawnCurve<'_>, x: &AxisScale) -> Vec<Dot> {
     let bound = |users: f64| -> Option<f64> {
         match (curve.axis, curve.found) {
             (Axis::Rate, _) => Some(users),
@@ -142,7 +142,7 @@ fn bounds(curve: &Curve<'_>, x: &AxisScale) -> Vec<Dot> {
 }
 
 /// Of one curve mean, median and p99; of several p99 alone.
-fn response(curves: &[&Curve<'_>]) -> Chart {
+fn response(curves: &[&DrawnCurve<'_>]) -> Chart {
     let mut series = Vec::new();
     if let [curve] = curves {
         let mean = dots(&curve.points, |point| {
@@ -197,7 +197,7 @@ fn to_float(nanos: u64) -> f64 {
 }
 
 /// What the rules say of each curve, the headline first.
-fn explained(curves: &[Curve<'_>]) -> Markup {
+fn explained(curves: &[DrawnCurve<'_>]) -> Markup {
     let found: Vec<_> = curves
         .iter()
         .filter_map(|curve| Some((curve, curve.found?)))

@@ -6,13 +6,13 @@ use turnstile_stats::units::to_float;
 
 use crate::{
     chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit},
-    curves::{self, Axis, Curve, is_usable},
+    curves::{self, Axis, DrawnCurve, is_usable},
     text,
 };
 
 pub(super) fn body(run: &Run) -> Option<Markup> {
     let mut curves = curves::of(run);
-    curves.retain(Curve::has_several_loads);
+    curves.retain(DrawnCurve::has_several_loads);
     if curves.iter().any(|curve| curve.axis == Axis::Rate) {
         curves.retain(|curve| curve.axis == Axis::Rate);
     }
@@ -38,8 +38,8 @@ const fn why(is_open: bool) -> &'static str {
     }
 }
 
-fn series(curves: &[Curve<'_>], is_open: bool) -> Vec<ChartSeries> {
-    let dots = |curve: &Curve<'_>, of: fn(&Point) -> &Distribution| -> Vec<Dot> {
+fn series(curves: &[DrawnCurve<'_>], is_open: bool) -> Vec<ChartSeries> {
+    let dots = |curve: &DrawnCurve<'_>, of: fn(&Point) -> &Distribution| -> Vec<Dot> {
         let dots = curve.points.iter().filter_map(|point| {
             Some(Dot {
                 x: point.throughput,

@@ -15,7 +15,7 @@ use super::{
     },
     on,
 };
-use crate::{Column, Conclusion, Fate, Storage, column::is_at};
+use crate::{SeriesColumn, Conclusion, Fate, Storage, column::is_at};
 
 pub(crate) const BOOK: &str = "book";
 
@@ -57,7 +57,7 @@ const REDIS: Report = Report {
     name: "Redis",
 };
 
-pub(super) fn mysql(columns: &[Column]) -> Vec<Conclusion> {
+pub(super) fn mysql(columns: &[SeriesColumn]) -> Vec<Conclusion> {
     vec![
         little(BOOKING_MYSQL),
         MYSQL.knee(BOOK, columns),
@@ -71,7 +71,7 @@ pub(super) fn mysql(columns: &[Column]) -> Vec<Conclusion> {
     ]
 }
 
-pub(super) fn redis(columns: &[Column], known: &[Column]) -> Vec<Conclusion> {
+pub(super) fn redis(columns: &[SeriesColumn], known: &[SeriesColumn]) -> Vec<Conclusion> {
     vec![
         little(BOOKING_REDIS),
         REDIS.knee(BOOK, columns),
@@ -131,9 +131,9 @@ impl Report {
     /// Its column, or why there is none, and what the embedded journal does instead.
     fn column(
         self,
-        columns: &[Column],
-        beside: impl Fn(&Column) -> Option<String>,
-    ) -> Result<&Column, String> {
+        columns: &[SeriesColumn],
+        beside: impl Fn(&SeriesColumn) -> Option<String>,
+    ) -> Result<&SeriesColumn, String> {
         on(columns, self.storage).ok_or_else(|| {
             let beside = columns.first().and_then(beside);
             let beside = beside.map_or_else(String::new, |beside| format!("; {beside}"));
@@ -142,13 +142,13 @@ impl Report {
     }
 
     /// Points at so many users that it is saturated, as they say.
-    fn saturated(self, column: &Column, series: &str) -> Vec<Level> {
+    fn saturated(self, column: &SeriesColumn, series: &str) -> Vec<Level> {
         let mut levels = levels(column, series, throughput);
         levels.retain(|level| level.x >= self.saturation(series));
         levels
     }
 
-    fn knee(self, series: &str, columns: &[Column]) -> Conclusion {
+    fn knee(self, series: &str, columns: &[SeriesColumn]) -> Conclusion {
         let published = self.saturation(series);
         let claim = format!(
             "{} saturates at {published} users with {}, {}/s",
@@ -156,7 +156,7 @@ impl Report {
             with(series),
             PerSecond(self.stated(series, "saturation rate"))
         );
-        let tell = |column: &Column| {
+        let tell = |column: &SeriesColumn| {
             let knee = Knee::of(&levels(column, series, throughput), published)?;
             let why = format!(
                 "{} reaches 95 % of its {}/s at {} users",
@@ -166,19 +166,19 @@ impl Report {
             );
             Ok::<_, String>((knee.is_near(published), why))
         };
-        let beside = |column: &Column| Some(tell(column).ok()?.1);
+        let beside = |column: &SeriesColumn| Some(tell(column).ok()?.1);
         judge(claim, self.column(columns, beside).and_then(tell))
     }
 
     /// Its column here, or in its own experiment before.
-    fn here_or<'a>(self, columns: &'a [Column], known: &'a [Column]) -> Result<&'a Column, String> {
+    fn here_or<'a>(self, columns: &'a [SeriesColumn], known: &'a [SeriesColumn]) -> Result<&'a SeriesColumn, String> {
         let column = on(columns, self.storage).or_else(|| on(known, self.storage));
         column.ok_or_else(|| format!("{} was not measured", self.storage.name()))
     }
 }
 
 /// Processors of the database and of the server at saturation, point by point.
-fn busy(report: Report, column: &Column, series: &str) -> Vec<(f64, f64)> {
+fn busy(report: Report, column: &SeriesColumn, series: &str) -> Vec<(f64, f64)> {
     let least = report.saturation(series);
     let figures = column.usable(series).into_iter();
     let figures = figures.filter(|figure| figure.x >= least);
@@ -194,7 +194,7 @@ fn over(points: &[(f64, f64)], of: fn(&(f64, f64)) -> f64) -> Result<Interval, S
     Interval::of_mean(&each).ok_or_else(|| "no points".to_owned())
 }
 
-fn database(series: &str, columns: &[Column]) -> Conclusion {
+fn database(series: &str, columns: &[SeriesColumn]) -> Conclusion {
     let claim = format!("with {} mysqld's processor is the bottleneck", with(series));
     let found = MYSQL.column(columns, |_| None).and_then(|column| {
         let points = busy(MYSQL, column, series);
@@ -212,7 +212,7 @@ fn database(series: &str, columns: &[Column]) -> Conclusion {
     judge(claim, found)
 }
 
-fn front_end(series: &str, columns: &[Column]) -> Conclusion {
+fn front_end(series: &str, columns: &[SeriesColumn]) -> Conclusion {
     let claim = format!(
         "with {} the front end's processor is the bottleneck, not the storage ({:.0} % of two cores)",
         with(series),
@@ -234,7 +234,7 @@ fn front_end(series: &str, columns: &[Column]) -> Conclusion {
 }
 
 /// How much of what it uses at saturation mysqld uses before.
-fn by_users(columns: &[Column]) -> Conclusion {
+fn by_users(columns: &[SeriesColumn]) -> Conclusion {
     let table = processor();
     let (first, last) = (table[0], table[table.len() - 1]);
     let claim = format!(
@@ -269,7 +269,7 @@ fn by_users(columns: &[Column]) -> Conclusion {
 }
 
 /// Beyond saturation: the last point against the first.
-fn falls(columns: &[Column]) -> Conclusion {
+fn falls(columns: &[SeriesColumn]) -> Conclusion {
     let beyond = stated(BOOKING_MYSQL, "users beyond which it falls").0;
     let claim = format!("beyond {beyond} users the throughput of MySQL falls very slightly");
     let found = MYSQL.column(columns, |_| None).and_then(|column| {
@@ -294,14 +294,14 @@ fn falls(columns: &[Column]) -> Conclusion {
 }
 
 /// The mix against books alone at equal numbers of users from saturation on.
-fn of_mix(report: Report, column: &Column) -> Result<Interval, String> {
+fn of_mix(report: Report, column: &SeriesColumn) -> Result<Interval, String> {
     gain(&pairs(
         &report.saturated(column, BOOK),
         &report.saturated(column, MIXED),
     ))
 }
 
-fn told_of_mix(column: &Column, gain: Interval) -> String {
+fn told_of_mix(column: &SeriesColumn, gain: Interval) -> String {
     format!(
         "on {} the mix does {} times as many a second as books alone, with as many users",
         column.name,
@@ -309,9 +309,9 @@ fn told_of_mix(column: &Column, gain: Interval) -> String {
     )
 }
 
-fn mixes(columns: &[Column]) -> Conclusion {
+fn mixes(columns: &[SeriesColumn]) -> Conclusion {
     let claim = "books and cancels saturate at the same rate as books alone".to_owned();
-    let beside = |column: &Column| Some(told_of_mix(column, of_mix(MYSQL, column).ok()?));
+    let beside = |column: &SeriesColumn| Some(told_of_mix(column, of_mix(MYSQL, column).ok()?));
     let found = MYSQL.column(columns, beside).and_then(|column| {
         let gain = of_mix(MYSQL, column)?;
         let is_same = within(gain, 1.0 - SAME, 1.0 + SAME);
@@ -320,13 +320,13 @@ fn mixes(columns: &[Column]) -> Conclusion {
     judge(claim, found)
 }
 
-fn cancels(columns: &[Column]) -> Conclusion {
+fn cancels(columns: &[SeriesColumn]) -> Conclusion {
     let rate = |series| REDIS.stated(series, "saturation rate");
     let claim = format!(
         "with 30 % cancels it does more a second than with books alone ({:.1} times)",
         rate(MIXED) / rate(BOOK)
     );
-    let beside = |column: &Column| Some(told_of_mix(column, of_mix(REDIS, column).ok()?));
+    let beside = |column: &SeriesColumn| Some(told_of_mix(column, of_mix(REDIS, column).ok()?));
     let found = REDIS.column(columns, beside).and_then(|column| {
         let gain = of_mix(REDIS, column)?;
         Ok((above(gain, 1.0), told_of_mix(column, gain)))
@@ -335,12 +335,12 @@ fn cancels(columns: &[Column]) -> Conclusion {
 }
 
 /// MySQL's own two ways to keep a table, at equal numbers of users.
-fn in_memory(columns: &[Column]) -> Conclusion {
+fn in_memory(columns: &[SeriesColumn]) -> Conclusion {
     let claim = "with ENGINE=MEMORY the throughput of MySQL is higher".to_owned();
     let found = MYSQL.column(columns, |_| None).and_then(|disk| {
         let memory = on(columns, Storage::MysqlMemory)
             .ok_or_else(|| "MySQL in memory was not measured".to_owned())?;
-        let of = |column: &Column| levels(column, BOOK, throughput);
+        let of = |column: &SeriesColumn| levels(column, BOOK, throughput);
         let gain = gain(&pairs(&of(disk), &of(memory)))?;
         let why = format!(
             "with as many users {} books {} times as many a second as {}",
@@ -354,7 +354,7 @@ fn in_memory(columns: &[Column]) -> Conclusion {
 }
 
 /// Each at saturation, as they compared them: Redis here, and MySQL here or in its own experiment before.
-fn faster(columns: &[Column], known: &[Column]) -> Conclusion {
+fn faster(columns: &[SeriesColumn], known: &[SeriesColumn]) -> Conclusion {
     let rate = |report: Report| report.stated(BOOK, "saturation rate");
     let theirs = rate(REDIS) / rate(MYSQL);
     let claim = format!("in memory (Redis) it is {theirs:.0} times as fast as on a disk (MySQL)");
@@ -376,7 +376,7 @@ fn faster(columns: &[Column], known: &[Column]) -> Conclusion {
     judge(claim, found)
 }
 
-fn earlier(columns: &[Column], known: &[Column]) -> Conclusion {
+fn earlier(columns: &[SeriesColumn], known: &[SeriesColumn]) -> Conclusion {
     let claim = format!(
         "Redis saturates with fewer users than MySQL ({} instead of {})",
         REDIS.saturation(BOOK),
@@ -407,7 +407,7 @@ fn earlier(columns: &[Column], known: &[Column]) -> Conclusion {
 }
 
 /// The pair that the claim is about: each at the users with which it is saturated.
-fn units(columns: &[Column], known: &[Column]) -> Conclusion {
+fn units(columns: &[SeriesColumn], known: &[SeriesColumn]) -> Conclusion {
     let claim = "a request takes hundreds of ms on MySQL and hundreds of us on Redis".to_owned();
     let of = |report: Report| {
         let column = report.here_or(columns, known)?;

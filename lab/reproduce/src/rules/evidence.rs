@@ -2,7 +2,7 @@
 
 use turnstile_stats::{Interval, units::count};
 
-use crate::{Column, Conclusion, Fate, Figure, column::is_at};
+use crate::{SeriesColumn, Conclusion, Fate, Figure, column::is_at};
 
 /// A rule needs so many valid points on each side: so many loads, or so many equal runs.
 pub(super) const POINTS_MIN: usize = 3;
@@ -49,7 +49,7 @@ fn known(estimate: f64, range: Option<(f64, f64)>) -> Option<Interval> {
 
 /// Valid points of a series in increasing order along the axis. Equal runs are one level: their mean,
 /// and Student's interval.
-pub(super) fn levels(column: &Column, series: &str, of: Quantity) -> Vec<Level> {
+pub(super) fn levels(column: &SeriesColumn, series: &str, of: Quantity) -> Vec<Level> {
     let figures = column.usable(series);
     let mut levels: Vec<Level> = Vec::new();
     for figure in &figures {

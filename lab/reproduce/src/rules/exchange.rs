@@ -13,7 +13,7 @@ use super::{
     on,
 };
 use crate::{
-    Column, Conclusion, Fate, QUOTAS, Storage,
+    SeriesColumn, Conclusion, Fate, QUOTAS, Storage,
     experiment::{QUOTA_REQUESTS, requests_of},
 };
 
@@ -29,7 +29,7 @@ const SAME: f64 = 1.25;
 /// The cores between which ours are compared: the first doubling.
 const CORES: [f64; 2] = [1.0, 2.0];
 
-pub(super) fn cores(columns: &[Column]) -> Vec<Conclusion> {
+pub(super) fn cores(columns: &[SeriesColumn]) -> Vec<Conclusion> {
     vec![
         significance(),
         faster(columns),
@@ -106,7 +106,7 @@ fn amounts() -> Vec<u64> {
 }
 
 /// The wall time of equal runs of so many requests on so many cores.
-fn wall(column: &Column, requests: u64, cores: f64) -> Result<Interval, String> {
+fn wall(column: &SeriesColumn, requests: u64, cores: f64) -> Result<Interval, String> {
     let runs = column.at(&requests_of(requests), cores);
     let took: Vec<f64> = runs.iter().map(|figure| figure.took).collect();
     enough(took.len()).map_err(|why| format!("{requests} requests on {cores} cores: {why}"))?;
@@ -115,9 +115,9 @@ fn wall(column: &Column, requests: u64, cores: f64) -> Result<Interval, String> 
 
 /// The column of Postgres, or that there is none and what is told of the embedded journal beside.
 fn postgres(
-    columns: &[Column],
-    beside: impl Fn(&Column) -> Result<String, String>,
-) -> Result<&Column, String> {
+    columns: &[SeriesColumn],
+    beside: impl Fn(&SeriesColumn) -> Result<String, String>,
+) -> Result<&SeriesColumn, String> {
     on(columns, Storage::Postgres).ok_or_else(|| {
         let beside = columns.iter().find_map(|column| beside(column).ok());
         let beside = beside.map_or_else(String::new, |told| format!("; {told}"));
@@ -126,7 +126,7 @@ fn postgres(
 }
 
 /// What a doubling of the cores brings, over all numbers of requests: 1 is all that it can, 0 is nothing.
-fn gain(column: &Column) -> Result<Interval, String> {
+fn gain(column: &SeriesColumn) -> Result<Interval, String> {
     let each: Result<Vec<Interval>, String> = amounts()
         .into_iter()
         .map(|requests| {
@@ -142,9 +142,9 @@ fn gain(column: &Column) -> Result<Interval, String> {
 }
 
 /// Their claim, asked of our runs.
-fn faster(columns: &[Column]) -> Conclusion {
+fn faster(columns: &[SeriesColumn]) -> Conclusion {
     let claim = "with more cores the time gets shorter and the throughput higher".to_owned();
-    let tell = |column: &Column| {
+    let tell = |column: &SeriesColumn| {
         let gain = gain(column)?;
         let (name, more) = (&column.name, told(gain.map(f64::exp2)));
         let why = format!("on {name} two cores do {more} times as many a second as one");
@@ -157,7 +157,7 @@ fn faster(columns: &[Column]) -> Conclusion {
 }
 
 /// Seconds that the second core saves with the fewest and with the most requests.
-fn grows(columns: &[Column]) -> Conclusion {
+fn grows(columns: &[SeriesColumn]) -> Conclusion {
     let claim = "the more requests, the greater the difference between the cores".to_owned();
     let found = postgres(columns, |_| Err(String::new())).and_then(|column| {
         let saved = |requests| {
@@ -178,7 +178,7 @@ fn grows(columns: &[Column]) -> Conclusion {
     judge(claim, found)
 }
 
-fn elasticity(columns: &[Column]) -> Conclusion {
+fn elasticity(columns: &[SeriesColumn]) -> Conclusion {
     let table = exchange();
     let most = table.iter().filter(|row| row.requests == table[0].requests);
     let means: Vec<(f64, f64)> = most.map(|row| (f64::from(row.cores), row.mean)).collect();
@@ -189,7 +189,7 @@ fn elasticity(columns: &[Column]) -> Conclusion {
         last.0,
         (first.1 / last.1 - 1.0) * 100.0
     );
-    let tell = |column: &Column| {
+    let tell = |column: &SeriesColumn| {
         let gain = gain(column)?;
         let mut why = format!(
             "on {} two cores have elasticity {} (theirs: {theirs:.2}; 1 is all that cores can bring)",
@@ -209,7 +209,7 @@ fn elasticity(columns: &[Column]) -> Conclusion {
 
 /// The elasticity of a whole core over each part of one that was measured. It decides nothing: a server
 /// within a quota stands still for the rest of a period, which one on fewer cores does not.
-fn within_quotas(column: &Column) -> Vec<(f64, f64)> {
+fn within_quotas(column: &SeriesColumn) -> Vec<(f64, f64)> {
     let gain = |quota: f64| {
         let within = wall(column, QUOTA_REQUESTS, quota).ok()?.estimate;
         let whole = wall(column, QUOTA_REQUESTS, 1.0).ok()?.estimate;
@@ -218,9 +218,9 @@ fn within_quotas(column: &Column) -> Vec<(f64, f64)> {
     QUOTAS.into_iter().filter_map(gain).collect()
 }
 
-fn requests(columns: &[Column]) -> Conclusion {
+fn requests(columns: &[SeriesColumn]) -> Conclusion {
     let claim = "the rate does not depend on the number of requests".to_owned();
-    let tell = |column: &Column| {
+    let tell = |column: &SeriesColumn| {
         let rates: Result<Vec<(u64, Interval)>, String> = amounts()
             .into_iter()
             .map(|requests| {
@@ -251,7 +251,7 @@ fn requests(columns: &[Column]) -> Conclusion {
 }
 
 /// What all their rows come to, whatever the number of cores and requests.
-fn each(columns: &[Column]) -> Conclusion {
+fn each(columns: &[SeriesColumn]) -> Conclusion {
     let table = exchange();
     let each = table.iter().map(|row| row.mean / to_float(row.requests));
     let (least, most) = each.fold((f64::INFINITY, 0.0_f64), |(least, most), one| {
@@ -262,7 +262,7 @@ fn each(columns: &[Column]) -> Conclusion {
         least * 1e3,
         most * 1e3
     );
-    let tell = |column: &Column| {
+    let tell = |column: &SeriesColumn| {
         let requests = amounts()[0];
         let took = wall(column, requests, 1.0)?;
         let each = took.map(|seconds| seconds / to_float(requests));

@@ -11,7 +11,7 @@ use super::evidence::{
     users as players, within,
 };
 use crate::{
-    Column, Conclusion, Figure,
+    SeriesColumn, Conclusion, Figure,
     experiment::{NAGLE, NO_DELAY},
 };
 
@@ -30,7 +30,7 @@ const BUSY: f64 = 0.85;
 /// From this share of the time on in which somebody waits for memory, it is what limits.
 const MEMORY_WAIT: f64 = 0.05;
 
-pub(super) fn users(columns: &[Column]) -> Vec<Conclusion> {
+pub(super) fn users(columns: &[SeriesColumn]) -> Vec<Conclusion> {
     // The ancestor's servers were two processes: of these is the last column.
     let Some(column) = columns.last() else {
         return Vec::new();
@@ -51,14 +51,14 @@ fn time(seconds: Interval) -> String {
 }
 
 /// Response times of at least three numbers of players.
-fn times(column: &Column) -> Result<Vec<Level>, String> {
+fn times(column: &SeriesColumn) -> Result<Vec<Level>, String> {
     let times = levels(column, NO_DELAY, response);
     enough(times.len())?;
     Ok(times)
 }
 
 /// Each number of players must take that long; one that surely does not is enough to refute.
-fn floor(column: &Column) -> Conclusion {
+fn floor(column: &SeriesColumn) -> Conclusion {
     let (low, high) = stated(GAMES_USERS, "game time");
     let claim = format!(
         "a game takes the servers {:.0} to {:.0} ms",
@@ -90,7 +90,7 @@ fn floor(column: &Column) -> Conclusion {
     judge(claim, found)
 }
 
-fn most(column: &Column) -> Conclusion {
+fn most(column: &SeriesColumn) -> Conclusion {
     let (most_players, most) = (
         stated(GAMES_USERS, "most players").0,
         stated(GAMES_USERS, "most rate").0,
@@ -113,7 +113,7 @@ fn most(column: &Column) -> Conclusion {
     judge(claim, found)
 }
 
-fn knee(column: &Column) -> Conclusion {
+fn knee(column: &SeriesColumn) -> Conclusion {
     let most = stated(GAMES_USERS, "most players").0;
     let claim = format!("the throughput grows with the players up to {most}");
     let found = Knee::of(&levels(column, NO_DELAY, throughput), most).map(|knee| {
@@ -127,7 +127,7 @@ fn knee(column: &Column) -> Conclusion {
     judge(claim, found)
 }
 
-fn flat(column: &Column) -> Conclusion {
+fn flat(column: &SeriesColumn) -> Conclusion {
     let claim = "the response does not depend on the number of players".to_owned();
     let found = times(column).and_then(|times| {
         let (first, last) = (times[0], times[times.len() - 1]);
@@ -153,7 +153,7 @@ fn flat(column: &Column) -> Conclusion {
 }
 
 /// What figures near the most players tell.
-fn there(column: &Column, of: fn(&Figure) -> Option<f64>) -> Result<Interval, String> {
+fn there(column: &SeriesColumn, of: fn(&Figure) -> Option<f64>) -> Result<Interval, String> {
     let least = stated(GAMES_USERS, "most players").0 / SAME_KNEE;
     let figures = column.usable(NO_DELAY).into_iter();
     let figures = figures.filter(|figure| figure.x >= least);
@@ -162,7 +162,7 @@ fn there(column: &Column, of: fn(&Figure) -> Option<f64>) -> Result<Interval, St
     Interval::of_mean(&each).ok_or_else(|| "no points".to_owned())
 }
 
-fn server_1(column: &Column) -> Conclusion {
+fn server_1(column: &SeriesColumn) -> Conclusion {
     let claim = format!(
         "with {} players server_1 (the arena) uses {:.0} % of its core, which is the bottleneck",
         stated(GAMES_USERS, "most players").0,
@@ -179,7 +179,7 @@ fn server_1(column: &Column) -> Conclusion {
     judge(claim, found)
 }
 
-fn memory(column: &Column) -> Conclusion {
+fn memory(column: &SeriesColumn) -> Conclusion {
     let claim = "memory is no bottleneck".to_owned();
     let found = there(column, |figure| figure.memory_wait).map(|waits| {
         let why = format!(
@@ -192,7 +192,7 @@ fn memory(column: &Column) -> Conclusion {
     judge(claim, found)
 }
 
-fn network(column: &Column) -> Conclusion {
+fn network(column: &SeriesColumn) -> Conclusion {
     let claim = "the network is no bottleneck".to_owned();
     let figures = column.usable(NO_DELAY).into_iter();
     let most = figures.filter_map(|figure| figure.network_bytes);

@@ -11,7 +11,7 @@ use super::evidence::{
     response, shown, throughput, told, within,
 };
 use crate::{
-    Column, Conclusion, Fate, Figure,
+    SeriesColumn, Conclusion, Fate, Figure,
     column::is_at,
     experiment::{ONE, SEVERAL},
 };
@@ -50,7 +50,7 @@ const SPIKE: f64 = 2.0;
 /// Where clients offer as much as they can.
 const CLOSED: f64 = 0.0;
 
-pub(super) fn ops(columns: &[Column]) -> Vec<Conclusion> {
+pub(super) fn ops(columns: &[SeriesColumn]) -> Vec<Conclusion> {
     vec![
         composition(),
         distribution(columns),
@@ -63,7 +63,7 @@ pub(super) fn ops(columns: &[Column]) -> Vec<Conclusion> {
     ]
 }
 
-pub(super) fn rate(columns: &[Column]) -> Vec<Conclusion> {
+pub(super) fn rate(columns: &[SeriesColumn]) -> Vec<Conclusion> {
     let Some(column) = columns.first() else {
         return Vec::new();
     };
@@ -101,7 +101,7 @@ fn composition() -> Conclusion {
 }
 
 /// The mean time of one part over equal runs.
-fn part(column: &Column, series: &str, part: f64) -> Result<Interval, String> {
+fn part(column: &SeriesColumn, series: &str, part: f64) -> Result<Interval, String> {
     let runs = column.at(series, part);
     let times: Vec<f64> = runs.iter().map(|figure| figure.response).collect();
     enough(times.len()).map_err(|why| format!("{}, {series}: {why}", column.name))?;
@@ -111,20 +111,20 @@ fn part(column: &Column, series: &str, part: f64) -> Result<Interval, String> {
 /// One part of a journey over several managers over the same of one over one manager, both within one
 /// column: the same processes, of which the one journey needs more. Of another column the processes
 /// would differ, too.
-fn grown(column: &Column, of: f64) -> Result<Interval, String> {
+fn grown(column: &SeriesColumn, of: f64) -> Result<Interval, String> {
     Ok(ratio(part(column, SEVERAL, of)?, part(column, ONE, of)?))
 }
 
 /// The column that is like theirs, whose managers were processes of their own: the last that was
 /// measured with one manager and with several.
-fn theirs(columns: &[Column]) -> Result<&Column, String> {
-    let has = |column: &&Column, series| column.figures.iter().any(|one| one.series == series);
+fn theirs(columns: &[SeriesColumn]) -> Result<&SeriesColumn, String> {
+    let has = |column: &&SeriesColumn, series| column.figures.iter().any(|one| one.series == series);
     let mut columns = columns.iter();
     let found = columns.rfind(|column| has(column, ONE) && has(column, SEVERAL));
     found.ok_or_else(|| "several managers were not measured beside one".to_owned())
 }
 
-fn distribution(columns: &[Column]) -> Conclusion {
+fn distribution(columns: &[SeriesColumn]) -> Conclusion {
     let published = Times::of(Managers::Several).transaction / Times::of(Managers::One).transaction;
     let claim =
         format!("several resource managers make a transaction {published:.1} times as long");
@@ -140,7 +140,7 @@ fn distribution(columns: &[Column]) -> Conclusion {
     judge(claim, found)
 }
 
-fn commit(columns: &[Column]) -> Conclusion {
+fn commit(columns: &[SeriesColumn]) -> Conclusion {
     let published = Times::of(Managers::Several).commit / Times::of(Managers::One).commit;
     let claim = format!(
         "of all requests the commit grows most with several managers ({published:.2} times): they \
@@ -166,7 +166,7 @@ fn commit(columns: &[Column]) -> Conclusion {
 }
 
 /// What a reservation takes beyond a query is what it writes.
-fn write(columns: &[Column]) -> Conclusion {
+fn write(columns: &[SeriesColumn]) -> Conclusion {
     let claim = format!(
         "a reservation takes longer than a query by its write, about {:.1} ms",
         stated(TRAVEL_OPS, "write time").0 * 1e3
@@ -190,7 +190,7 @@ fn write(columns: &[Column]) -> Conclusion {
 }
 
 /// The names of the series, in order.
-fn series(column: &Column) -> Vec<&str> {
+fn series(column: &SeriesColumn) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for figure in &column.figures {
         if !names.contains(&figure.series.as_str()) {
@@ -207,7 +207,7 @@ fn clients(series: &str) -> f64 {
 }
 
 /// Valid responses at one rate, at the place of the number of clients.
-fn by_clients(column: &Column, rate: f64) -> Vec<Level> {
+fn by_clients(column: &SeriesColumn, rate: f64) -> Vec<Level> {
     let each = series(column).into_iter().filter_map(|name| {
         let levels = levels(column, name, response);
         let there = levels.iter().find(|level| is_at(level.x, rate))?;
@@ -220,7 +220,7 @@ fn by_clients(column: &Column, rate: f64) -> Vec<Level> {
 }
 
 /// The highest rate up to the low one at which most numbers of clients have a valid point.
-fn low_rate(column: &Column) -> f64 {
+fn low_rate(column: &SeriesColumn) -> f64 {
     let most = stated(TRAVEL_OPS, "low rate").0;
     let rates = column.figures.iter().map(|figure| figure.x);
     let low = rates.filter(|rate| *rate > CLOSED && *rate <= most);
@@ -229,7 +229,7 @@ fn low_rate(column: &Column) -> f64 {
     best.unwrap_or(most)
 }
 
-fn low(column: &Column) -> Conclusion {
+fn low(column: &SeriesColumn) -> Conclusion {
     let stated = stated(TRAVEL_OPS, "low rate").0;
     let claim = format!(
         "below {stated} transactions a second the response is low and the same for all clients"
@@ -253,7 +253,7 @@ fn low(column: &Column) -> Conclusion {
 }
 
 /// Pairs of one number of clients at both rates.
-fn rises(column: &Column) -> Conclusion {
+fn rises(column: &SeriesColumn) -> Conclusion {
     let (from, to) = (low_rate(column), saturation());
     let claim = format!("the response rises from {from} to {to} transactions a second");
     let gain = gain(&super::evidence::pairs(
@@ -271,7 +271,7 @@ fn rises(column: &Column) -> Conclusion {
 }
 
 /// A rate that was surely carried refutes, for as many points as are needed to confirm.
-fn saturated(column: &Column) -> Conclusion {
+fn saturated(column: &SeriesColumn) -> Conclusion {
     let least = saturation();
     let claim = format!("beyond {least} transactions a second it is saturated");
     let of = column.figures.iter();
@@ -305,7 +305,7 @@ fn saturated(column: &Column) -> Conclusion {
     judge(claim, found)
 }
 
-fn linear(column: &Column) -> Conclusion {
+fn linear(column: &SeriesColumn) -> Conclusion {
     let claim = "at saturation the response grows linearly with the number of clients".to_owned();
     let closed = by_clients(column, CLOSED);
     let found = enough(closed.len()).map(|()| {
@@ -327,7 +327,7 @@ fn linear(column: &Column) -> Conclusion {
 }
 
 /// From a low rate to as much as they can: the fewest clients against each of the others.
-fn little(column: &Column) -> Conclusion {
+fn little(column: &SeriesColumn) -> Conclusion {
     let (low, full) = (
         by_clients(column, low_rate(column)),
         by_clients(column, CLOSED),
@@ -361,7 +361,7 @@ pub(crate) fn highest(slots: &[f64]) -> Option<(f64, f64)> {
     Some((sample::quantile(slots, 0.5), most))
 }
 
-fn spikes(column: &Column) -> Conclusion {
+fn spikes(column: &SeriesColumn) -> Conclusion {
     let claim = "at saturation the response by time slot has spikes".to_owned();
     let closed = series(column)
         .into_iter()

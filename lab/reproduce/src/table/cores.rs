@@ -7,10 +7,10 @@ use turnstile_stats::{
 };
 
 use super::{Cell, CellUnit, Place, Table, measured, together};
-use crate::{Column, Figure, QUOTAS, experiment::requests_of};
+use crate::{SeriesColumn, Figure, QUOTAS, experiment::requests_of};
 
 /// Wall times and rates with how they differ, of so many requests on so many cores.
-pub(super) fn tables(columns: &[Column]) -> Vec<Table> {
+pub(super) fn tables(columns: &[SeriesColumn]) -> Vec<Table> {
     let table = |title: &str, unit, published: fn(&Timed) -> PublishedCores, ours: Ours| {
         let places = places_of_cores(published);
         let rows = places.iter().map(|place| place.row(columns, ours));

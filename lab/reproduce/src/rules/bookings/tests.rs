@@ -7,7 +7,7 @@ use crate::Figure;
 const KNOWN: f64 = 0.02;
 
 /// Figures of users and rates.
-pub(crate) fn column(storage: Storage, series: &[(&str, &[(f64, f64)])]) -> Column {
+pub(crate) fn column(storage: Storage, series: &[(&str, &[(f64, f64)])]) -> SeriesColumn {
     let about = |value: f64| Some((value * (1.0 - KNOWN), value * (1.0 + KNOWN)));
     let mut figures = Vec::new();
     for (series, points) in series {
@@ -30,7 +30,7 @@ pub(crate) fn column(storage: Storage, series: &[(&str, &[(f64, f64)])]) -> Colu
             is_proven: true,
         }));
     }
-    Column {
+    SeriesColumn {
         name: storage.name().to_owned(),
         storage,
         figures,
@@ -52,7 +52,7 @@ pub(in crate::rules) fn check(found: &[Conclusion], expected: &[(Fate, &str)]) {
 }
 
 /// The same column in which only these loads of a series are valid.
-fn valid(column: &Column, series: &str, loads: &[f64]) -> Column {
+fn valid(column: &SeriesColumn, series: &str, loads: &[f64]) -> SeriesColumn {
     let mut column = column.clone();
     for figure in &mut column.figures {
         if figure.series == series {
@@ -87,13 +87,13 @@ fn times(curve: &[(f64, f64)], by: f64) -> Vec<(f64, f64)> {
     curve.iter().map(|(x, y)| (*x, y * by)).collect()
 }
 
-fn of_redis() -> Column {
+fn of_redis() -> SeriesColumn {
     let more = times(&REDIS_CURVE, 1.2);
     column(Storage::Redis, &[(BOOK, &REDIS_CURVE), (MIXED, &more)])
 }
 
 /// With a processor that is as busy as they saw it.
-fn of_mysql() -> Column {
+fn of_mysql() -> SeriesColumn {
     let mut found = column(
         Storage::Mysql,
         &[(BOOK, &MYSQL_CURVE), (MIXED, &MYSQL_CURVE)],
@@ -188,7 +188,7 @@ fn what_was_not_seen_again_is_refuted() {
 
 #[test]
 fn one_user_of_one_storage_is_not_compared_with_six_hundred_of_the_other() {
-    let faster = |redis_column: &Column, mysql_column: &Column| {
+    let faster = |redis_column: &SeriesColumn, mysql_column: &SeriesColumn| {
         redis(
             std::slice::from_ref(redis_column),
             std::slice::from_ref(mysql_column),

@@ -8,7 +8,7 @@ use crate::{
 
 /// Wall times of three runs of each number of requests on one core and on two, which bring this power
 /// of two.
-fn measured(storage: Storage, gain: f64, scatter: f64) -> Column {
+fn measured(storage: Storage, gain: f64, scatter: f64) -> SeriesColumn {
     let mut found = column(storage, &[]);
     for requests in amounts() {
         for cores in CORES {

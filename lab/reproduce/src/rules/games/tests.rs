@@ -9,7 +9,7 @@ use crate::{
 const PLAYERS: [f64; 6] = [10.0, 100.0, 1_000.0, 1_500.0, 2_000.0, 2_100.0];
 
 /// As theirs: a timer of 75 ms whatever the load, up to 2,000.
-fn timer() -> Column {
+fn timer() -> SeriesColumn {
     let points = PLAYERS.map(|players| (players, players.min(1_900.0) / 0.079));
     let mut found = column(Storage::Embedded, &[(NO_DELAY, &points)]);
     for figure in &mut found.figures {
@@ -18,7 +18,7 @@ fn timer() -> Column {
     found
 }
 
-fn fast() -> Column {
+fn fast() -> SeriesColumn {
     let ours = [
         (10.0, 100_000.0),
         (100.0, 200_000.0),

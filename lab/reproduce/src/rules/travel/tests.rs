@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Three runs' response times of start, query, reserve, commit and the whole, in milliseconds.
-fn parts(series: &str, times: [f64; 5]) -> Column {
+fn parts(series: &str, times: [f64; 5]) -> SeriesColumn {
     let mut found = column(Storage::Embedded, &[]);
     for (x, time) in (1_u32..).zip(times) {
         for run in [0.99, 1.0, 1.01] {
@@ -19,7 +19,7 @@ fn parts(series: &str, times: [f64; 5]) -> Column {
     found
 }
 
-fn both_ways(name: &str, several: [f64; 5]) -> Column {
+fn both_ways(name: &str, several: [f64; 5]) -> SeriesColumn {
     let mut both = parts(ONE, [0.3, 0.5, 0.6, 0.6, 5.0]);
     name.clone_into(&mut both.name);
     both.figures.extend(parts(SEVERAL, several).figures);
@@ -73,7 +73,7 @@ fn managers_in_processes_of_their_own_are_compared_with_one() {
 const CLIENTS: [u32; 4] = [2, 4, 6, 8];
 
 /// Each number of clients at some rates: the response there, in milliseconds, and what is carried.
-fn rates(response: fn(f64, f64) -> f64, carried: fn(f64) -> f64) -> Column {
+fn rates(response: fn(f64, f64) -> f64, carried: fn(f64) -> f64) -> SeriesColumn {
     let mut found = column(Storage::Embedded, &[]);
     for clients in CLIENTS {
         let name = format!("{clients} clients");
