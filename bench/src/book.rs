@@ -17,7 +17,7 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
 };
 use drive::Pass;
 use harness::Harness;

@@ -23,7 +23,7 @@ use crate::{
     pin::{self, CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
 };
 
 pub(crate) use planted::{Planted, serve};

@@ -19,7 +19,7 @@ use crate::{
     pin,
     process::us_each,
     ratio::Bound,
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
     server::{Kind, Server, ServerDurability},
 };
 

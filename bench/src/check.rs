@@ -16,7 +16,7 @@ use crate::{
     pin,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
 };
 use pace::{PIPELINES, Pace};
 use served::{CASES, Served, ServedCase};

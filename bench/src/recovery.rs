@@ -17,7 +17,7 @@ use crate::{
     machine::Machine,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
 };
 use filling::{Fill, wall_clock};
 

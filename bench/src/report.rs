@@ -15,7 +15,7 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     probe::Probe,
     ratio::Ratio,
-    section::{Claim, Figure, Section, MeasuredRow, FigureValues},
+    section::{Claim, Figure, FigureValues, MeasuredRow, Section},
 };
 
 /// What a command of this program measures.

@@ -12,7 +12,7 @@ use crate::{
     probe::{Probe, syncs_at_once_us},
     ratio::Ratio,
     scenario::{Core, Floor, Part, Prepare, Row},
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
     server::{Doors, MessageRelay, Server},
 };
 

@@ -184,7 +184,7 @@ impl Section {
 
 #[cfg(test)]
 mod tests {
-    use super::{Claim, Figure, Section, MeasuredRow};
+    use super::{Claim, Figure, MeasuredRow, Section};
     use crate::{
         probe::Probe,
         ratio::{Bound, Ratio, Verdict},

@@ -14,7 +14,7 @@ use crate::{
     arguments::RunExtent,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Section, MeasuredRow},
+    section::{MeasuredRow, Section},
 };
 use alarms::{ALARMS, HIGHER, SAME};
 use intervals::{ACCEPTED, HELD, IntervalCase};

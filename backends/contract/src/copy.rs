@@ -24,11 +24,11 @@ use turnstile_types::{Position, Timestamp};
 use self::teller::Batch;
 
 pub use self::{
-    comparison::{Difference, Digest, Part},
+    comparison::{CopyDifference, Digest, Part},
     halt::Halt,
-    presence::{Others, Patience, Role},
+    presence::{Others, Patience, PresenceRole},
     refusal::Refusal,
-    remembered::Remembered,
+    remembered::CopiedKey,
     teller::{Gone, KeyTeller, Teller},
 };
 
@@ -88,7 +88,7 @@ pub trait Target: Source {
     fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>>;
 
     /// Takes the next keys, when all pieces are there.
-    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>>;
+    fn take_keys(&mut self, keys: Vec<CopiedKey>) -> Moving<'_, Result<(), Refusal>>;
 
     /// Writes what can only be written when all is there. From here on it can tell them.
     fn settle(&mut self) -> Moving<'_, Result<(), Refusal>>;
@@ -127,7 +127,7 @@ pub trait CopySite {
     fn write(&mut self, pieces: Vec<Piece>) -> impl Future<Output = Result<(), Halt>>;
 
     /// See [`Target::take_keys`].
-    fn write_keys(&mut self, keys: Vec<Remembered>) -> impl Future<Output = Result<(), Halt>>;
+    fn write_keys(&mut self, keys: Vec<CopiedKey>) -> impl Future<Output = Result<(), Halt>>;
 
     /// See [`Target::settle`].
     fn write_rest(&mut self) -> impl Future<Output = Result<(), Halt>>;
@@ -178,7 +178,7 @@ impl<S: CopySite> Target for S {
         placed!(self.write(pieces))
     }
 
-    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+    fn take_keys(&mut self, keys: Vec<CopiedKey>) -> Moving<'_, Result<(), Refusal>> {
         placed!(self.write_keys(keys))
     }
 

@@ -9,6 +9,7 @@ pub mod copy;
 mod facts;
 mod failure;
 mod natural;
+mod opening;
 mod request;
 mod tally;
 
@@ -16,5 +17,6 @@ pub use backend::{Answered, Backend, Future, Reply, Service};
 pub use facts::Facts;
 pub use failure::Failure;
 pub use natural::natural_key;
+pub use opening::{NotOpened, Unready};
 pub use request::Request;
 pub use tally::{Count, Tally};

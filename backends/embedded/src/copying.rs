@@ -8,7 +8,7 @@ use std::{
 
 use turnstile_contract::{
     Failure,
-    copy::{Halt, Head, KeyTeller, Moving, Refusal, Remembered, Source, Target, Teller},
+    copy::{CopiedKey, Halt, Head, KeyTeller, Moving, Refusal, Source, Target, Teller},
 };
 use turnstile_journal::{Founding, RealDisk, RealLock, inspect, snapshot, snapshot::Draft};
 use turnstile_rooms::{Assembly, IdKey, Piece, Rooms};
@@ -224,7 +224,7 @@ impl Read {
                 let name = (known.principal, known.key.as_str());
                 let decided = (known.time, position);
                 let outcome = Rooms::decode_outcome(outcome).map_err(strange)?;
-                let key = Remembered::new(name, content, decided, outcome).map_err(strange)?;
+                let key = CopiedKey::new(name, content, decided, outcome).map_err(strange)?;
                 teller.put(key).await?;
             }
         }
@@ -240,7 +240,7 @@ fn strange(malformed: Malformed) -> Halt {
 impl Taken {
     /// Takes a key, however many there are: a server that has no room for others says so until some are
     /// forgotten.
-    fn remember(&mut self, moved: &Remembered) {
+    fn remember(&mut self, moved: &CopiedKey) {
         let known = Known {
             time: moved.at,
             principal: moved.principal,
@@ -317,7 +317,7 @@ impl Target for RoomsCopy {
         })
     }
 
-    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+    fn take_keys(&mut self, keys: Vec<CopiedKey>) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let taken = self.taken.as_mut().expect("the copy has begun");
             keys.iter().for_each(|key| taken.remember(key));

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, mpsc, oneshot};
-use turnstile_contract::{Answered, Backend, Facts, Failure, Future, Request, Tally};
+use turnstile_contract::{
+    Answered, Backend, Facts, Failure, Future, NotOpened, Request, Tally, Unready,
+};
 use turnstile_rooms::{Answer, IdKey, Query, Rooms};
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Night, Principal, Timestamp};
@@ -16,7 +18,7 @@ use crate::{
     presence::{self, WRITERS},
     queries,
     reader::{Errand, Readers},
-    schema::{self, OpenError, SCHEMA},
+    schema::{self, SCHEMA},
     session::{Session, TurnKind, Uncommitted},
     sql::{At, put},
     wants::{DUE_MAX, Wants},
@@ -50,24 +52,27 @@ impl Mysql {
     /// # Errors
     /// The database cannot be reached, is being copied, or its tables are not for this version or this
     /// engine.
-    pub async fn open(address: &Address) -> Result<Self, OpenError> {
+    pub async fn open(address: &Address) -> Result<Self, NotOpened> {
+        let opened = Self::try_open(address).await;
+        opened.map_err(|unready| unready.at(&address.place()))
+    }
+
+    async fn try_open(address: &Address) -> Result<Self, Unready> {
         let tally = Arc::new(Tally::default());
         let mut session = Session::open(address).await?.counting(&tally);
         if let Some(others) = presence::serve(&mut session, 0).await? {
-            let place = address.place();
-            return Err(OpenError::Occupied { place, others });
+            return Err(others.into());
         }
         let id_key = schema::prepare(&mut session, address).await?;
         if schema::is_unfinished(&mut session).await? {
-            let place = address.place();
-            return Err(OpenError::Unfinished { place });
+            return Err(Unready::Unfinished);
         }
         let address = Arc::new(address.clone());
         let (jobs, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         let mut session = Some(session);
         for number in 0..WRITERS {
-            let name = schema::random().map_err(OpenError::NoRandomness)?;
+            let name = schema::random()?;
             let name = u64::from_le_bytes(name);
             let writer = Writer::new(
                 Arc::clone(&address),

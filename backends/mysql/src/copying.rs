@@ -3,7 +3,10 @@
 mod taking;
 mod telling;
 
-use turnstile_contract::copy::{CopySite, Halt, Head, Refusal, Remembered, Teller};
+use turnstile_contract::{
+    NotOpened, Unready,
+    copy::{CopiedKey, CopySite, Halt, Head, Refusal, Teller},
+};
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::Timestamp;
 
@@ -12,8 +15,7 @@ use crate::{
     address::{Address, StorageEngine},
     fault::Fault,
     fields::{Fields, Strange},
-    presence,
-    schema::{self, OpenError},
+    presence, schema,
     session::{Session, TurnKind},
     wants::Wants,
 };
@@ -39,11 +41,15 @@ impl MysqlCopy {
     ///
     /// # Errors
     /// As [`Mysql::open`](crate::Mysql::open), and somebody serves it, or copies it too; an unfinished copy is refused later, or thrown away.
-    pub async fn open(address: &Address) -> Result<Self, OpenError> {
+    pub async fn open(address: &Address) -> Result<Self, NotOpened> {
+        let opened = Self::try_open(address).await;
+        opened.map_err(|unready| unready.at(&address.place()))
+    }
+
+    async fn try_open(address: &Address) -> Result<Self, Unready> {
         let mut session = Session::open(address).await?;
         if let Some(others) = presence::copy(&mut session).await? {
-            let place = address.place();
-            return Err(OpenError::Occupied { place, others });
+            return Err(others.into());
         }
         schema::prepare(&mut session, address).await?;
         session.take_time().await?;
@@ -141,7 +147,7 @@ impl CopySite for MysqlCopy {
         Ok(self.taken.take(&mut self.session, pieces).await?)
     }
 
-    async fn write_keys(&mut self, keys: Vec<Remembered>) -> Result<(), Halt> {
+    async fn write_keys(&mut self, keys: Vec<CopiedKey>) -> Result<(), Halt> {
         Ok(taking::take_keys(&mut self.session, keys).await?)
     }
 

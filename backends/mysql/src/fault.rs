@@ -1,7 +1,7 @@
 //! Failures of the connection and of the database.
 
 use mysql_async::Error;
-use turnstile_contract::Failure;
+use turnstile_contract::{Failure, Unready};
 
 use crate::fields::Strange;
 
@@ -62,6 +62,16 @@ impl From<Error> for Fault {
             // Not let in, or not to this table.
             1044 | 1045 | 1049 | 1129 | 1130 | 1142 | 1143 | 1227 | 1698 => Self::Refused(reason),
             _ => Self::Broken(reason),
+        }
+    }
+}
+
+impl From<Fault> for Unready {
+    fn from(fault: Fault) -> Self {
+        let reason = fault.reason().to_owned();
+        match fault {
+            Fault::Broken(_) => Self::Unusable(reason),
+            _ => Self::Unavailable(reason),
         }
     }
 }

@@ -28,4 +28,3 @@ mod tables;
 pub use address::{Address, InvalidAddress, StorageEngine};
 pub use backend::Mysql;
 pub use copying::MysqlCopy;
-pub use schema::OpenError;

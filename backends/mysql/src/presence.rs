@@ -5,7 +5,7 @@
 //! came first, and of two who come at once one sees the other. Locks that many may share there are none,
 //! so the names are numbered.
 
-use turnstile_contract::copy::{Others, Patience, Role};
+use turnstile_contract::copy::{Others, Patience, PresenceRole};
 
 use crate::{
     fault::Fault,
@@ -73,7 +73,7 @@ pub(crate) async fn copy(session: &mut Session) -> Result<Option<Others>, Fault>
             session.ask(&format!("DO RELEASE_LOCK({COPY});")).await?;
         }
         if !patience.goes_on().await {
-            let gone = || Others::named(Role::Copying, Vec::new());
+            let gone = || Others::named(PresenceRole::Copying, Vec::new());
             return Ok(Some(others.unwrap_or_else(gone)));
         }
     }
@@ -86,7 +86,7 @@ async fn copier(session: &mut Session) -> Result<Option<Others>, Fault> {
         return Ok(None);
     }
     let names = names(session, &used).await?;
-    Ok(Some(Others::named(Role::Copying, names)))
+    Ok(Some(Others::named(PresenceRole::Copying, names)))
 }
 
 /// The servers that are connected, if any are. One that has only some of its connections counts too.
@@ -109,7 +109,11 @@ async fn servers(session: &mut Session) -> Result<Option<Others>, Fault> {
         return Ok(None);
     }
     let names = names(session, &most).await?;
-    Ok(Some(Others::counted(Role::Serving, most.len(), names)))
+    Ok(Some(Others::counted(
+        PresenceRole::Serving,
+        most.len(),
+        names,
+    )))
 }
 
 /// What the database knows of connections, as far as it tells us.

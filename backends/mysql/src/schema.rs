@@ -1,12 +1,7 @@
 //! The tables' schema, in numbered steps.
 
-use std::fmt;
-
-use rustix::{
-    io::Errno,
-    rand::{GetRandomFlags, getrandom},
-};
-use turnstile_contract::copy::{Others, Refusal};
+use rustix::rand::{GetRandomFlags, getrandom};
+use turnstile_contract::Unready;
 use turnstile_rooms::IdKey;
 
 use crate::{
@@ -50,25 +45,6 @@ CREATE TABLE IF NOT EXISTS turnstile (
 ) ENGINE=InnoDB COMMENT='one row: the schema';
 ";
 
-/// Why a database cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OpenError {
-    /// It cannot be reached, or does not let us in.
-    Unavailable { reason: String },
-    /// Its schema is of a newer version of this program.
-    Newer { found: u32, known: u32 },
-    /// Its tables have another engine than the address says.
-    OtherEngine { found: String, asked: StorageEngine },
-    /// Its tables are not what they should be, or cannot be made.
-    Broken { reason: String },
-    /// It is copied, or served and so not to be copied.
-    Occupied { place: String, others: Others },
-    /// An unfinished copy lies there.
-    Unfinished { place: String },
-    /// The operating system gives no random bytes.
-    NoRandomness(Errno),
-}
-
 /// What the head of the schema says.
 struct Head {
     version: u32,
@@ -77,45 +53,38 @@ struct Head {
 }
 
 /// Brings the schema up to date, and returns the secret under which id numbers are sealed.
-pub(crate) async fn prepare(session: &mut Session, address: &Address) -> Result<IdKey, OpenError> {
+pub(crate) async fn prepare(session: &mut Session, address: &Address) -> Result<IdKey, Unready> {
     let lock = format!("SELECT GET_LOCK({LOCK}, {LOCK_SECONDS});");
     let row = session.row(&lock, "no lock").await?;
     let locked = Fields::of(&row).number_or_zero::<u32>("lock");
     if locked.map_err(Fault::from)? != 1 {
-        return Err(OpenError::Unavailable {
-            reason: "another server is changing the schema".into(),
-        });
+        let reason = "another server is changing the schema";
+        return Err(Unready::Unavailable(reason.to_owned()));
     }
     let prepared = bring_up_to_date(session, address.engine()).await;
     session.ask(&format!("DO RELEASE_LOCK({LOCK});")).await?;
     prepared
 }
 
-async fn bring_up_to_date(
-    session: &mut Session,
-    engine: StorageEngine,
-) -> Result<IdKey, OpenError> {
+async fn bring_up_to_date(session: &mut Session, engine: StorageEngine) -> Result<IdKey, Unready> {
     let head = match read_head(session).await? {
         Some(head) => head,
         None => {
             create_head(session, engine).await?;
             let head = read_head(session).await?;
-            head.ok_or_else(|| OpenError::Broken {
-                reason: "the table turnstile has no row".into(),
-            })?
+            head.ok_or_else(|| Unready::Unusable("the table turnstile has no row".to_owned()))?
         }
     };
     if head.version > SCHEMA {
-        return Err(OpenError::Newer {
+        return Err(Unready::Newer {
             found: head.version,
             known: SCHEMA,
         });
     }
     if StorageEngine::of_word(&head.engine) != Some(engine) {
-        return Err(OpenError::OtherEngine {
-            found: head.engine,
-            asked: engine,
-        });
+        let (found, asked) = (head.engine, engine.word());
+        let reason = format!("they are engine={found}, and the address says engine={asked}");
+        return Err(Unready::Unusable(reason));
     }
     for (step, of, statements) in STEPS {
         if step > head.version && of.is_none_or(|of| of == engine) {
@@ -157,7 +126,7 @@ pub(crate) async fn mark_finished(session: &mut Session) -> Result<(), Fault> {
     session.ask(&sql).await.map(drop)
 }
 
-async fn read_head(session: &mut Session) -> Result<Option<Head>, OpenError> {
+async fn read_head(session: &mut Session) -> Result<Option<Head>, Unready> {
     let exists = session.ask("SHOW TABLES LIKE 'turnstile';").await?;
     if exists.first().is_none_or(Vec::is_empty) {
         return Ok(None);
@@ -182,8 +151,8 @@ async fn read_head(session: &mut Session) -> Result<Option<Head>, OpenError> {
     Ok(Some(head.map_err(Fault::from)?))
 }
 
-async fn create_head(session: &mut Session, engine: StorageEngine) -> Result<(), OpenError> {
-    let secret: [u8; 16] = random().map_err(OpenError::NoRandomness)?;
+async fn create_head(session: &mut Session, engine: StorageEngine) -> Result<(), Unready> {
+    let secret: [u8; 16] = random()?;
     let mut sql = CREATE_HEAD.to_owned();
     put!(
         sql,
@@ -197,45 +166,10 @@ async fn create_head(session: &mut Session, engine: StorageEngine) -> Result<(),
 }
 
 /// Some bytes that nobody can guess.
-pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT], Errno> {
+pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT], Unready> {
     let mut bytes = [0; COUNT];
-    let filled = getrandom(&mut bytes, GetRandomFlags::empty())?;
+    let filled = getrandom(&mut bytes, GetRandomFlags::empty());
+    let filled = filled.map_err(|error| Unready::Unavailable(error.to_string()))?;
     assert_eq!(filled, COUNT, "the kernel fills up to 256 bytes at once");
     Ok(bytes)
 }
-
-impl From<Fault> for OpenError {
-    fn from(fault: Fault) -> Self {
-        let reason = fault.reason().to_owned();
-        match fault {
-            Fault::Broken(_) => Self::Broken { reason },
-            _ => Self::Unavailable { reason },
-        }
-    }
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unavailable { reason } => write!(f, "the database cannot be used: {reason}"),
-            Self::Newer { found, known } => write!(
-                f,
-                "the database has the schema {found} of a newer version; this one knows up to {known}"
-            ),
-            Self::OtherEngine { found, asked } => write!(
-                f,
-                "the tables are engine={found}, and the address says engine={}",
-                asked.word()
-            ),
-            Self::Broken { reason } => write!(f, "the database's tables are not ours: {reason}"),
-            Self::Occupied { place, others } => write!(f, "{place} cannot be used: {others}"),
-            Self::Unfinished { place } => Refusal::Unfinished {
-                place: place.clone(),
-            }
-            .fmt(f),
-            Self::NoRandomness(cause) => write!(f, "no random bytes: {cause}"),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}

@@ -5,7 +5,6 @@
 mod connection;
 mod kept;
 mod migrations;
-mod open;
 mod place;
 mod pool;
 mod postgres;
@@ -17,7 +16,5 @@ mod exchange;
 mod rooms;
 
 pub use exchange::EXECUTE as EXECUTE_EXCHANGE;
-pub use open::OpenError;
-pub use place::InvalidPlace;
 pub use postgres::Postgres;
 pub use rooms::{EXECUTE as EXECUTE_ROOMS, PostgresCopy};

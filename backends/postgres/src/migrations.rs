@@ -1,6 +1,6 @@
 //! Schema migrations: numbered scripts, each run once.
 
-use turnstile_contract::copy::Others;
+use turnstile_contract::Unready;
 
 use crate::{connection::Connection, trouble::Trouble};
 
@@ -24,25 +24,6 @@ const LIST: &str = "
 /// Held while migrations run, so that of several servers one runs them. Any number would do that
 /// others do not use: these are the letters of `turnstil`.
 const LOCK: i64 = i64::from_be_bytes(*b"turnstil");
-
-/// Why the tables are not as they should be.
-#[derive(Debug)]
-pub(crate) enum Unready {
-    Trouble(Trouble),
-    /// Somebody is there who does not let a copy be made.
-    Occupied(Others),
-    /// The tables are those of a later version.
-    Newer {
-        found: i32,
-        known: i32,
-    },
-}
-
-impl From<Trouble> for Unready {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
-    }
-}
 
 /// Brings the tables of a schema, and those that are shared, up to what we know.
 pub(crate) async fn migrate(
@@ -84,7 +65,7 @@ async fn run(
     migrations: &[&str],
 ) -> Result<(), Unready> {
     let found = newest(connection, schema).await?;
-    let known = i32::try_from(migrations.len()).expect("migrations are few");
+    let known = u32::try_from(migrations.len()).expect("migrations are few");
     if found > known {
         return Err(Unready::Newer { found, known });
     }
@@ -101,7 +82,9 @@ async fn run(
 }
 
 /// The number of the newest script that ran; 0 when none did.
-pub(crate) async fn newest(connection: &mut Connection, schema: &str) -> Result<i32, Trouble> {
+pub(crate) async fn newest(connection: &mut Connection, schema: &str) -> Result<u32, Trouble> {
     let sql = "SELECT coalesce(max(number), 0) FROM turnstile.migration WHERE schema = $1";
-    Ok(connection.row(sql, &[&schema]).await?.try_get(0)?)
+    let newest: i32 = connection.row(sql, &[&schema]).await?.try_get(0)?;
+    let negative = |_| Trouble::Broken("a migration has a negative number".to_owned());
+    u32::try_from(newest).map_err(negative)
 }

@@ -6,6 +6,7 @@ use tokio_postgres::{
     Config,
     config::{Host, SslMode},
 };
+use turnstile_contract::Unready;
 
 /// How long a connection may take to be made: beyond it the server is as good as gone.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -23,7 +24,7 @@ pub(crate) struct Place {
 /// Some text that is not the address of a database. The text itself is not kept: it may hold a
 /// password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InvalidPlace {
+pub(crate) enum InvalidPlace {
     /// Not `postgres://user:password@host:port/database`, or an option of it is unknown.
     Form,
     /// It asks for an encrypted connection, which is not offered.
@@ -93,6 +94,12 @@ impl fmt::Display for InvalidPlace {
 }
 
 impl std::error::Error for InvalidPlace {}
+
+impl From<InvalidPlace> for Unready {
+    fn from(invalid: InvalidPlace) -> Self {
+        Self::Address(invalid.to_string())
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::{Instant, sleep_until, timeout},
 };
-use turnstile_contract::{Tally, copy::Role};
+use turnstile_contract::{Tally, copy::PresenceRole};
 
 use crate::{connection::Connection, place::Place, presence::attend, trouble::Trouble};
 
@@ -157,7 +157,7 @@ impl Pool {
     /// A connection that nobody who copies lives beside.
     async fn serve(&self) -> Result<Connection, Trouble> {
         let mut connection = Connection::open(&self.place).await?;
-        match attend(&mut connection, self.schema, Role::Serving).await {
+        match attend(&mut connection, self.schema, PresenceRole::Serving).await {
             Ok(None) => Ok(connection),
             Ok(Some(others)) => Err(Trouble::Unavailable(others.to_string())),
             // Nothing of anybody was sent on it.

@@ -2,15 +2,16 @@
 
 use std::marker::PhantomData;
 
-use turnstile_contract::{Answered, Backend, Facts, Failure, Future, Reply, Request, Tally};
+use turnstile_contract::{
+    Answered, Backend, Facts, Failure, Future, NotOpened, Reply, Request, Tally, Unready,
+};
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_types::{Principal, Timestamp};
 
 use crate::{
-    OpenError,
     connection::Connection,
     kept::Kept,
-    migrations::{Unready, migrate, newest},
+    migrations::{migrate, newest},
     place::Place,
     pool::Pool,
     settling::{Errand, run, settle},
@@ -42,12 +43,12 @@ impl<M: Kept> Postgres<M> {
     ///
     /// # Errors
     /// The address is none, the database cannot be reached, or its tables are not for us.
-    pub async fn open(url: &str) -> Result<Self, OpenError> {
-        let pool = Pool::new(Place::parse(url)?, M::SCHEMA);
+    pub async fn open(url: &str) -> Result<Self, NotOpened> {
+        let place = Place::parse(url).map_err(|invalid| Unready::from(invalid).at(""))?;
+        let pool = Pool::new(place, M::SCHEMA);
         let tally = Tally::default();
-        let place = pool.place().to_string();
         let secret = prepare::<M>(&pool, &tally).await;
-        let secret = secret.map_err(|unready| OpenError::new(place, unready))?;
+        let secret = secret.map_err(|unready| unready.at(&pool.place().to_string()))?;
         Ok(Self {
             pool,
             tally,
@@ -190,7 +191,6 @@ impl Errand for Portrait {
                 .try_get(0)?;
             let settings = connection.rows(DURABILITY, &[]).await?;
             let schema = newest(connection, self.schema).await?;
-            let negative = |_| Trouble::Broken("a migration has a negative number".to_owned());
             Ok(Facts {
                 product: "PostgreSQL".to_owned(),
                 version,
@@ -199,7 +199,7 @@ impl Errand for Portrait {
                     .iter()
                     .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
                     .collect::<Result<_, Trouble>>()?,
-                schema: u32::try_from(schema).map_err(negative)?,
+                schema,
             })
         })
     }

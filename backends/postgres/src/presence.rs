@@ -4,7 +4,7 @@
 //! alone. So no connection that decides anything lives beside a copy, and what a process has left that
 //! was killed is gone with its connections. It costs one question for each connection that is made.
 
-use turnstile_contract::copy::{Others, Patience, Role};
+use turnstile_contract::copy::{Others, Patience, PresenceRole};
 
 use crate::{connection::Connection, trouble::Trouble};
 
@@ -30,12 +30,12 @@ const OTHERS: &str = "
 pub(crate) async fn attend(
     connection: &mut Connection,
     schema: &str,
-    role: Role,
+    role: PresenceRole,
 ) -> Result<Option<Others>, Trouble> {
     let lock = number_of(schema);
     let take = match role {
-        Role::Serving => SHARE,
-        Role::Copying => TAKE,
+        PresenceRole::Serving => SHARE,
+        PresenceRole::Copying => TAKE,
     };
     let patience = Patience::begin();
     loop {
@@ -52,11 +52,11 @@ pub(crate) async fn attend(
 async fn others(connection: &mut Connection, lock: i32) -> Result<Others, Trouble> {
     let keys = [SPACE, lock].map(i64::from);
     let rows = connection.rows(OTHERS, &[&keys[0], &keys[1]]).await?;
-    let mut role = Role::Serving;
+    let mut role = PresenceRole::Serving;
     let mut names = Vec::new();
     for row in rows {
         if row.try_get("alone")? {
-            role = Role::Copying;
+            role = PresenceRole::Copying;
         }
         names.push(row.try_get("name")?);
     }

@@ -4,7 +4,7 @@ use tokio_postgres::{
     Error,
     error::{DbError, Severity, SqlState},
 };
-use turnstile_contract::Failure;
+use turnstile_contract::{Failure, Unready};
 
 /// Why a statement gave nothing. In all cases but `Lost` it did nothing.
 #[derive(Debug)]
@@ -55,6 +55,18 @@ impl From<Trouble> for Failure {
             Trouble::Unavailable(reason) => Self::Unavailable { reason },
             Trouble::Lost(reason) => Self::Unknown { reason },
             Trouble::Broken(reason) => Self::Broken { reason },
+        }
+    }
+}
+
+impl From<Trouble> for Unready {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Broken(reason) => Self::Unusable(reason),
+            Trouble::Unavailable(reason) | Trouble::Lost(reason) => Self::Unavailable(reason),
+            Trouble::Conflict | Trouble::Deadlock => {
+                Self::Unavailable("another server is changing its tables".to_owned())
+            }
         }
     }
 }

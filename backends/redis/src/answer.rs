@@ -14,20 +14,20 @@ pub(crate) struct Fields(std::vec::IntoIter<Vec<u8>>);
 
 /// An answer of another form than the functions give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Strange(pub(crate) &'static str);
+pub(crate) struct StrangeAnswer(pub(crate) &'static str);
 
 /// An answer of an earlier version, which did not say from when the nights of a refusal count.
-pub(crate) const ARRIVAL: Strange = Strange("arrival of a refusal");
+pub(crate) const ARRIVAL: StrangeAnswer = StrangeAnswer("arrival of a refusal");
 
-impl From<Strange> for Failure {
-    fn from(Strange(field): Strange) -> Self {
+impl From<StrangeAnswer> for Failure {
+    fn from(StrangeAnswer(field): StrangeAnswer) -> Self {
         Self::Broken {
             reason: format!("the {field} is invalid"),
         }
     }
 }
 
-pub(crate) type Read<T> = Result<T, Strange>;
+pub(crate) type Read<T> = Result<T, StrangeAnswer>;
 
 impl Fields {
     pub(crate) fn of(fields: Vec<Vec<u8>>) -> Self {
@@ -35,19 +35,21 @@ impl Fields {
     }
 
     fn bytes(&mut self, field: &'static str) -> Read<Vec<u8>> {
-        self.0.next().ok_or(Strange(field))
+        self.0.next().ok_or(StrangeAnswer(field))
     }
 
     pub(crate) fn text(&mut self, field: &'static str) -> Read<String> {
-        String::from_utf8(self.bytes(field)?).map_err(|_bytes| Strange(field))
+        String::from_utf8(self.bytes(field)?).map_err(|_bytes| StrangeAnswer(field))
     }
 
     fn number<T: std::str::FromStr>(&mut self, field: &'static str) -> Read<T> {
-        self.text(field)?.parse().map_err(|_text| Strange(field))
+        self.text(field)?
+            .parse()
+            .map_err(|_text| StrangeAnswer(field))
     }
 
     fn name(&mut self, field: &'static str) -> Read<Name> {
-        Name::parse(&self.bytes(field)?).map_err(|_text| Strange(field))
+        Name::parse(&self.bytes(field)?).map_err(|_text| StrangeAnswer(field))
     }
 
     fn instant(&mut self, field: &'static str) -> Read<Timestamp> {
@@ -61,7 +63,7 @@ impl Fields {
     fn stay(&mut self) -> Read<Stay> {
         let arrival = Night::from_days(self.number("arrival")?);
         let departure = Night::from_days(self.number("departure")?);
-        Stay::new(arrival, departure).map_err(|_nights| Strange("stay"))
+        Stay::new(arrival, departure).map_err(|_nights| StrangeAnswer("stay"))
     }
 }
 
@@ -75,7 +77,7 @@ pub(crate) fn reply(fields: Vec<Vec<u8>>, arrival: Option<Night>) -> Result<Repl
         "reused" => return Err(Failure::KeyReused { first: position }),
         "again" => true,
         "first" => false,
-        _ => return Err(Strange("kind of an answer").into()),
+        _ => return Err(StrangeAnswer("kind of an answer").into()),
     };
     Ok(Reply::<Rooms> {
         position,
@@ -89,7 +91,7 @@ pub(crate) fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outco
     let done = match fields.text("outcome")?.as_str() {
         "encoded" => {
             let bytes = fields.bytes("outcome")?;
-            return Rooms::decode_outcome(&bytes).map_err(|_malformed| Strange("outcome"));
+            return Rooms::decode_outcome(&bytes).map_err(|_malformed| StrangeAnswer("outcome"));
         }
         "refused" => return refusal(fields, arrival).map(Outcome::Refused),
         "booked" => Done::Booked {
@@ -113,7 +115,7 @@ pub(crate) fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outco
             room: fields.name("room")?,
             stay: fields.stay()?,
         },
-        word => Done::plain(word).ok_or(Strange("outcome"))?,
+        word => Done::plain(word).ok_or(StrangeAnswer("outcome"))?,
     };
     Ok(Outcome::Done(done))
 }
@@ -139,7 +141,7 @@ fn refusal(fields: &mut Fields, arrival: Option<Night>) -> Read<Refusal> {
         "hold_ceiling" => Refusal::HoldCeiling {
             until_max: fields.instant("until")?,
         },
-        word => Refusal::plain(word).ok_or(Strange("refusal"))?,
+        word => Refusal::plain(word).ok_or(StrangeAnswer("refusal"))?,
     })
 }
 
@@ -186,14 +188,14 @@ pub(crate) fn entry_of(reference: Reference, known: &BTreeMap<String, Vec<u8>>) 
         let value = known.get(field).cloned();
         value
             .map(|value| Fields::of(vec![value]))
-            .ok_or(Strange(field))
+            .ok_or(StrangeAnswer(field))
     };
     let until = || one("until")?.instant("until");
     let state = match one("state")?.text("state")?.as_str() {
         "booked" => EntryState::Booked,
         "held" => EntryState::Held { until: until()? },
         "expired" => EntryState::Expired { at: until()? },
-        _ => return Err(Strange("state")),
+        _ => return Err(StrangeAnswer("state")),
     };
     let is_booked = state == EntryState::Booked;
     let days = [known.get("arrival"), known.get("departure")];
@@ -219,13 +221,13 @@ fn id_of(known: &BTreeMap<String, Vec<u8>>) -> Read<GuestId> {
         let value = known
             .get(field)
             .and_then(|value| str::from_utf8(value).ok());
-        value.ok_or(Strange(field))
+        value.ok_or(StrangeAnswer(field))
     };
     let seal = u64::from_str_radix(text("seal")?, 16);
     let last_four = text("id_number")?.trim_start_matches('*').parse();
     Ok(GuestId {
-        seal: seal.map_err(|_text| Strange("seal"))?,
-        last_four: last_four.map_err(|_text| Strange("id_number"))?,
+        seal: seal.map_err(|_text| StrangeAnswer("seal"))?,
+        last_four: last_four.map_err(|_text| StrangeAnswer("id_number"))?,
     })
 }
 
@@ -245,7 +247,7 @@ pub(crate) fn availability(
         types.insert(Vec::new(), none_of(name, stay));
     }
     while let Ok(bytes) = fields.bytes("type") {
-        let name = Name::parse(&bytes).map_err(|_text| Strange("type"))?;
+        let name = Name::parse(&bytes).map_err(|_text| StrangeAnswer("type"))?;
         let taken = bits(&fields.bytes("nights")?);
         let key = match wanted {
             Some(_) => Vec::new(),

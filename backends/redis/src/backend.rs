@@ -5,14 +5,16 @@ use std::{fmt, time::Duration};
 use redis::{ConnectionAddr, IntoConnectionInfo as _, cmd};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::{Instant, sleep};
-use turnstile_contract::copy::Role;
-use turnstile_contract::{Answered, Backend, Facts, Failure, Future, Request, Tally};
+use turnstile_contract::copy::PresenceRole;
+use turnstile_contract::{
+    Answered, Backend, Facts, Failure, Future, NotOpened, Request, Tally, Unready,
+};
 use turnstile_rooms::{Answer, Command, IdKey, Query, Rooms};
 use turnstile_types::{Night, Principal, Timestamp};
 
 use crate::{
     answer,
-    error::{OpenError, sentence},
+    error::sentence,
     facts,
     link::{Link, Trouble},
     names::{self, BASE},
@@ -55,59 +57,35 @@ impl Redis {
     /// # Errors
     /// The server cannot be reached, is older than Redis 7, is being copied, or holds keys of a later version
     /// or an unfinished copy.
-    pub async fn open(url: &str) -> Result<Self, OpenError> {
-        let opened = Self::open_any(url, Role::Serving).await?;
-        let place = opened.place.clone();
+    pub async fn open(url: &str) -> Result<Self, NotOpened> {
+        let opened = Self::open_any(url, PresenceRole::Serving).await?;
         match names::is_unfinished(&opened.link, &opened.tally).await {
             Ok(false) => Ok(opened),
-            Ok(true) => Err(OpenError::Unfinished { place }),
-            Err(trouble) => {
-                let reason = sentence(trouble);
-                Err(OpenError::Unavailable { place, reason })
-            }
+            Ok(true) => Err(Unready::Unfinished.at(&opened.place)),
+            Err(trouble) => Err(Unready::from(trouble).at(&opened.place)),
         }
     }
 
     /// Opens a server whatever lies there.
-    pub(crate) async fn open_any(url: &str, role: Role) -> Result<Self, OpenError> {
-        let info = url.into_connection_info();
-        let info = info.map_err(|_form| OpenError::Address)?;
+    pub(crate) async fn open_any(url: &str, role: PresenceRole) -> Result<Self, NotOpened> {
+        let form = "an address is redis://[user:password@]host[:port][/number]";
+        let invalid = || Unready::Address(form.to_owned()).at("");
+        let info = url.into_connection_info().map_err(|_form| invalid())?;
         let ConnectionAddr::Tcp(host, port) = info.addr() else {
-            return Err(OpenError::Address);
+            return Err(invalid());
         };
         let settings = info.redis_settings();
         let place = format!("{host}:{port}/{}", settings.db());
-        let mut drawn = [0; 16];
-        let unavailable = |reason: String| OpenError::Unavailable {
-            place: place.clone(),
-            reason,
+        let link = Link::new(host.clone(), *port, settings.clone(), role);
+        let tally = Tally::default();
+        let (secret, id_key) = match first_secret(&link, &tally).await {
+            Ok(secret) => secret,
+            Err(unready) => return Err(unready.at(&place)),
         };
-        getrandom(&mut drawn, GetRandomFlags::empty())
-            .map_err(|error| unavailable(error.to_string()))?;
-        let (link, tally) = (
-            Link::new(host.clone(), *port, settings.clone(), role),
-            Tally::default(),
-        );
-        let ours = format!("{:032x}", u128::from_be_bytes(drawn));
-        let secret = prepare(&link, &tally, &ours).await;
-        let secret = secret.map_err(|trouble| match trouble {
-            Trouble::Occupied(others) => OpenError::Occupied {
-                place: place.clone(),
-                others,
-            },
-            other => unavailable(sentence(other)),
-        });
-        let secret = match secret? {
-            Prepared::Secret(secret) => secret,
-            Prepared::Newer(found) => return Err(OpenError::Newer { place, found }),
-        };
-        let number = u128::from_str_radix(&secret, 16);
-        let number = number
-            .map_err(|_text| unavailable("its secret is not a hexadecimal number".to_owned()))?;
         Ok(Self {
             link,
             tally,
-            id_key: IdKey::new(number.to_be_bytes()),
+            id_key,
             secret: SecretText(secret),
             place,
         })
@@ -253,6 +231,24 @@ impl Redis {
             }
         }
     }
+}
+
+/// Loads the functions, and says under which secret id numbers are sealed: in both forms.
+async fn first_secret(link: &Link, tally: &Tally) -> Result<(String, IdKey), Unready> {
+    let mut drawn = [0; 16];
+    getrandom(&mut drawn, GetRandomFlags::empty())
+        .map_err(|error| Unready::Unavailable(error.to_string()))?;
+    let ours = format!("{:032x}", u128::from_be_bytes(drawn));
+    let secret = match prepare(link, tally, &ours).await? {
+        Prepared::Secret(secret) => secret,
+        Prepared::Newer(found) => {
+            let known = SCHEMA;
+            return Err(Unready::Newer { found, known });
+        }
+    };
+    let number = u128::from_str_radix(&secret, 16)
+        .map_err(|_text| Unready::Unusable("its secret is not a hexadecimal number".to_owned()))?;
+    Ok((secret, IdKey::new(number.to_be_bytes())))
 }
 
 /// What was found when the functions were loaded.

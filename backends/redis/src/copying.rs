@@ -6,8 +6,8 @@ mod telling;
 
 use redis::cmd;
 use turnstile_contract::{
-    Failure, Tally,
-    copy::{CopySite, Halt, Head, Refusal, Remembered, Role, Teller},
+    Failure, NotOpened, Tally,
+    copy::{CopiedKey, CopySite, Halt, Head, PresenceRole, Refusal, Teller},
 };
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::{Position, Timestamp};
@@ -15,8 +15,8 @@ use turnstile_types::{Position, Timestamp};
 use self::taking::Taken;
 use crate::{
     Redis,
-    answer::Strange,
-    error::{OpenError, sentence},
+    answer::StrangeAnswer,
+    error::sentence,
     link::{Link, Trouble},
     names::{UNFINISHED, is_unfinished, key},
 };
@@ -74,8 +74,8 @@ impl From<Trouble> for Halt {
     }
 }
 
-impl From<Strange> for Halt {
-    fn from(Strange(field): Strange) -> Self {
+impl From<StrangeAnswer> for Halt {
+    fn from(StrangeAnswer(field): StrangeAnswer) -> Self {
         Trouble::Broken(format!("the {field} is invalid")).into()
     }
 }
@@ -93,9 +93,9 @@ impl RedisCopy {
     ///
     /// # Errors
     /// As [`Redis::open`], and somebody serves it, or copies it too; an unfinished copy is refused later, or thrown away.
-    pub async fn open(url: &str) -> Result<Self, OpenError> {
+    pub async fn open(url: &str) -> Result<Self, NotOpened> {
         Ok(Self {
-            redis: Redis::open_any(url, Role::Copying).await?,
+            redis: Redis::open_any(url, PresenceRole::Copying).await?,
             taken: Taken::default(),
             keys: None,
         })
@@ -138,9 +138,9 @@ impl CopySite for RedisCopy {
         self.keys = Some(keys);
         let (link, tally) = self.way();
         let given = self.given().await?;
-        let slots = u32::try_from(given.references).map_err(|_large| Strange("reference"))?;
+        let slots = u32::try_from(given.references).map_err(|_large| StrangeAnswer("reference"))?;
         let secret: String = link.ask(tally, cmd("GET").arg(key("id_key"))).await?;
-        let secret = u128::from_str_radix(&secret, 16).map_err(|_text| Strange("secret"))?;
+        let secret = u128::from_str_radix(&secret, 16).map_err(|_text| StrangeAnswer("secret"))?;
         let totals = key("totals");
         let rooms: Option<u64> = link
             .ask(tally, cmd("HGET").arg(totals).arg("rooms"))
@@ -212,7 +212,7 @@ impl CopySite for RedisCopy {
         Ok(self.taken.take(way, &pieces).await?)
     }
 
-    async fn write_keys(&mut self, keys: Vec<Remembered>) -> Result<(), Halt> {
+    async fn write_keys(&mut self, keys: Vec<CopiedKey>) -> Result<(), Halt> {
         Ok(keys::take(self.way(), &keys).await?)
     }
 

@@ -16,4 +16,3 @@ mod replies;
 
 pub use backend::Redis;
 pub use copying::RedisCopy;
-pub use error::OpenError;

@@ -9,7 +9,7 @@ use redis::{
 use tokio::sync::Mutex;
 use turnstile_contract::{
     Tally,
-    copy::{Others, Role},
+    copy::{Others, PresenceRole},
 };
 
 use crate::{line::Line, presence::attend};
@@ -40,7 +40,7 @@ pub(crate) struct Link {
     port: u16,
     settings: RedisConnectionInfo,
     /// What all its connections are for.
-    role: Role,
+    role: PresenceRole,
     state: Mutex<State>,
 }
 
@@ -54,7 +54,12 @@ struct State {
 }
 
 impl Link {
-    pub(crate) fn new(host: String, port: u16, settings: RedisConnectionInfo, role: Role) -> Self {
+    pub(crate) fn new(
+        host: String,
+        port: u16,
+        settings: RedisConnectionInfo,
+        role: PresenceRole,
+    ) -> Self {
         Self {
             host,
             port,

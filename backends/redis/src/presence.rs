@@ -5,15 +5,15 @@
 //! name is gone with its connection, and with a process that was killed.
 
 use redis::{RedisError, cmd};
-use turnstile_contract::copy::{Others, Patience, Role};
+use turnstile_contract::copy::{Others, Patience, PresenceRole};
 
 use crate::line::Line;
 
 /// What names begin with, by role; the number of the process follows.
-const fn word(role: Role) -> &'static str {
+const fn word(role: PresenceRole) -> &'static str {
     match role {
-        Role::Serving => "turnstile-rooms-server:",
-        Role::Copying => "turnstile-rooms-copy:",
+        PresenceRole::Serving => "turnstile-rooms-server:",
+        PresenceRole::Copying => "turnstile-rooms-copy:",
     }
 }
 
@@ -21,14 +21,14 @@ const fn word(role: Role) -> &'static str {
 pub(crate) async fn attend(
     connection: &mut Line,
     database: i64,
-    role: Role,
+    role: PresenceRole,
 ) -> Result<Option<Others>, RedisError> {
     let name = format!("{}{}", word(role), std::process::id());
     let patience = Patience::begin();
     loop {
         // A copy that is refused keeps nobody out: it takes its name when nobody is there.
         let mut others = None;
-        if role == Role::Copying {
+        if role == PresenceRole::Copying {
             others = look(connection, database, role).await?;
         }
         if others.is_none() {
@@ -38,7 +38,7 @@ pub(crate) async fn attend(
         if others.is_none() {
             return Ok(None);
         }
-        if role == Role::Copying {
+        if role == PresenceRole::Copying {
             be_named(connection, "").await?;
         }
         if !patience.goes_on().await {
@@ -56,7 +56,7 @@ async fn be_named(connection: &mut Line, name: &str) -> Result<(), RedisError> {
 async fn look(
     connection: &mut Line,
     database: i64,
-    role: Role,
+    role: PresenceRole,
 ) -> Result<Option<Others>, RedisError> {
     let own: u64 = cmd("CLIENT").arg("ID").query_async(connection).await?;
     let list: String = cmd("CLIENT").arg("LIST").query_async(connection).await?;
@@ -68,13 +68,15 @@ async fn look(
         (!names.is_empty()).then(|| Others::named(role, names))
     };
     Ok(match role {
-        Role::Serving => found(Role::Copying),
-        Role::Copying => found(Role::Serving).or_else(|| found(Role::Copying)),
+        PresenceRole::Serving => found(PresenceRole::Copying),
+        PresenceRole::Copying => {
+            found(PresenceRole::Serving).or_else(|| found(PresenceRole::Copying))
+        }
     })
 }
 
 /// What a line of the list says of another client in a role at the same database.
-fn name_in(line: &str, own: u64, database: i64, role: Role) -> Option<String> {
+fn name_in(line: &str, own: u64, database: i64, role: PresenceRole) -> Option<String> {
     let field = |wanted: &str| {
         let mut fields = line.split(' ').filter_map(|field| field.split_once('='));
         fields.find_map(|(name, value)| (name == wanted).then_some(value))
@@ -94,10 +96,15 @@ mod tests {
     fn another_client_at_the_same_database_is_known_by_its_name() {
         let line = "id=7 addr=127.0.0.1:5 laddr=127.0.0.1:6 name=turnstile-rooms-server:12 db=3";
         let rows = [
-            (8, 3, Role::Serving, Some("process 12, at 127.0.0.1:5")),
-            (7, 3, Role::Serving, None),
-            (8, 2, Role::Serving, None),
-            (8, 3, Role::Copying, None),
+            (
+                8,
+                3,
+                PresenceRole::Serving,
+                Some("process 12, at 127.0.0.1:5"),
+            ),
+            (7, 3, PresenceRole::Serving, None),
+            (8, 2, PresenceRole::Serving, None),
+            (8, 3, PresenceRole::Copying, None),
         ];
         for (own, database, role, expected) in rows {
             assert_eq!(name_in(line, own, database, role).as_deref(), expected);

@@ -15,7 +15,7 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
 };
 use program::{HarnessEngine, HarnessProgram};
 
@@ -96,7 +96,11 @@ pub(crate) fn measure(arguments: &Harness, extent: &RunExtent) -> Result<Report>
     Report::written(extent, "harness", [title, AGAIN], (Some(machine), sections))
 }
 
-fn scenarios(program: &HarnessProgram, engines: &[HarnessEngine], rounds: usize) -> Result<Section> {
+fn scenarios(
+    program: &HarnessProgram,
+    engines: &[HarnessEngine],
+    rounds: usize,
+) -> Result<Section> {
     let mut section = Section::watched("Scenarios", || {
         let mut subjects = Vec::new();
         for scenario in SCENARIOS {
@@ -220,7 +224,10 @@ fn identities(program: &HarnessProgram, engines: &[HarnessEngine]) -> Result<Sec
                 Figure::text("all identical", if identical { "yes" } else { "**no**" }),
                 Figure::text("SHA-256 of ours", hashes[0].as_str()),
             ];
-            subjects.push(MeasuredRow::new(format!("{scenario}, seed {seed}"), figures));
+            subjects.push(MeasuredRow::new(
+                format!("{scenario}, seed {seed}"),
+                figures,
+            ));
         }
     }
     let setting = format!(
@@ -232,7 +239,7 @@ fn identities(program: &HarnessProgram, engines: &[HarnessEngine]) -> Result<Sec
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, HarnessPeer, OWN, Ratio, MeasuredRow, against_peers};
+    use super::{Figure, HarnessPeer, MeasuredRow, OWN, Ratio, against_peers};
 
     #[test]
     fn the_peer_is_the_better_of_the_others_in_each_round() {

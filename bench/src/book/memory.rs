@@ -6,7 +6,7 @@ use turnstile_trial::Tally;
 use crate::{
     dice::Dice,
     ratio::{Bound, Ratio},
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
 };
 
 /// The most bytes of a resting order in one dense book.

@@ -15,7 +15,7 @@ use crate::{
     probe::joined,
     process::{self, us_each},
     ratio::Bound,
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
 };
 
 const CPU: &str = "CPU, us";

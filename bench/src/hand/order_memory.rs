@@ -16,7 +16,7 @@ use crate::{
     probe::joined,
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
     server::{Kind, ServerDurability},
 };
 

@@ -12,7 +12,7 @@ use crate::{
     ground::{Ground, tell},
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
     server::{Kind, Server, ServerDurability},
 };
 

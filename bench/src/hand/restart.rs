@@ -6,7 +6,7 @@ use crate::{
     ground::{Ground, tell},
     load::{fill, redis_benchmark},
     process::bytes_each,
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
     server::{Kind, Server, ServerDurability},
 };
 

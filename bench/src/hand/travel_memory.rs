@@ -8,7 +8,7 @@ use crate::{
     load::fill,
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, Section, MeasuredRow},
+    section::{Figure, MeasuredRow, Section},
     server::{Kind, ServerDurability},
 };
 
@@ -29,7 +29,10 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
              for each, {} rounds",
             ground.rounds()
         );
-        Ok((setting, vec![MeasuredRow::new("turnstile memory", vec![bytes])]))
+        Ok((
+            setting,
+            vec![MeasuredRow::new("turnstile memory", vec![bytes])],
+        ))
     })?;
     let target = "resident bytes of an open transaction";
     let ratio = Ratio::spread(section.subjects[0].values(BYTES));

@@ -17,7 +17,8 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::Args;
 use turnstile_reproduce::{
-    SeriesColumn, Effort, OriginalExperiment, ExperimentExtent, Reproduction, Session, UnknownExperiment,
+    Effort, ExperimentExtent, OriginalExperiment, Reproduction, SeriesColumn, Session,
+    UnknownExperiment,
 };
 use turnstile_result::Machine;
 

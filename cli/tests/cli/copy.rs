@@ -238,7 +238,7 @@ fn places_that_are_none_are_told_apart() {
             "redis://127.0.0.1:1/0",
             &target,
             1,
-            "127.0.0.1:1/0 cannot be used",
+            "127.0.0.1:1/0 is unavailable: ",
         ),
     ];
     for (from, to, code, complaint) in rows {

@@ -18,7 +18,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Count, Nanos, to_float};
 
 use crate::{
-    CalibrationSetting, Error, Verdict, ProgressWatch,
+    CalibrationSetting, Error, ProgressWatch, Verdict,
     delay::{Clockwork, DelayCase},
     diary::RequestDiary,
     run::{self, Run},

@@ -108,7 +108,9 @@ mod tests {
 
     #[test]
     fn a_program_that_is_none_of_ours_is_an_error() {
-        let told = ApartServer::start(Path::new("true")).unwrap_err().to_string();
+        let told = ApartServer::start(Path::new("true"))
+            .unwrap_err()
+            .to_string();
         assert!(told.contains("does not say where it listens"), "{told}");
         ApartServer::start(Path::new("/nowhere/at/all")).unwrap_err();
     }

@@ -26,7 +26,7 @@ use turnstile_stats::{
 };
 
 use crate::{
-    CalibrationSetting, Claim, Error, Verdict, ProgressWatch,
+    CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
     server::{Server, Setup},
     wire::Wire,
 };

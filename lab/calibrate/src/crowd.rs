@@ -12,7 +12,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Count, Nanos, PerSecond, to_float};
 
 use crate::{
-    CalibrationSetting, Claim, Error, Verdict, ProgressWatch,
+    CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
     apart::ApartServer,
     run::{self, Run},
     server::{Server, Setup},
@@ -44,7 +44,10 @@ pub struct Crowd {
 ///
 /// # Errors
 /// The server or the generator could not be started.
-pub fn measure(setting: &CalibrationSetting, watch: ProgressWatch<'_>) -> Result<(Crowd, Run), Error> {
+pub fn measure(
+    setting: &CalibrationSetting,
+    watch: ProgressWatch<'_>,
+) -> Result<(Crowd, Run), Error> {
     let server = Doorman::start(setting)?;
     let users = USERS.min(server.users());
     let pace = Pace {

@@ -10,7 +10,7 @@ use turnstile_load::{
 use turnstile_stats::units::{Bytes, Count, PerSecond, to_float};
 
 use crate::{
-    CalibrationSetting, Claim, Error, Verdict, ProgressWatch,
+    CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -46,7 +46,10 @@ pub struct Growth {
 ///
 /// # Errors
 /// The server or the generator could not be started.
-pub fn measure(setting: &CalibrationSetting, watch: ProgressWatch<'_>) -> Result<(Growth, Run), Error> {
+pub fn measure(
+    setting: &CalibrationSetting,
+    watch: ProgressWatch<'_>,
+) -> Result<(Growth, Run), Error> {
     let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
         address: server.address,

@@ -9,7 +9,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Nanos, to_float};
 
 use crate::{
-    CalibrationSetting, Claim, Error, Verdict, ProgressWatch,
+    CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},

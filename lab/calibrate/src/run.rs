@@ -10,7 +10,7 @@ use turnstile_load::{
 };
 use turnstile_result::Point;
 
-use crate::{CalibrationSetting, Error, Verdict, ProgressWatch};
+use crate::{CalibrationSetting, Error, ProgressWatch, Verdict};
 
 /// A run that is over.
 #[derive(Debug)]

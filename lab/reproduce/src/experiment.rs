@@ -350,7 +350,9 @@ impl FromStr for OriginalExperiment {
 
 impl fmt::Display for UnknownExperiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = OriginalExperiment::ALL.map(OriginalExperiment::name).join(", ");
+        let names = OriginalExperiment::ALL
+            .map(OriginalExperiment::name)
+            .join(", ");
         write!(f, "`{}` is no experiment: there are {names}, all", self.0)
     }
 }
@@ -359,7 +361,7 @@ impl std::error::Error for UnknownExperiment {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, OriginalExperiment, ExperimentExtent, MIXED, ONE, QUOTAS, SEVERAL, Step};
+    use super::{Effort, ExperimentExtent, MIXED, ONE, OriginalExperiment, QUOTAS, SEVERAL, Step};
 
     const QUICK: Effort = Effort {
         extent: ExperimentExtent::Quick,
@@ -378,7 +380,10 @@ mod tests {
         };
         assert_eq!(steps(OriginalExperiment::BookingMysql, full).len(), 28);
         assert_eq!(steps(OriginalExperiment::BookingRedis, full).len(), 26);
-        assert_eq!(OriginalExperiment::ExchangeCores.plan(full, 4).steps.len(), 45);
+        assert_eq!(
+            OriginalExperiment::ExchangeCores.plan(full, 4).steps.len(),
+            45
+        );
         assert_eq!(steps(OriginalExperiment::GamesUsers, full).len(), 19);
         assert!(steps(OriginalExperiment::BookingMysql, QUICK).len() < 28);
     }
@@ -471,7 +476,10 @@ mod tests {
         for experiment in OriginalExperiment::ALL {
             assert_eq!(experiment.name().parse(), Ok(experiment));
         }
-        let error = "chess".parse::<OriginalExperiment>().unwrap_err().to_string();
+        let error = "chess"
+            .parse::<OriginalExperiment>()
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with("`chess` is no experiment: there are booking-mysql, "),
             "{error}"

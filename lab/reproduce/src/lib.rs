@@ -16,9 +16,11 @@ mod table;
 
 use serde::Serialize;
 
-pub use column::{SeriesColumn, Figure, Storage};
+pub use column::{Figure, SeriesColumn, Storage};
 pub use conclusion::{Conclusion, Fate};
-pub use experiment::{Effort, OriginalExperiment, ExperimentExtent, Plan, QUOTAS, Step, UnknownExperiment};
+pub use experiment::{
+    Effort, ExperimentExtent, OriginalExperiment, Plan, QUOTAS, Step, UnknownExperiment,
+};
 pub use page::Session;
 pub use table::{Cell, CellUnit, Row, Table};
 

@@ -94,7 +94,7 @@ fn lasted(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{OriginalExperiment, Measured};
+    use crate::{Measured, OriginalExperiment};
 
     fn session(is_release: bool) -> Session {
         Session {
@@ -126,8 +126,11 @@ mod tests {
             took_s: 12.0,
             ..Measured::default()
         };
-        let all = [OriginalExperiment::BookingRedis, OriginalExperiment::TravelOps]
-            .map(|experiment| Reproduction::of(experiment, &failed, &[]));
+        let all = [
+            OriginalExperiment::BookingRedis,
+            OriginalExperiment::TravelOps,
+        ]
+        .map(|experiment| Reproduction::of(experiment, &failed, &[]));
         let text = session(true).summary(&all);
         // Little's law and the composition need no run.
         for line in [

@@ -11,7 +11,7 @@ mod exchange;
 mod games;
 mod travel;
 
-use crate::{SeriesColumn, Conclusion, OriginalExperiment, Storage};
+use crate::{Conclusion, OriginalExperiment, SeriesColumn, Storage};
 
 pub(crate) fn conclusions(
     experiment: OriginalExperiment,

@@ -9,7 +9,7 @@ use turnstile_published::{
 use turnstile_stats::Interval;
 
 use crate::{
-    SeriesColumn, OriginalExperiment, Figure,
+    Figure, OriginalExperiment, SeriesColumn,
     column::is_at,
     experiment::{NAGLE, NO_DELAY, ONE, SEVERAL},
 };
@@ -210,7 +210,12 @@ fn response(figure: &Figure) -> Cell {
     }
 }
 
-fn both(rates: &[Place], responses: &[Place], across: &str, columns: &[SeriesColumn]) -> Vec<Table> {
+fn both(
+    rates: &[Place],
+    responses: &[Place],
+    across: &str,
+    columns: &[SeriesColumn],
+) -> Vec<Table> {
     let table = |title: &str, unit, places: &[Place], cell: fn(&Figure) -> Cell| Table {
         title: title.to_owned(),
         across: across.to_owned(),

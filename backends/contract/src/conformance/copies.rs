@@ -5,7 +5,7 @@ use turnstile_seed::Random;
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Key, Timestamp};
 
-use super::{Stand, history::Course, rooms};
+use super::{Stand, history::CheckedHistory, rooms};
 use crate::{Backend, Request};
 
 /// Plays a history on one back end, has `copy` move its state to another, which is empty, as it is
@@ -23,7 +23,7 @@ pub async fn check_copy<A: Stand, B: Stand>(
     let mut random = Random::new(seed);
     let empty = to.fresh().await;
     let first = from.fresh().await;
-    let mut course = Course::new(&first);
+    let mut course = CheckedHistory::new(&first);
     course.not_asked = empty.unsupported();
     drop(empty);
     let played = course.play(&mut random, steps).await;
@@ -46,7 +46,7 @@ pub async fn check_copy<A: Stand, B: Stand>(
     played.map_err(|difference| course.told("the history after", &difference))
 }
 
-impl<B: Backend<Rooms>> Course<'_, Rooms, B> {
+impl<B: Backend<Rooms>> CheckedHistory<'_, Rooms, B> {
     /// Sends all that has a key again when the oldest key has its last moment, and in the next.
     async fn retry_at_the_end(&mut self) -> Result<(), String> {
         let young = self.keys.values().map(|first| first.at);

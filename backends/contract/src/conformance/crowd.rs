@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use turnstile_seed::Random;
 use turnstile_types::{Key, Position, Timestamp};
 
-use super::{BEGINNING, Stand, Suite, history::Course};
+use super::{BEGINNING, Stand, Suite, history::CheckedHistory};
 use crate::{Backend, Failure, Reply, Request};
 
 const CALLERS: u64 = 12;
@@ -77,7 +77,7 @@ async fn check_crowd<M: Suite>(
 ) -> Result<(), String> {
     let first = stand.fresh().await;
     let second = stand.another().await;
-    let mut course = Course::new(&first);
+    let mut course = CheckedHistory::new(&first);
     course.furnish().await?;
     let mut random = Random::new(seed);
     let (before, later_ms) = M::BEFORE_CROWD;
@@ -179,7 +179,7 @@ impl<M: Suite> Callers<'_, M> {
 }
 
 async fn check<M: Suite, B: Backend<M>>(
-    course: &mut Course<'_, M, B>,
+    course: &mut CheckedHistory<'_, M, B>,
     mut calls: Vec<Call<M>>,
 ) -> Result<(), String> {
     calls.sort_by_key(|call| call.reply.position);

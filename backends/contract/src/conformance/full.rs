@@ -7,7 +7,7 @@ use turnstile_types::{Night, Principal, Stay};
 
 use super::{
     BEGINNING,
-    history::{Course, keyed},
+    history::{CheckedHistory, keyed},
     rooms,
 };
 use crate::{Backend, Failure, Request};
@@ -34,7 +34,7 @@ impl<'a, B: Backend<Rooms>> House<'a, B> {
     /// # Errors
     /// It cannot be opened.
     pub async fn open(backend: &'a B) -> Result<Self, String> {
-        Course::new(backend).furnish().await?;
+        CheckedHistory::new(backend).furnish().await?;
         let made = Vec::new();
         Ok(Self { backend, made })
     }

@@ -18,7 +18,7 @@ pub(super) struct FirstAnswer<M: Suite> {
 }
 
 /// A back end and the machine, and where they are in their history.
-pub(super) struct Course<'a, M: Suite, B> {
+pub(super) struct CheckedHistory<'a, M: Suite, B> {
     pub(super) backend: &'a B,
     /// What is not asked of it, as another back end that comes after it does not offer it.
     pub(super) not_asked: &'static [&'static str],
@@ -42,7 +42,7 @@ pub async fn check_histories<M: Suite>(
 ) -> Result<(), String> {
     for seed in seeds {
         let backend = stand.fresh().await;
-        let mut course = Course::new(&backend);
+        let mut course = CheckedHistory::new(&backend);
         let played = course.play(&mut Random::new(seed), steps).await;
         played.map_err(|difference| course.told(&format!("history {seed}"), &difference))?;
     }
@@ -55,10 +55,10 @@ pub(super) fn keyed<M: Suite>(key: &str, command: &M::Command<'_>) -> Request {
     Request::new::<M>(Principal::local(), Some(key), command)
 }
 
-impl<M: Suite, B> Course<'_, M, B> {
+impl<M: Suite, B> CheckedHistory<'_, M, B> {
     /// The same history with another back end, which has the state of this one.
-    pub(super) fn moved_to<C>(self, backend: &C) -> Course<'_, M, C> {
-        Course {
+    pub(super) fn moved_to<C>(self, backend: &C) -> CheckedHistory<'_, M, C> {
+        CheckedHistory {
             backend,
             not_asked: &[],
             oracle: self.oracle,
@@ -77,7 +77,7 @@ impl<M: Suite, B> Course<'_, M, B> {
     }
 }
 
-impl<'a, M: Suite, B: Backend<M>> Course<'a, M, B> {
+impl<'a, M: Suite, B: Backend<M>> CheckedHistory<'a, M, B> {
     pub(super) fn new(backend: &'a B) -> Self {
         Self {
             backend,

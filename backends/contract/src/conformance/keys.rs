@@ -6,7 +6,7 @@ use turnstile_seed::Random;
 
 use super::{
     BEGINNING, Stand, Suite,
-    history::{Course, again, keyed},
+    history::{CheckedHistory, again, keyed},
     rooms,
 };
 use crate::{Backend, Failure, Reply};
@@ -22,7 +22,7 @@ pub async fn check_keys_in_a_crowd<M: Suite>(
 ) -> Result<(), String> {
     let first = stand.fresh().await;
     let second = stand.another().await;
-    let mut course = Course::new(&first);
+    let mut course = CheckedHistory::new(&first);
     course.furnish().await?;
     for round in 0..rounds {
         let request = [keyed::<M>(&format!("round-{round}"), &M::done_in(round))];
@@ -64,7 +64,7 @@ fn answered_again<M: Suite>(
 /// It is not so.
 pub async fn check_keys_of_failures(stand: &impl Stand) -> Result<(), String> {
     let backend = stand.fresh().await;
-    Course::new(&backend).furnish().await?;
+    CheckedHistory::new(&backend).furnish().await?;
     let hold = |room: &str| Command::Hold {
         property: rooms::name("grand"),
         wish: Wish::Room(rooms::name(room)),

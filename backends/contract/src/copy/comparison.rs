@@ -6,7 +6,7 @@ use turnstile_rooms::Piece;
 use turnstile_types::Timestamp;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Refusal, Remembered, Source, Teller, teller::Batch};
+use super::{CopiedKey, Refusal, Source, Teller, teller::Batch};
 
 /// What a side has: how much of everything, and a hash of all pieces in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Digest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     Piece(Piece),
-    Key(Remembered),
+    Key(CopiedKey),
 }
 
 impl fmt::Display for Part {
@@ -44,19 +44,19 @@ impl fmt::Display for Part {
 
 /// The first part at which two sides differ; nothing where one side has no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct CopyDifference {
     pub in_source: Option<Box<Part>>,
     pub in_target: Option<Box<Part>>,
 }
 
 #[derive(Default)]
-struct Counting {
+struct DigestCount {
     digest: Digest,
     hasher: Xxh3,
     bytes: Vec<u8>,
 }
 
-impl Counting {
+impl DigestCount {
     fn add(&mut self, part: &Part) {
         self.bytes.clear();
         match part {
@@ -130,13 +130,13 @@ pub(super) async fn compare<A: Source + ?Sized, B: Source + ?Sized>(
     let (of_source, mut first) = hearing();
     let (of_target, mut second) = hearing();
     let listen = async {
-        let mut counting = Counting::default();
+        let mut counting = DigestCount::default();
         for done in 1.. {
             let (one, other) = tokio::join!(first.next(), second.next());
             if one != other {
                 first.told.close();
                 second.told.close();
-                return Err(Difference {
+                return Err(CopyDifference {
                     in_source: one.map(Box::new),
                     in_target: other.map(Box::new),
                 });
@@ -162,7 +162,7 @@ pub(super) async fn compare<A: Source + ?Sized, B: Source + ?Sized>(
     compared.map_err(Refusal::Different)
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for CopyDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.in_source, &self.in_target) {
             (Some(one), Some(other)) if one.to_string() == other.to_string() => {

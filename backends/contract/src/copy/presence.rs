@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What somebody does at a place. Those who serve keep out those who copy, and the other way round; of
 /// those who copy there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum PresenceRole {
     Serving,
     Copying,
 }
@@ -23,7 +23,7 @@ pub enum Role {
 /// Others who are at a place, as long as their connections are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Others {
-    pub role: Role,
+    pub role: PresenceRole,
     /// How many there are, where that is not the number of names.
     count: usize,
     /// What the place knows of each, such as its address.
@@ -33,14 +33,14 @@ pub struct Others {
 impl Others {
     /// Those with these names.
     #[must_use]
-    pub const fn named(role: Role, names: Vec<String>) -> Self {
+    pub const fn named(role: PresenceRole, names: Vec<String>) -> Self {
         let count = names.len();
         Self { role, count, names }
     }
 
     /// So many, of some of whom the names are known.
     #[must_use]
-    pub const fn counted(role: Role, count: usize, names: Vec<String>) -> Self {
+    pub const fn counted(role: PresenceRole, count: usize, names: Vec<String>) -> Self {
         Self { role, count, names }
     }
 }
@@ -49,14 +49,16 @@ impl fmt::Display for Others {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.names.join(", ");
         match (self.role, self.count) {
-            (Role::Serving, 1) => write!(f, "a server is connected ({names}): stop it first"),
-            (Role::Serving, count) => {
+            (PresenceRole::Serving, 1) => {
+                write!(f, "a server is connected ({names}): stop it first")
+            }
+            (PresenceRole::Serving, count) => {
                 write!(
                     f,
                     "{count} servers are connected ({names}): stop them first"
                 )
             }
-            (Role::Copying, _) => {
+            (PresenceRole::Copying, _) => {
                 write!(f, "its rooms are being copied ({names}): wait for the end")
             }
         }
@@ -96,15 +98,15 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         let rows = [
             (
-                Others::named(Role::Serving, names(&["a"])),
+                Others::named(PresenceRole::Serving, names(&["a"])),
                 "a server is connected (a): stop it first",
             ),
             (
-                Others::counted(Role::Serving, 3, names(&["a", "b"])),
+                Others::counted(PresenceRole::Serving, 3, names(&["a", "b"])),
                 "3 servers are connected (a, b): stop them first",
             ),
             (
-                Others::named(Role::Copying, names(&["c"])),
+                Others::named(PresenceRole::Copying, names(&["c"])),
                 "its rooms are being copied (c): wait for the end",
             ),
         ];

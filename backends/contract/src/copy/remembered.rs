@@ -12,7 +12,7 @@ use turnstile_types::{
 /// Keys are told in the order in which they are forgotten: by their instants, and among equals by
 /// their positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remembered {
+pub struct CopiedKey {
     pub principal: Principal,
     key: Box<str>,
     /// [`Request::content`](crate::Request::content) of the command.
@@ -23,7 +23,7 @@ pub struct Remembered {
     pub outcome: Outcome,
 }
 
-impl Remembered {
+impl CopiedKey {
     /// # Errors
     /// The text is no key.
     pub fn new(
@@ -68,7 +68,7 @@ impl Remembered {
 }
 
 /// One line for people.
-impl fmt::Display for Remembered {
+impl fmt::Display for CopiedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = match &self.outcome {
             Outcome::Done(_) => "done",

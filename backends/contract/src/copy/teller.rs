@@ -4,7 +4,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use turnstile_rooms::{Counted, Piece, Standing};
 use turnstile_types::{Name, Night};
 
-use super::{Refusal, Remembered};
+use super::{CopiedKey, Refusal};
 
 /// Pieces or keys that travel together: a statement of many rows for a database.
 const BATCH: usize = 500;
@@ -17,7 +17,7 @@ const WAITING: usize = 2;
 #[derive(Debug)]
 pub(super) enum Batch {
     Pieces(Vec<Piece>),
-    Keys(Vec<Remembered>),
+    Keys(Vec<CopiedKey>),
 }
 
 impl Batch {
@@ -50,7 +50,7 @@ pub struct Teller {
 /// The teller's end when all pieces are told: what is left are the idempotency keys.
 #[derive(Debug)]
 pub struct KeyTeller {
-    batch: Vec<Remembered>,
+    batch: Vec<CopiedKey>,
     listener: Sender<Batch>,
 }
 
@@ -59,7 +59,7 @@ impl KeyTeller {
     ///
     /// # Errors
     /// Nobody listens.
-    pub async fn put(&mut self, key: Remembered) -> Result<(), Gone> {
+    pub async fn put(&mut self, key: CopiedKey) -> Result<(), Gone> {
         self.batch.push(key);
         if self.batch.len() < BATCH {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Writes the items of a copy as rows.
 
-use turnstile_contract::copy::{Head, Remembered};
+use turnstile_contract::copy::{CopiedKey, Head};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing};
 use turnstile_types::Night;
 
@@ -78,7 +78,7 @@ fn add<R: Record>(rows: &mut Rows<R>, key: &R::Key, row: R) -> Result<(), Fault>
 }
 
 /// Writes what is remembered under keys.
-pub(super) async fn take_keys(session: &mut Session, keys: Vec<Remembered>) -> Result<(), Fault> {
+pub(super) async fn take_keys(session: &mut Session, keys: Vec<CopiedKey>) -> Result<(), Fault> {
     let mut rows = Rows::<KeyRow>::default();
     for known in keys {
         let name = (known.principal, known.key().as_str().to_owned());

@@ -1,7 +1,7 @@
 //! Reads the tables as the items of a copy.
 
 use mysql_async::Row as Found;
-use turnstile_contract::copy::{Halt, KeyTeller, Remembered, Teller};
+use turnstile_contract::copy::{CopiedKey, Halt, KeyTeller, Teller};
 use turnstile_rooms::{Counted, Piece, Rooms, Standing};
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Machine as _, Malformed, Timestamp};
@@ -82,7 +82,7 @@ async fn tell_keys(session: &mut Session, now: Timestamp, teller: &mut KeyTeller
         let ((principal, key), first) = KeyRow::read(&mut Fields::of(&row))?;
         let decided = (first.since, first.position);
         let outcome = Rooms::decode_outcome(&first.outcome).map_err(strange)?;
-        let known = Remembered::new((principal, &key), first.content.0, decided, outcome);
+        let known = CopiedKey::new((principal, &key), first.content.0, decided, outcome);
         teller.put(known.map_err(strange)?).await?;
     }
     Ok(())

@@ -1,14 +1,14 @@
 //! Servers and copies at one database.
 
-use turnstile_contract::conformance::Stand;
-use turnstile_mysql::{Address, Mysql, MysqlCopy, OpenError};
+use turnstile_contract::{NotOpened, Unready, conformance::Stand};
+use turnstile_mysql::{Address, Mysql, MysqlCopy};
 use turnstile_trial::MariaServer;
 
 use crate::{hotel::runtime, stand::Maria};
 
 /// What is said of a database that is occupied.
-fn said(error: &OpenError) -> String {
-    assert!(matches!(error, OpenError::Occupied { .. }), "{error}");
+fn said(error: &NotOpened) -> String {
+    assert!(matches!(error.why, Unready::Occupied(_)), "{error}");
     error.to_string()
 }
 

@@ -5,8 +5,8 @@ mod taking;
 mod telling;
 
 use turnstile_contract::{
-    Failure,
-    copy::{CopySite, Halt, Head, Refusal, Remembered, Role, Teller},
+    Failure, NotOpened, Unready,
+    copy::{CopiedKey, CopySite, Halt, Head, PresenceRole, Refusal, Teller},
 };
 use turnstile_rooms::{IdKey, Piece, Rooms};
 use turnstile_types::{Position, Timestamp};
@@ -14,12 +14,7 @@ use turnstile_types::{Position, Timestamp};
 use self::taking::Taken;
 use super::values::{column, count};
 use crate::{
-    OpenError,
-    connection::Connection,
-    kept::Kept,
-    migrations::{Unready, migrate},
-    place::Place,
-    presence::attend,
+    connection::Connection, kept::Kept, migrations::migrate, place::Place, presence::attend,
     trouble::Trouble,
 };
 
@@ -50,11 +45,11 @@ impl PostgresCopy {
     ///
     /// # Errors
     /// As [`Postgres::open`](crate::Postgres::open), and somebody serves it, or copies it too.
-    pub async fn open(url: &str) -> Result<Self, OpenError> {
-        let place = Place::parse(url)?;
+    pub async fn open(url: &str) -> Result<Self, NotOpened> {
+        let place = Place::parse(url).map_err(|invalid| Unready::from(invalid).at(""))?;
         let shown = place.to_string();
         let opened = prepared(&place).await;
-        let connection = opened.map_err(|unready| OpenError::new(shown.clone(), unready))?;
+        let connection = opened.map_err(|unready| unready.at(&shown))?;
         Ok(Self {
             connection,
             place: shown,
@@ -66,8 +61,8 @@ impl PostgresCopy {
 
 async fn prepared(place: &Place) -> Result<Connection, Unready> {
     let mut connection = Connection::open(place).await?;
-    if let Some(others) = attend(&mut connection, Rooms::SCHEMA, Role::Copying).await? {
-        return Err(Unready::Occupied(others));
+    if let Some(others) = attend(&mut connection, Rooms::SCHEMA, PresenceRole::Copying).await? {
+        return Err(others.into());
     }
     migrate(&mut connection, Rooms::SCHEMA, Rooms::MIGRATIONS).await?;
     connection.script(UNHURRIED).await?;
@@ -133,7 +128,7 @@ impl CopySite for PostgresCopy {
         Ok(self.taken.take(&mut self.connection, &pieces).await?)
     }
 
-    async fn write_keys(&mut self, keys: Vec<Remembered>) -> Result<(), Halt> {
+    async fn write_keys(&mut self, keys: Vec<CopiedKey>) -> Result<(), Halt> {
         Ok(keys::take(&mut self.connection, &keys).await?)
     }
 

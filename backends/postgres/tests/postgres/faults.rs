@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use turnstile_contract::{Backend, Failure, conformance::Stand};
-use turnstile_postgres::{InvalidPlace, OpenError, Postgres};
+use turnstile_contract::{Backend, Failure, Unready, conformance::Stand};
+use turnstile_postgres::Postgres;
 use turnstile_rooms::{Answer, Outcome, Query, Refusal, Rooms};
 use turnstile_trial::PostgresServer;
 use turnstile_types::Principal;
@@ -258,23 +258,19 @@ async fn a_database_is_opened_or_refused_for_a_reason() {
     let place = format!("127.0.0.1:{port}/test_0");
     let url = format!("postgres://turnstile:sesame@{place}");
     let refused = Postgres::<Rooms>::open(&url).await.unwrap_err();
-    let newer = OpenError::Newer {
-        place: place.clone(),
-        found: 99,
-        known: 7,
-    };
-    assert_eq!(refused, newer);
+    let (found, known) = (99, 7);
+    assert_eq!(refused, Unready::Newer { found, known }.at(&place));
 
     let known = "DELETE FROM turnstile.migration WHERE number = 99";
     cluster.server.sql("test_0", known);
     let open = Postgres::<Rooms>::open(&url).await.unwrap();
     cluster.server.kill();
     let refused = Postgres::<Rooms>::open(&url).await.unwrap_err();
-    assert!(
-        matches!(refused, OpenError::Unavailable { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused.why, Unready::Unavailable(_)), "{refused}");
     assert!(!format!("{refused} {refused:?} {open:?}").contains("sesame"));
     let invalid = Postgres::<Rooms>::open("hotel").await.unwrap_err();
-    assert_eq!(invalid, OpenError::Place(InvalidPlace::Form));
+    assert_eq!(
+        invalid.to_string(),
+        "a PostgreSQL database is named as postgres://USER:PASSWORD@HOST:PORT/DATABASE"
+    );
 }

@@ -1,7 +1,7 @@
 //! A database whose disk is full.
 
-use turnstile_contract::{Failure, conformance::House};
-use turnstile_postgres::{OpenError, Postgres};
+use turnstile_contract::{Failure, Unready, conformance::House};
+use turnstile_postgres::Postgres;
 use turnstile_rooms::Rooms;
 use turnstile_trial::{PostgresServer, SmallDisk};
 
@@ -32,7 +32,7 @@ async fn a_full_disk_refuses_loses_nothing_and_goes_on() {
     let failure = house.book("cut").await.unwrap_err();
     assert!(is_passing(&failure), "{failure:?}");
     let ended = Postgres::<Rooms>::open(&url).await.unwrap_err();
-    assert!(matches!(ended, OpenError::Unavailable { .. }), "{ended}");
+    assert!(matches!(ended.why, Unready::Unavailable(_)), "{ended}");
     drop(filler);
     server.restart();
     while let Err(failure) = house.book("cut").await {

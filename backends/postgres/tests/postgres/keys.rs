@@ -1,7 +1,7 @@
 //! Rows that point to nothing: refused, and named when an older version let them in.
 
-use turnstile_contract::conformance::Stand;
-use turnstile_postgres::{OpenError, Postgres};
+use turnstile_contract::{Unready, conformance::Stand};
+use turnstile_postgres::Postgres;
 use turnstile_rooms::Rooms;
 use turnstile_trial::PostgresServer;
 
@@ -77,7 +77,7 @@ async fn orphans_of_an_older_version_are_named_at_the_start() {
         cluster.server.port()
     );
     let refused = Postgres::<Rooms>::open(&url).await.unwrap_err();
-    let OpenError::Tables { reason, .. } = &refused else {
+    let Unready::Unusable(reason) = &refused.why else {
         panic!("{refused}");
     };
     assert_eq!(

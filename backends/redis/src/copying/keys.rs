@@ -1,7 +1,7 @@
 //! Idempotency keys and their first answers: hashes in Redis, and items of a copy.
 
 use redis::{Pipeline, pipe};
-use turnstile_contract::copy::{Halt, KeyTeller, Refusal, Remembered};
+use turnstile_contract::copy::{CopiedKey, Halt, KeyTeller, Refusal};
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
@@ -10,7 +10,7 @@ use super::{
     telling::{PAGE, Telling},
 };
 use crate::{
-    answer::{ARRIVAL, Fields, Strange, outcome},
+    answer::{ARRIVAL, Fields, StrangeAnswer, outcome},
     link::Trouble,
     names::key,
     order,
@@ -34,7 +34,7 @@ pub(super) async fn count(way: Way<'_>) -> Result<u64, Trouble> {
 }
 
 /// Writes what is remembered under keys, where nothing is yet.
-pub(super) async fn take((link, tally): Way<'_>, keys: &[Remembered]) -> Result<(), Trouble> {
+pub(super) async fn take((link, tally): Way<'_>, keys: &[CopiedKey]) -> Result<(), Trouble> {
     if keys.is_empty() {
         return Ok(());
     }
@@ -106,16 +106,17 @@ impl Telling<'_> {
 }
 
 /// What travels of an answer to `turnstile_rooms_remembered`.
-fn remembered((at, position, name): &Decided, answer: Vec<Vec<u8>>) -> Result<Remembered, Halt> {
-    let (principal, key) = name.split_once('/').ok_or(Strange("name of a key"))?;
-    let principal = Name::parse(principal.as_bytes()).map_err(|_text| Strange("principal"))?;
+fn remembered((at, position, name): &Decided, answer: Vec<Vec<u8>>) -> Result<CopiedKey, Halt> {
+    let (principal, key) = name.split_once('/').ok_or(StrangeAnswer("name of a key"))?;
+    let principal =
+        Name::parse(principal.as_bytes()).map_err(|_text| StrangeAnswer("principal"))?;
     let principal = Principal(principal);
     let mut fields = Fields::of(answer);
     let content = fields.text("content")?;
     // Earlier versions have kept twice as many digits; no command has the half of them.
     let half = content.len().saturating_sub(16);
     let content = content.get(half..).unwrap_or_default();
-    let content = u64::from_str_radix(content, 16).map_err(|_text| Strange("content"))?;
+    let content = u64::from_str_radix(content, 16).map_err(|_text| StrangeAnswer("content"))?;
     let outcome = match outcome(&mut fields, None) {
         Err(ARRIVAL) => {
             return Err(Halt::from(Refusal::EarlierKey {
@@ -126,6 +127,6 @@ fn remembered((at, position, name): &Decided, answer: Vec<Vec<u8>>) -> Result<Re
         }
         outcome => outcome?,
     };
-    let known = Remembered::new((principal, key), content, (*at, *position), outcome);
-    Ok(known.map_err(|_malformed| Strange("name of a key"))?)
+    let known = CopiedKey::new((principal, key), content, (*at, *position), outcome);
+    Ok(known.map_err(|_malformed| StrangeAnswer("name of a key"))?)
 }

@@ -12,7 +12,7 @@ use turnstile_types::{Name, Position, Timestamp};
 
 use super::scan;
 use crate::{
-    answer::{Strange, entry_of},
+    answer::{StrangeAnswer, entry_of},
     link::{Link, Trouble},
     names::key,
 };
@@ -35,8 +35,8 @@ type Slot = (u32, u32, bool);
 
 type Hash = BTreeMap<String, Vec<u8>>;
 
-fn name(bytes: &[u8]) -> Result<Name, Strange> {
-    Name::parse(bytes).map_err(|_text| Strange("name"))
+fn name(bytes: &[u8]) -> Result<Name, StrangeAnswer> {
+    Name::parse(bytes).map_err(|_text| StrangeAnswer("name"))
 }
 
 impl Telling<'_> {
@@ -125,7 +125,9 @@ impl Telling<'_> {
             "booking/",
             async |names: Vec<String>| {
                 for name in names {
-                    let number = name.parse().map_err(|_text| Strange("number of a booking"));
+                    let number = name
+                        .parse()
+                        .map_err(|_text| StrangeAnswer("number of a booking"));
                     let reference = Reference::of_number(number?);
                     slots.push((reference.slot, reference.generation, true));
                 }
@@ -203,12 +205,12 @@ fn room_of(member: &[u8]) -> &[u8] {
 }
 
 /// The command that made a hold; nothing where it was made before that was kept.
-fn made(hash: &Hash) -> Result<Option<Position>, Strange> {
+fn made(hash: &Hash) -> Result<Option<Position>, StrangeAnswer> {
     let Some(text) = hash.get("made") else {
         return Ok(None);
     };
     let number = str::from_utf8(text).ok().and_then(|text| text.parse().ok());
     number
         .map(|number| Some(Position(number)))
-        .ok_or(Strange("made"))
+        .ok_or(StrangeAnswer("made"))
 }

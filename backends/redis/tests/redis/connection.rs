@@ -6,8 +6,8 @@ use std::{
     thread,
 };
 
-use turnstile_contract::{Backend as _, Failure};
-use turnstile_redis::{OpenError, Redis};
+use turnstile_contract::{Backend as _, Failure, NotOpened, Unready};
+use turnstile_redis::Redis;
 use turnstile_rooms::Query;
 use turnstile_trial::RedisServer;
 use turnstile_types::{Principal, Timestamp};
@@ -16,7 +16,10 @@ use crate::stand::open;
 
 async fn reason(url: &str) -> String {
     match Redis::open(url).await {
-        Err(OpenError::Unavailable { reason, .. }) => reason,
+        Err(NotOpened {
+            why: Unready::Unavailable(reason),
+            ..
+        }) => reason,
         other => panic!("{other:?}"),
     }
 }

@@ -1,7 +1,7 @@
 //! Servers that die, lose everything, or take no writes.
 
-use turnstile_contract::{Backend, Failure, Request};
-use turnstile_redis::{OpenError, Redis};
+use turnstile_contract::{Backend, Failure, Request, Unready};
+use turnstile_redis::Redis;
 use turnstile_rooms::{
     Answer, Command, Done, GuestName, IdNumber, Outcome, Query, Reference, Refusal, Rooms, Wish,
 };
@@ -218,7 +218,7 @@ async fn keys_of_a_later_version_are_refused() {
     server.cli(&["SET", "{rooms}/schema", "2"]);
     let refused = Redis::open(&server.url()).await.unwrap_err();
     assert!(
-        matches!(refused, OpenError::Newer { found: 2, .. }),
+        matches!(refused.why, Unready::Newer { found: 2, .. }),
         "{refused}"
     );
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow, ensure};
-use turnstile_reproduce::{SeriesColumn, OriginalExperiment, Figure, Measured, Plan, Step};
+use turnstile_reproduce::{Figure, Measured, OriginalExperiment, Plan, SeriesColumn, Step};
 use turnstile_result::{Load, Point, Run, SCHEMA};
 
 use super::{

@@ -42,7 +42,11 @@ pub(super) struct Databases<'a> {
 impl Databases<'_> {
     /// The columns of an experiment, the embedded journal first, when these are made in one command. A
     /// database that the other experiment on rooms is about is measured there, not twice.
-    pub(super) fn ways(self, experiment: OriginalExperiment, asked: &[OriginalExperiment]) -> Vec<Way> {
+    pub(super) fn ways(
+        self,
+        experiment: OriginalExperiment,
+        asked: &[OriginalExperiment],
+    ) -> Vec<Way> {
         let is_asked = |other: OriginalExperiment| asked.contains(&other);
         let mut ways = vec![Way::embedded(experiment)];
         match experiment {
@@ -193,7 +197,9 @@ mod tests {
 
     #[test]
     fn a_database_is_measured_once_where_its_own_experiment_is_made_too() {
-        use OriginalExperiment::{BookingMysql, BookingRedis, ExchangeCores, GamesUsers, TravelOps};
+        use OriginalExperiment::{
+            BookingMysql, BookingRedis, ExchangeCores, GamesUsers, TravelOps,
+        };
         let all = [
             "embedded",
             "MySQL InnoDB",

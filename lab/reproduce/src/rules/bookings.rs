@@ -15,7 +15,7 @@ use super::{
     },
     on,
 };
-use crate::{SeriesColumn, Conclusion, Fate, Storage, column::is_at};
+use crate::{Conclusion, Fate, SeriesColumn, Storage, column::is_at};
 
 pub(crate) const BOOK: &str = "book";
 
@@ -171,7 +171,11 @@ impl Report {
     }
 
     /// Its column here, or in its own experiment before.
-    fn here_or<'a>(self, columns: &'a [SeriesColumn], known: &'a [SeriesColumn]) -> Result<&'a SeriesColumn, String> {
+    fn here_or<'a>(
+        self,
+        columns: &'a [SeriesColumn],
+        known: &'a [SeriesColumn],
+    ) -> Result<&'a SeriesColumn, String> {
         let column = on(columns, self.storage).or_else(|| on(known, self.storage));
         column.ok_or_else(|| format!("{} was not measured", self.storage.name()))
     }

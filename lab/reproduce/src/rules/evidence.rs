@@ -2,7 +2,7 @@
 
 use turnstile_stats::{Interval, units::count};
 
-use crate::{SeriesColumn, Conclusion, Fate, Figure, column::is_at};
+use crate::{Conclusion, Fate, Figure, SeriesColumn, column::is_at};
 
 /// A rule needs so many valid points on each side: so many loads, or so many equal runs.
 pub(super) const POINTS_MIN: usize = 3;

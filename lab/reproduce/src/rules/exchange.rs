@@ -13,7 +13,7 @@ use super::{
     on,
 };
 use crate::{
-    SeriesColumn, Conclusion, Fate, QUOTAS, Storage,
+    Conclusion, Fate, QUOTAS, SeriesColumn, Storage,
     experiment::{QUOTA_REQUESTS, requests_of},
 };
 

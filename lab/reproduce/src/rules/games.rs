@@ -11,7 +11,7 @@ use super::evidence::{
     users as players, within,
 };
 use crate::{
-    SeriesColumn, Conclusion, Figure,
+    Conclusion, Figure, SeriesColumn,
     experiment::{NAGLE, NO_DELAY},
 };
 

@@ -11,7 +11,7 @@ use super::evidence::{
     response, shown, throughput, told, within,
 };
 use crate::{
-    SeriesColumn, Conclusion, Fate, Figure,
+    Conclusion, Fate, Figure, SeriesColumn,
     column::is_at,
     experiment::{ONE, SEVERAL},
 };
@@ -118,7 +118,8 @@ fn grown(column: &SeriesColumn, of: f64) -> Result<Interval, String> {
 /// The column that is like theirs, whose managers were processes of their own: the last that was
 /// measured with one manager and with several.
 fn theirs(columns: &[SeriesColumn]) -> Result<&SeriesColumn, String> {
-    let has = |column: &&SeriesColumn, series| column.figures.iter().any(|one| one.series == series);
+    let has =
+        |column: &&SeriesColumn, series| column.figures.iter().any(|one| one.series == series);
     let mut columns = columns.iter();
     let found = columns.rfind(|column| has(column, ONE) && has(column, SEVERAL));
     found.ok_or_else(|| "several managers were not measured beside one".to_owned())

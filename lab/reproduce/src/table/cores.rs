@@ -7,7 +7,7 @@ use turnstile_stats::{
 };
 
 use super::{Cell, CellUnit, Place, Table, measured, together};
-use crate::{SeriesColumn, Figure, QUOTAS, experiment::requests_of};
+use crate::{Figure, QUOTAS, SeriesColumn, experiment::requests_of};
 
 /// Wall times and rates with how they differ, of so many requests on so many cores.
 pub(super) fn tables(columns: &[SeriesColumn]) -> Vec<Table> {

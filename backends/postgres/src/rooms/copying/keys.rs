@@ -3,7 +3,7 @@
 use futures_util::{StreamExt as _, pin_mut};
 use serde_json::{Value, json};
 use tokio_postgres::Row;
-use turnstile_contract::copy::{Halt, KeyTeller, Refusal, Remembered};
+use turnstile_contract::copy::{CopiedKey, Halt, KeyTeller, Refusal};
 use turnstile_rooms::{Done, Nights, Outcome, Reference, Refusal as Refused};
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Malformed, Name, Position, Principal, Timestamp};
@@ -45,7 +45,7 @@ pub(super) async fn tell(
     Ok(())
 }
 
-fn remembered(row: &Row) -> Result<Remembered, Halt> {
+fn remembered(row: &Row) -> Result<CopiedKey, Halt> {
     let principal = Principal(name(column(row, "principal")?)?);
     let (key, answer): (&str, &str) = (column(row, "key")?, column(row, "answer")?);
     let at = instant(column(row, "at")?)?;
@@ -60,14 +60,14 @@ fn remembered(row: &Row) -> Result<Remembered, Halt> {
     let content = column::<i64>(row, "content")?.cast_unsigned();
     let decided = (at, Position(count(column(row, "position")?)?));
     let outcome = outcome(row, answer, None)?;
-    let known = Remembered::new((principal, key), content, decided, outcome);
+    let known = CopiedKey::new((principal, key), content, decided, outcome);
     let strange =
         |Malformed { field }| Trouble::Broken(format!("the database has a wrong {field}"));
     Ok(known.map_err(strange)?)
 }
 
 /// Writes what is remembered under keys.
-pub(super) async fn take(connection: &mut Connection, keys: &[Remembered]) -> Result<(), Trouble> {
+pub(super) async fn take(connection: &mut Connection, keys: &[CopiedKey]) -> Result<(), Trouble> {
     let rows = keys.iter().map(|known| {
         Ok(json!({
             "principal": known.principal.0.as_str(),
