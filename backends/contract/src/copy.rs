@@ -24,7 +24,7 @@ use turnstile_types::{Position, Timestamp};
 use self::teller::Batch;
 
 pub use self::{
-    comparison::{CopyDifference, Digest, Part},
+    comparison::{Digest, Divergence, Part},
     halt::Halt,
     presence::{Others, Patience, PresenceRole},
     refusal::Refusal,
@@ -98,7 +98,7 @@ pub trait Target: Source {
 }
 
 /// A [`Target`] whose failures do not say yet where they are.
-pub trait CopySite {
+pub trait Endpoint {
     /// Where it is, for those who are told of a failure.
     fn place(&self) -> &str;
 
@@ -146,7 +146,7 @@ macro_rules! placed {
     };
 }
 
-impl<S: CopySite> Source for S {
+impl<S: Endpoint> Source for S {
     fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
         placed!(self.read_head())
     }
@@ -156,7 +156,7 @@ impl<S: CopySite> Source for S {
     }
 }
 
-impl<S: CopySite> Target for S {
+impl<S: Endpoint> Target for S {
     fn lacks(&self, piece: &Piece) -> Option<&'static str> {
         self.lacking(piece)
     }

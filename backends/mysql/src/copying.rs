@@ -5,7 +5,7 @@ mod telling;
 
 use turnstile_contract::{
     NotOpened, Unready,
-    copy::{CopiedKey, CopySite, Halt, Head, Refusal, Teller},
+    copy::{CopiedKey, Endpoint, Halt, Head, Refusal, Teller},
 };
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::Timestamp;
@@ -92,7 +92,7 @@ impl From<Strange> for Halt {
     }
 }
 
-impl CopySite for MysqlCopy {
+impl Endpoint for MysqlCopy {
     fn place(&self) -> &str {
         &self.place
     }

@@ -7,7 +7,7 @@ mod telling;
 use redis::cmd;
 use turnstile_contract::{
     Failure, NotOpened, Tally,
-    copy::{CopiedKey, CopySite, Halt, Head, PresenceRole, Refusal, Teller},
+    copy::{CopiedKey, Endpoint, Halt, Head, PresenceRole, Refusal, Teller},
 };
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::{Position, Timestamp};
@@ -121,7 +121,7 @@ impl RedisCopy {
     }
 }
 
-impl CopySite for RedisCopy {
+impl Endpoint for RedisCopy {
     fn place(&self) -> &str {
         &self.redis.place
     }

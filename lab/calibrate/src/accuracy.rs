@@ -19,11 +19,11 @@ use turnstile_stats::units::{Count, Nanos, to_float};
 
 use crate::{
     CalibrationSetting, Error, ProgressWatch, Verdict,
-    delay::{Clockwork, DelayCase},
-    diary::RequestDiary,
+    delay::{Clockwork, DelayedLoad},
+    diary::RequestLog,
     run::{self, Run},
     server::{Served, Server, Setup},
-    stands::{LateRequests, RequestStands},
+    stands::{LateRequests, Whereabouts},
     wire::{Asker, Wire},
 };
 
@@ -101,7 +101,7 @@ pub struct Known {
 /// # Errors
 /// The server or the generator could not be started.
 pub fn measure(
-    case: &DelayCase,
+    case: &DelayedLoad,
     setting: &CalibrationSetting,
     watch: ProgressWatch<'_>,
 ) -> Result<(Trial, Run), Error> {
@@ -121,7 +121,7 @@ pub fn measure(
 /// # Errors
 /// As [`measure`].
 pub fn observe(
-    case: &DelayCase,
+    case: &DelayedLoad,
     setting: &CalibrationSetting,
     connections: usize,
     watch: ProgressWatch<'_>,
@@ -136,7 +136,7 @@ pub fn observe(
         wait: pace.wait,
     })?;
     let epoch = server.epoch;
-    let diary = Arc::new(RequestDiary::new(epoch, kept));
+    let diary = Arc::new(RequestLog::new(epoch, kept));
     let users = Asker::witnesses(connections, &diary);
     let pace = Pace {
         address: server.address,
@@ -156,7 +156,7 @@ fn late(
     known: &[(u64, u64)],
     offset: u64,
     served: &[Served],
-    diary: &RequestDiary,
+    diary: &RequestLog,
     within: impl Fn(u64) -> bool,
 ) -> LateRequests {
     let late = served.iter().filter_map(|served| {
@@ -166,13 +166,13 @@ fn late(
         let over = done.saturating_sub(due + truth);
         let allowed = NANOS.max(SHARE * to_float(truth));
         let is_late = within(done) && to_float(over) > allowed;
-        is_late.then(|| LateRequests::one(over, RequestStands::of(due + offset, &page, served)))
+        is_late.then(|| LateRequests::one(over, Whereabouts::of(due + offset, &page, served)))
     });
     late.sum()
 }
 
 /// Of each request when it was due, and how long it would have taken, had everybody been on time.
-fn truths(case: &DelayCase, pace: &Pace, offset: u64) -> Vec<(u64, u64)> {
+fn truths(case: &DelayedLoad, pace: &Pace, offset: u64) -> Vec<(u64, u64)> {
     let mut clockwork = Clockwork::new(case.delay);
     let each = (0..).zip(dues(pace));
     each.map(|(number, due)| (due, clockwork.answers(number, due + offset) - offset - due))
@@ -204,11 +204,11 @@ impl Known {
     /// server's.
     #[must_use]
     pub fn new(
-        case: &DelayCase,
+        case: &DelayedLoad,
         pace: &Pace,
         offset: u64,
         served: &[Served],
-        diary: Option<&RequestDiary>,
+        diary: Option<&RequestLog>,
     ) -> Self {
         let known = truths(case, pace, offset);
         let (from, to) = window(pace);
@@ -262,7 +262,7 @@ fn ranked(sorted: &[u64], quantile: f64) -> u64 {
 
 /// What a generator said of a run of which all is known.
 #[must_use]
-pub fn judge(case: &DelayCase, known: &Known, said: &Said<'_>) -> Trial {
+pub fn judge(case: &DelayedLoad, known: &Known, said: &Said<'_>) -> Trial {
     let starved = said.run_delay.is_some_and(|delay| delay > RUN_DELAY_MAX);
     let near = |one: f64, other: f64| (one - other).abs() <= NANOS.max(SHARE * other);
     let row = |quantile: f64| {

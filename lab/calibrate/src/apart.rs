@@ -23,12 +23,12 @@ const DESCRIPTORS: u64 = 16_384;
 
 /// The process, until it is dropped.
 #[derive(Debug)]
-pub struct ApartServer {
+pub struct ServerProcess {
     pub address: SocketAddr,
     child: Child,
 }
 
-impl ApartServer {
+impl ServerProcess {
     /// Starts the program of the lab on a processor that this thread keeps to.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl ApartServer {
     }
 }
 
-impl Drop for ApartServer {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // The end of its input ends it, and a signal does if it does not read.
         drop(self.child.stdin.take());
@@ -85,7 +85,7 @@ mod tests {
         path::Path,
     };
 
-    use super::{ApartServer, answer};
+    use super::{ServerProcess, answer};
 
     #[test]
     fn it_says_where_it_listens_and_answers_until_its_input_ends() {
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn a_program_that_is_none_of_ours_is_an_error() {
-        let told = ApartServer::start(Path::new("true"))
+        let told = ServerProcess::start(Path::new("true"))
             .unwrap_err()
             .to_string();
         assert!(told.contains("does not say where it listens"), "{told}");
-        ApartServer::start(Path::new("/nowhere/at/all")).unwrap_err();
+        ServerProcess::start(Path::new("/nowhere/at/all")).unwrap_err();
     }
 }

@@ -13,7 +13,7 @@ use turnstile_stats::units::{Count, Nanos, PerSecond, to_float};
 
 use crate::{
     CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
-    apart::ApartServer,
+    apart::ServerProcess,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -86,7 +86,7 @@ pub fn measure(
 #[derive(Debug)]
 enum Doorman {
     /// A process of its own.
-    Apart(ApartServer),
+    Apart(ServerProcess),
     /// A thread of this one, which then holds both ends of each connection.
     Here(Server),
 }
@@ -100,7 +100,7 @@ impl Doorman {
         let core = setting.server_core();
         let stay = core.map(|core| processors::stay_on(&[core])).transpose();
         let _stay = stay.map_err(Error::Processors)?;
-        Ok(Self::Apart(ApartServer::start(program)?))
+        Ok(Self::Apart(ServerProcess::start(program)?))
     }
 
     const fn address(&self) -> SocketAddr {

@@ -30,7 +30,7 @@ pub enum Delay {
 
 /// A delay on a load: what it takes to know all responses before.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DelayCase {
+pub struct DelayedLoad {
     pub name: &'static str,
     /// In words.
     pub told: &'static str,
@@ -57,22 +57,22 @@ const USUAL: u64 = 10 * MS;
 /// The six servers of a calibration. Their delays are 10 ms and more, for the way over the loopback
 /// and being woken twice is part of every answer, and takes less than a hundredth of that on a
 /// machine that is fit for measuring.
-pub const CASES: [DelayCase; 6] = [
-    DelayCase {
+pub const CASES: [DelayedLoad; 6] = [
+    DelayedLoad {
         name: "fixed",
         told: "10 ms each",
         delay: Delay::Fixed(USUAL),
         rate: 1_000.0,
         arrivals: pace::Law::Fixed,
     },
-    DelayCase {
+    DelayedLoad {
         name: "exponential",
         told: "exponential, mean 20 ms",
         delay: Delay::Exponential { mean: 20 * MS },
         rate: 1_000.0,
         arrivals: pace::Law::Fixed,
     },
-    DelayCase {
+    DelayedLoad {
         name: "bimodal",
         told: "10 ms, one in five 50 ms",
         delay: Delay::Two {
@@ -83,7 +83,7 @@ pub const CASES: [DelayCase; 6] = [
         rate: 1_000.0,
         arrivals: pace::Law::Fixed,
     },
-    DelayCase {
+    DelayedLoad {
         name: "freeze",
         told: "10 ms, and nothing in 600 ms of each 1.5 s",
         delay: Delay::Freeze {
@@ -94,7 +94,7 @@ pub const CASES: [DelayCase; 6] = [
         rate: 1_000.0,
         arrivals: pace::Law::Fixed,
     },
-    DelayCase {
+    DelayedLoad {
         name: "slow 1 %",
         told: "10 ms, one in a hundred 200 ms",
         delay: Delay::Two {
@@ -105,7 +105,7 @@ pub const CASES: [DelayCase; 6] = [
         rate: 1_000.0,
         arrivals: pace::Law::Fixed,
     },
-    DelayCase {
+    DelayedLoad {
         name: "M/D/1",
         told: "Poisson arrivals at 15 lines, 10 ms of service, busy for 0.7 of the time",
         delay: Delay::Line {
@@ -117,7 +117,7 @@ pub const CASES: [DelayCase; 6] = [
     },
 ];
 
-impl DelayCase {
+impl DelayedLoad {
     /// The response in nanoseconds below which the share `quantile` lies, by the formula; nothing
     /// where the distribution jumps.
     #[must_use]
@@ -262,12 +262,12 @@ const fn scattered(number: u64) -> u64 {
 mod tests {
     use turnstile_load::pace::{Profile, Schedule};
 
-    use super::{CASES, Clockwork, Delay, DelayCase, wait_in_line, waits_at_most};
+    use super::{CASES, Clockwork, Delay, DelayedLoad, wait_in_line, waits_at_most};
 
     const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.995, 0.999];
 
     /// The responses to this many requests in increasing order.
-    fn responses(case: &DelayCase, requests: usize) -> Vec<u64> {
+    fn responses(case: &DelayedLoad, requests: usize) -> Vec<u64> {
         let rate = Profile::constant(case.rate);
         let schedule = Schedule::new(case.arrivals.clone(), rate, 1);
         let mut clockwork = Clockwork::new(case.delay);

@@ -8,7 +8,7 @@ use std::{
 /// When each request of a run was asked and its answer heard, by its number. Its memory is taken at
 /// the beginning, and its users write without a lock.
 #[derive(Debug)]
-pub struct RequestDiary {
+pub struct RequestLog {
     epoch: Instant,
     /// Asked, last looked for in vain, heard; zero: not yet.
     pages: Box<[[AtomicU64; 3]]>,
@@ -23,7 +23,7 @@ pub struct Page {
     pub heard: u64,
 }
 
-impl RequestDiary {
+impl RequestLog {
     /// Of so many requests; those beyond are not written down.
     #[must_use]
     pub fn new(epoch: Instant, requests: usize) -> Self {

@@ -9,7 +9,7 @@ use crate::{diary::Page, server::Served};
 
 /// Where a request and its answer stood beside the server's own delay, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RequestStands {
+pub struct Whereabouts {
     /// Due, and not asked.
     pub unasked: u64,
     /// Asked, and the server looked and did not find it: the system had it in its hands.
@@ -31,10 +31,10 @@ pub struct LateRequests {
     pub requests: u64,
     /// By how much all of them together were off from the truth, in nanoseconds.
     pub over_ns: u64,
-    pub stands: RequestStands,
+    pub stands: Whereabouts,
 }
 
-impl RequestStands {
+impl Whereabouts {
     /// Of a request that was due then, in nanoseconds since the server's epoch, as both ends wrote it
     /// down.
     #[must_use]
@@ -78,7 +78,7 @@ impl RequestStands {
     }
 }
 
-impl AddAssign for RequestStands {
+impl AddAssign for Whereabouts {
     fn add_assign(&mut self, other: Self) {
         self.unasked += other.unasked;
         self.carried += other.carried;
@@ -92,7 +92,7 @@ impl AddAssign for RequestStands {
 impl LateRequests {
     /// One that stood there and was off by so much.
     #[must_use]
-    pub const fn one(over_ns: u64, stands: RequestStands) -> Self {
+    pub const fn one(over_ns: u64, stands: Whereabouts) -> Self {
         Self {
             requests: 1,
             over_ns,
@@ -149,12 +149,12 @@ impl fmt::Display for LateRequests {
 
 #[cfg(test)]
 mod tests {
-    use super::{LateRequests, RequestStands};
+    use super::{LateRequests, Whereabouts};
     use crate::{diary::Page, server::Served};
 
     /// Due at 100, asked at 103, read at 120 and to be answered at 220, which it was at 227, and heard
     /// at 250. The server last looked in vain at `looked`, the generator at `looked_back`.
-    fn stands(looked: u64, looked_back: u64) -> RequestStands {
+    fn stands(looked: u64, looked_back: u64) -> Whereabouts {
         let served = Served {
             number: 0,
             looked,
@@ -167,15 +167,15 @@ mod tests {
             looked: looked_back,
             heard: 250,
         };
-        RequestStands::of(100, &page, &served)
+        Whereabouts::of(100, &page, &served)
     }
 
     #[test]
     fn each_nanosecond_is_somebodys() {
-        let blank = RequestStands {
+        let blank = Whereabouts {
             unasked: 3,
             unanswered: 7,
-            ..RequestStands::default()
+            ..Whereabouts::default()
         };
         let rows = [
             ("both looked all the time", (119, 249), (16, 1, 22, 1)),
@@ -189,7 +189,7 @@ mod tests {
         ];
         for (who, (looked, looked_back), (carried, unread, carried_back, unheard)) in rows {
             let found = stands(looked, looked_back);
-            let expected = RequestStands {
+            let expected = Whereabouts {
                 carried,
                 unread,
                 carried_back,

@@ -12,7 +12,7 @@ use std::{
 use turnstile_client::resp::{self, Limits};
 use turnstile_load::pace::{Answer, Ended, Garbled, Heard, User};
 
-use crate::diary::RequestDiary;
+use crate::diary::RequestLog;
 
 /// A request, and its answer, is its number.
 pub const FRAME_BYTES: usize = 8;
@@ -71,7 +71,7 @@ pub(crate) const fn put_frame(number: u64, frame: &mut [u8; FRAME_BYTES]) {
 pub struct Asker {
     next: Arc<AtomicU64>,
     /// What it writes down, if anything.
-    diary: Option<Arc<RequestDiary>>,
+    diary: Option<Arc<RequestLog>>,
     now: Option<Instant>,
     /// When the generator last looked in vain.
     looked: Option<Instant>,
@@ -86,7 +86,7 @@ impl Asker {
 
     /// The same, who write down what they do.
     #[must_use]
-    pub fn witnesses(guests: usize, diary: &Arc<RequestDiary>) -> Vec<Self> {
+    pub fn witnesses(guests: usize, diary: &Arc<RequestLog>) -> Vec<Self> {
         let witness = Self {
             diary: Some(Arc::clone(diary)),
             ..Self::default()

@@ -44,7 +44,7 @@ impl fmt::Display for Part {
 
 /// The first part at which two sides differ; nothing where one side has no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CopyDifference {
+pub struct Divergence {
     pub in_source: Option<Box<Part>>,
     pub in_target: Option<Box<Part>>,
 }
@@ -136,7 +136,7 @@ pub(super) async fn compare<A: Source + ?Sized, B: Source + ?Sized>(
             if one != other {
                 first.told.close();
                 second.told.close();
-                return Err(CopyDifference {
+                return Err(Divergence {
                     in_source: one.map(Box::new),
                     in_target: other.map(Box::new),
                 });
@@ -162,7 +162,7 @@ pub(super) async fn compare<A: Source + ?Sized, B: Source + ?Sized>(
     compared.map_err(Refusal::Different)
 }
 
-impl fmt::Display for CopyDifference {
+impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.in_source, &self.in_target) {
             (Some(one), Some(other)) if one.to_string() == other.to_string() => {

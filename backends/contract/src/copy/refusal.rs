@@ -5,7 +5,7 @@ use std::fmt;
 use turnstile_rooms::{Misfit, Piece, Reference};
 use turnstile_types::{Principal, Timestamp};
 
-use super::{CopyDifference, Gone};
+use super::{Divergence, Gone};
 use crate::Failure;
 
 /// Why there is no copy. Nothing that can be used was written.
@@ -43,7 +43,7 @@ pub enum Refusal {
     /// The target did not keep the secret.
     Secret,
     /// The target has something else than the source.
-    Different(CopyDifference),
+    Different(Divergence),
     /// Nobody listens any more: who did says why.
     Gone,
 }

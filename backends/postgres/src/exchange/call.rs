@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use turnstile_contract::Request;
-use turnstile_exchange::{Command, Decimal, Exchange, OrderRef};
+use turnstile_exchange::{Command, Decimal, Exchange, Order, OrderRef};
 use turnstile_types::Malformed;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -32,20 +32,8 @@ fn call(request: &Request) -> Result<Value, Malformed> {
 
 /// The fields that a command has. `amount` is a quantity or an amount of cash.
 fn of_command(command: &Command) -> Value {
-    let text = |decimal: &Decimal| decimal.to_string();
     match command {
-        Command::Order(order) => json!({
-            "do": "order",
-            "account": order.account.as_str(),
-            "symbol": order.symbol.as_str(),
-            "side": order.side.code(),
-            "amount": text(&order.quantity),
-            "price": order.limit.as_ref().map(text),
-            "patience": order.time_in_force.code(),
-            "until": order.time_in_force.until().map(|until| until.0),
-            "self_trade": order.self_trade.code(),
-            "client_id": order.client_id.as_deref(),
-        }),
+        Command::Order(order) => of_order(order),
         Command::Cancel { account, order } => about(
             json!({ "do": "cancel", "account": account.as_str() }),
             order,
@@ -69,16 +57,12 @@ fn of_command(command: &Command) -> Value {
             price_scale,
             quantity_scale,
         } => json!({
-            "do": "create_symbol",
-            "symbol": symbol.as_str(),
-            "price_scale": price_scale,
-            "quantity_scale": quantity_scale,
+            "do": "create_symbol", "symbol": symbol.as_str(),
+            "price_scale": price_scale, "quantity_scale": quantity_scale,
         }),
         Command::SetBand { symbol, low, high } => json!({
-            "do": "set_band",
-            "symbol": symbol.as_str(),
-            "low": low.as_ref().map(text),
-            "high": high.as_ref().map(text),
+            "do": "set_band", "symbol": symbol.as_str(),
+            "low": low.as_ref().map(text), "high": high.as_ref().map(text),
         }),
         Command::Halt { symbol, halted } => {
             json!({ "do": "halt", "symbol": symbol.as_str(), "halted": halted })
@@ -89,9 +73,7 @@ fn of_command(command: &Command) -> Value {
             quantity,
         } => json!({
             "do": "grant",
-            "account": account.as_str(),
-            "symbol": symbol.as_str(),
-            "amount": text(quantity),
+            "account": account.as_str(), "symbol": symbol.as_str(), "amount": text(quantity),
         }),
         Command::CreateAccount {
             account,
@@ -100,13 +82,11 @@ fn of_command(command: &Command) -> Value {
         | Command::Deposit { account, amount }
         | Command::Withdraw { account, amount } => json!({
             "do": command.code(),
-            "account": account.as_str(),
-            "amount": text(amount),
+            "account": account.as_str(), "amount": text(amount),
         }),
         Command::CancelAll { account, symbol } => json!({
             "do": "cancel_all",
-            "account": account.as_str(),
-            "symbol": symbol.as_deref(),
+            "account": account.as_str(), "symbol": symbol.as_deref(),
         }),
         Command::SetLimits {
             account,
@@ -121,6 +101,25 @@ fn of_command(command: &Command) -> Value {
             "open_orders": open_orders,
         }),
     }
+}
+
+fn of_order(order: &Order) -> Value {
+    json!({
+        "do": "order",
+        "account": order.account.as_str(),
+        "symbol": order.symbol.as_str(),
+        "side": order.side.code(),
+        "amount": text(&order.quantity),
+        "price": order.limit.as_ref().map(text),
+        "patience": order.time_in_force.code(),
+        "until": order.time_in_force.until().map(|until| until.0),
+        "self_trade": order.self_trade.code(),
+        "client_id": order.client_id.as_deref(),
+    })
+}
+
+fn text(decimal: &Decimal) -> String {
+    decimal.to_string()
 }
 
 /// Says which order a call is about.

@@ -56,7 +56,7 @@ pub(super) struct SymbolRow {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OrderAnswer {
-    Found(OrderRow),
+    Found(Box<OrderRow>),
     UnknownAccount,
     NotFound,
 }
@@ -103,13 +103,15 @@ pub(super) struct BookRow {
     asks: Vec<(u64, u64, u64)>,
 }
 
+/// Trade, when, price, quantity, who took, maker, taker.
+type TradeCells = (u64, u64, u64, u64, Parsed<Side>, u64, u64);
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TradesRow {
     price_scale: u8,
     quantity_scale: u8,
-    /// Trade, when, price, quantity, who took, maker, taker.
-    rows: Vec<(u64, u64, u64, u64, Parsed<Side>, u64, u64)>,
+    rows: Vec<TradeCells>,
     next: Option<u64>,
 }
 
@@ -247,18 +249,17 @@ impl BookRow {
 
 impl TradesRow {
     pub(super) fn read(self) -> Result<(Vec<Trade>, Option<Cursor>), String> {
-        let trade =
-            |(trade, at, ticks, units, side, maker, taker): (_, _, _, _, Parsed<_>, _, _)| {
-                Ok::<_, String>(Trade {
-                    trade,
-                    at: Timestamp(at),
-                    price: decimal(ticks, self.price_scale)?,
-                    quantity: decimal(units, self.quantity_scale)?,
-                    side: side.0,
-                    maker: OrderId(maker),
-                    taker: OrderId(taker),
-                })
-            };
+        let trade = |(trade, at, ticks, units, side, maker, taker): TradeCells| {
+            Ok::<_, String>(Trade {
+                trade,
+                at: Timestamp(at),
+                price: decimal(ticks, self.price_scale)?,
+                quantity: decimal(units, self.quantity_scale)?,
+                side: side.0,
+                maker: OrderId(maker),
+                taker: OrderId(taker),
+            })
+        };
         let trades = self.rows.into_iter().map(trade).collect::<Result<_, _>>()?;
         Ok((trades, self.next.map(Cursor)))
     }

@@ -6,7 +6,7 @@ mod telling;
 
 use turnstile_contract::{
     Failure, NotOpened, Unready,
-    copy::{CopiedKey, CopySite, Halt, Head, PresenceRole, Refusal, Teller},
+    copy::{CopiedKey, Endpoint, Halt, Head, PresenceRole, Refusal, Teller},
 };
 use turnstile_rooms::{IdKey, Piece, Rooms};
 use turnstile_types::{Position, Timestamp};
@@ -85,7 +85,7 @@ fn signed(number: u64) -> Result<i64, Trouble> {
     signed.map_err(|_large| Trouble::Broken(format!("{number} is more than a database counts")))
 }
 
-impl CopySite for PostgresCopy {
+impl Endpoint for PostgresCopy {
     fn place(&self) -> &str {
         &self.place
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use turnstile_calibrate::{
     CalibrationSetting, Verdict,
     accuracy::{Known, NANOS, SHARE, Said, Trial, judge, observe},
-    delay::{Delay, DelayCase},
+    delay::{Delay, DelayedLoad},
     server::Served,
 };
 use turnstile_load::pace::{self, Length, Pace, Profile, Rhythm, Wait};
@@ -17,7 +17,7 @@ use turnstile_stats::Histogram;
 
 const MS: u64 = 1_000_000;
 
-const TENTH: DelayCase = DelayCase {
+const TENTH: DelayedLoad = DelayedLoad {
     name: "tenth",
     told: "100 ms each",
     delay: Delay::Fixed(100 * MS),
@@ -156,7 +156,7 @@ fn a_machine_that_stood_still_once_does_not_decide_and_a_drop_always_does() {
 }
 
 /// Stands still for a third of each 600 ms.
-const FREEZING: DelayCase = DelayCase {
+const FREEZING: DelayedLoad = DelayedLoad {
     name: "freezing",
     told: "nothing in 200 ms of each 600 ms",
     delay: Delay::Freeze {
@@ -204,7 +204,7 @@ fn a_clock_that_starts_when_a_connection_is_free_is_found_out() {
 #[test]
 fn all_that_was_late_stood_somewhere_and_who_could_not_ask_is_the_generator() {
     // 5 ms each on one connection, asked for each millisecond: most wait for it to be free.
-    let slow = DelayCase {
+    let slow = DelayedLoad {
         delay: Delay::Fixed(5 * MS),
         ..TENTH
     };
