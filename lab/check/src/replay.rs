@@ -100,8 +100,9 @@ pub(crate) struct Replay<M: Model> {
 /// Records that wait. What is put in order is small; the records stay where they are.
 #[derive(Debug)]
 struct Held<O> {
-    /// By their places in the replay: a reading comes behind all that stands at its floor.
-    order: BinaryHeap<Reverse<(u64, bool, u32)>>,
+    /// By their places in the replay: what has no position comes behind all that stands at its floor, in
+    /// the order in which it was asked. One may follow from the other's answer.
+    order: BinaryHeap<Reverse<(u64, bool, u64, u32)>>,
     records: Vec<Option<Record<O>>>,
     /// Which of them are nothing.
     free: Vec<u32>,
@@ -149,13 +150,14 @@ impl<O> Held<O> {
             self.records.push(None);
             u32::try_from(self.records.len() - 1).expect("a million are held at most")
         });
+        let asked = record.asked.at;
         self.records[number as usize] = Some(record);
-        self.order.push(Reverse((place, is_behind, number)));
+        self.order.push(Reverse((place, is_behind, asked, number)));
     }
 
     /// The next that stands at or below this position.
     fn pop(&mut self, position: u64) -> Option<Record<O>> {
-        let Reverse((place, _, number)) = *self.order.peek()?;
+        let Reverse((place, _, _, number)) = *self.order.peek()?;
         if place > position {
             return None;
         }

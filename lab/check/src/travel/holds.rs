@@ -157,7 +157,7 @@ impl Agency {
     }
 
     /// What may give an itinerary back at any time.
-    fn fading(&self, locator: Reference) -> Option<usize> {
+    pub(super) fn fading(&self, locator: Reference) -> Option<usize> {
         self.floating.iter().position(|one| one.what.ends(locator))
     }
 

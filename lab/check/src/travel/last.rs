@@ -14,22 +14,18 @@ pub struct Last {
 }
 
 impl Agency {
-    /// How many itineraries stand at most when the time of all holds is over; nothing when there are no
-    /// holds to wait for.
+    /// How many itineraries stand at least when the time of all holds is over; nothing when there are no
+    /// holds to wait for. While the server has no more than these, no hold stands: an itinerary of which it
+    /// is not known whether it stands is not counted.
     #[must_use]
     pub fn standing_without_holds(&self) -> Option<u64> {
-        let ends = self
-            .floating
-            .iter()
-            .filter(|one| self.must_end(one))
-            .count();
-        let perhaps = |one: &&Floating| matches!(one.what, What::Booking | What::Hold);
-        let perhaps = self.floating.iter().filter(perhaps).count();
-        let most = self.itineraries.len() + perhaps;
-        let holds = self.itineraries.values().filter_map(|one| one.hold);
-        let holds = holds.filter(Hold::must_end).count();
-        let most = u64::try_from(most - holds).expect("a count fits 64 bits");
-        (ends > 0).then_some(most)
+        let ends = |one: &Floating| one.what == What::Hold || self.must_end(one);
+        if !self.floating.iter().any(ends) {
+            return None;
+        }
+        let locators = self.itineraries.keys();
+        let least = locators.filter(|&&locator| self.fading(locator).is_none());
+        Some(u64::try_from(least.count()).expect("a count fits 64 bits"))
     }
 
     /// Whether it has happened for certain when the time of all holds is over.

@@ -3,8 +3,10 @@
 mod history;
 mod holds;
 
+use std::time::{Duration, Instant};
+
 use super::{Agency, Bill, Booked, Cancelled, End, Line, Offer, Operation, Reserved, Step, Trip};
-use crate::{Model as _, rooms::Reference};
+use crate::{Checker, Model as _, Seen, rooms::Reference, witnesses};
 
 const ADA: u16 = 0;
 const BOB: u16 = 1;
@@ -109,6 +111,33 @@ fn replay(agency: &mut Agency, operations: &[Operation]) -> Vec<String> {
     replayed
         .filter_map(|(place, operation)| agency.apply(place, operation).err())
         .collect()
+}
+
+/// Records without a position were replayed in the order of the slots that they happened to get: a
+/// cancellation came before its booking, and the booking stood in the end.
+#[test]
+fn what_tells_no_position_is_replayed_in_the_order_in_which_it_was_asked() {
+    let begin = Instant::now();
+    let (mut lines, chronicle) = witnesses(1, 1, 0);
+    let mut checker = Checker::new(agency(), chronicle);
+    let told = [
+        committed(&[]),
+        committed(&[]),
+        booked(ADA, &[0], "A1"),
+        cancel("A1", Cancelled::Done),
+    ];
+    for (number, operation) in (0..).zip(told) {
+        lines[0].at(begin + Duration::from_millis(number));
+        lines[0].asks();
+        lines[0].hears(Seen::Unknown, operation);
+        if number == 1 {
+            checker.advance();
+        }
+    }
+    let (agency, findings) = checker.finish();
+    assert_eq!(findings.unknown, 4);
+    let last = agency.last(&[query(0, 2, 0), bill(ADA, &[])]);
+    assert!(last.charge.is_empty(), "{last:?}");
 }
 
 /// One operation of these is wrong, and told with such a sentence.
