@@ -3,9 +3,9 @@
 use turnstile_seed::Random;
 use turnstile_stats::{
     chance::normal,
-    interval::chance_beyond,
     pairs::{self, Comparison, First, Verdict},
     sample,
+    student::chance_beyond,
     units::count,
 };
 

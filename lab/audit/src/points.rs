@@ -6,10 +6,23 @@ use turnstile_stats::{
     units::{Nanos, PerSecond},
 };
 
-use crate::{Finding, Law, Row, Settings, Weight};
+use crate::{Finding, Law, Row, Weight};
 
 /// How far what is printed of runs may be from what follows from them: rounding.
 const ROUNDING: f64 = 0.01;
+
+/// What is known of how the figures came about.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// Whether a fixed number of users each waited for the answer before it asked again. If that
+    /// is not known, only what holds for any loop is checked.
+    pub closed: bool,
+    /// The mean time from an answer to the user's next request in seconds, where the table has no
+    /// column for it.
+    pub think: f64,
+    /// How far the sides of a law may lie apart, as a share: what rounding and noise may do.
+    pub tolerance: f64,
+}
 
 /// One row with what the laws say of it. Times are seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -6,15 +6,16 @@ use std::{
 };
 
 use crate::{
-    horizon::Known,
-    replay::{Findings, Model, Replay},
+    Model,
+    horizon::KnownUpTo,
+    replay::{Findings, HistoryReplay},
     witness::{COLLECT_INTERVAL, Chronicle},
 };
 
 /// Replays what users tell while they do.
 #[derive(Debug)]
 pub struct Checker<M: Model> {
-    replay: Replay<M>,
+    replay: HistoryReplay<M>,
     chronicle: Chronicle<M::Operation>,
 }
 
@@ -22,7 +23,7 @@ impl<M: Model> Checker<M> {
     #[must_use]
     pub fn new(model: M, chronicle: Chronicle<M::Operation>) -> Self {
         Self {
-            replay: Replay::new(model),
+            replay: HistoryReplay::new(model),
             chronicle,
         }
     }
@@ -47,11 +48,11 @@ impl<M: Model> Checker<M> {
     #[must_use]
     pub fn finish(mut self) -> (M, Findings) {
         self.fetch();
-        self.replay.advance(Known::ALL);
+        self.replay.advance(KnownUpTo::ALL);
         self.replay.end()
     }
 
-    fn fetch(&mut self) -> Known {
+    fn fetch(&mut self) -> KnownUpTo {
         let known = self.chronicle.collect();
         for piece in self.chronicle.pieces() {
             let taken = self.replay.take(piece);

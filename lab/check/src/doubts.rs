@@ -8,16 +8,16 @@ use crate::{Model, horizon::Record};
 /// another part needs not look at them.
 #[derive(Debug)]
 pub(crate) struct Doubts<O> {
-    of_parts: HashMap<u32, Vec<Doubt<O>>>,
+    of_parts: HashMap<u32, Vec<DoubtedReading<O>>>,
     /// Those that any change may make true.
-    of_all: Vec<Doubt<O>>,
+    of_all: Vec<DoubtedReading<O>>,
     count: usize,
     /// None of those that are not over was answered before this instant.
     earliest: u64,
 }
 
 #[derive(Debug)]
-struct Doubt<O> {
+struct DoubtedReading<O> {
     reading: Record<O>,
     /// The last position that may make it true, once that is known.
     until: Option<u64>,
@@ -28,7 +28,7 @@ struct Doubt<O> {
     from: Option<u64>,
 }
 
-impl<O> Doubt<O> {
+impl<O> DoubtedReading<O> {
     /// It would be true as things are, if it was so late.
     fn may_be_from(&mut self, from: Option<u64>) {
         self.from = self.from.into_iter().chain(from).min();
@@ -58,7 +58,7 @@ impl<O> Doubts<O> {
             Some(part) => self.of_parts.entry(part).or_default(),
             None => &mut self.of_all,
         };
-        list.push(Doubt {
+        list.push(DoubtedReading {
             reading,
             until: None,
             is_over: false,
@@ -95,7 +95,7 @@ impl<O> Doubts<O> {
             self.end(asked);
         }
         let mut cleared = 0;
-        let mut look = |list: &mut Vec<Doubt<O>>| {
+        let mut look = |list: &mut Vec<DoubtedReading<O>>| {
             let before = list.len();
             list.retain_mut(|doubt| {
                 let in_time = asked <= doubt.reading.done && !doubt.is_over;
@@ -124,7 +124,7 @@ impl<O> Doubts<O> {
         if self.count == 0 {
             return;
         }
-        let late = |doubt: &mut Doubt<O>| {
+        let late = |doubt: &mut DoubtedReading<O>| {
             let is_late = doubt.is_over || doubt.until.is_some_and(|until| until <= known);
             known == u64::MAX || is_late && doubt.from.is_none()
         };
@@ -177,7 +177,7 @@ impl<O> Doubts<O> {
         self.earliest = earliest;
     }
 
-    fn lists(&mut self) -> impl Iterator<Item = &mut Vec<Doubt<O>>> {
+    fn lists(&mut self) -> impl Iterator<Item = &mut Vec<DoubtedReading<O>>> {
         self.of_parts.values_mut().chain([&mut self.of_all])
     }
 }

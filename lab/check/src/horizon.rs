@@ -16,7 +16,7 @@ pub(crate) struct Horizon {
     /// The highest position that was answered.
     answered: AtomicU64,
     /// For each user, what it waits for.
-    waiting: Box<[Waiting]>,
+    waiting: Box<[WaitingUser]>,
     epoch: Instant,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Horizon {
 /// of its own.
 #[derive(Debug)]
 #[repr(align(64))]
-struct Waiting {
+struct WaitingUser {
     /// Its position is above this one; of no meaning when nothing was asked.
     floor: AtomicU64,
     /// When it was asked.
@@ -65,14 +65,14 @@ pub enum Seen {
 
 /// How far everything is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct KnownUpTo {
     /// Nothing that was not told yet stands at or below this position.
     pub(crate) position: u64,
     /// Nothing that was not told yet was asked before this instant.
     pub(crate) instant: u64,
 }
 
-impl Known {
+impl KnownUpTo {
     /// When nobody asks any more.
     pub(crate) const ALL: Self = Self {
         position: u64::MAX,
@@ -121,7 +121,7 @@ impl<O: Compact> Compact for Record<O> {
 impl Horizon {
     /// Of so many users; `position` is the server's before the first asks.
     pub(crate) fn new(users: usize, position: u64) -> Self {
-        let idle = || Waiting {
+        let idle = || WaitingUser {
             floor: AtomicU64::new(position),
             asked: AtomicU64::new(IDLE),
         };
@@ -142,8 +142,8 @@ impl Horizon {
     ///
     /// Whoever begins to wait shows so first and reads the position afterwards; here it is read first.
     /// So who is not seen waiting asks at or above it, and later than now.
-    pub(crate) fn known(&self) -> Known {
-        let mut known = Known {
+    pub(crate) fn known(&self) -> KnownUpTo {
+        let mut known = KnownUpTo {
             position: self.answered.load(Ordering::SeqCst),
             instant: self.at(Instant::now()),
         };

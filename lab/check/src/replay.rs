@@ -5,58 +5,15 @@ use std::{cmp::Reverse, collections::BinaryHeap, fmt};
 use turnstile_stats::units::Count;
 
 use crate::{
-    Charge,
+    Charge, Model,
     compact::Compact,
     doubts::Doubts,
-    horizon::{Known, Record, Seen},
+    horizon::{KnownUpTo, Record, Seen},
 };
 
 /// How many records may wait for one that has not been answered. A server that lets one client wait
 /// while it serves so many requests of others cannot be checked.
 const HELD_MAX: usize = 1 << 20;
-
-/// A service in its plainest form, which knows how each operation must have been answered.
-pub trait Model {
-    /// An operation with its answer.
-    type Operation: fmt::Debug + Compact;
-
-    /// So many places has each position of the server, where one record may decide several operations:
-    /// what is called a position here is that of the server times this, and the place within. Place 0
-    /// is what the record itself asked for.
-    const PLACES: u64 = 1;
-
-    /// Carries out an operation; an answer that it cannot have had is told in a sentence.
-    ///
-    /// # Errors
-    /// The answer contradicts what was replayed.
-    fn apply(&mut self, position: u64, operation: &Self::Operation) -> Result<(), String>;
-
-    /// Whether what a reading saw is true now.
-    fn agrees(&self, reading: &Self::Operation) -> bool;
-
-    /// What is true now where a reading looked, in words.
-    fn shown(&self, reading: &Self::Operation) -> String;
-
-    /// Takes note of an operation of which nobody knows whether it is carried out, now or later.
-    fn suspect(&mut self, operation: &Self::Operation);
-
-    /// The part of the state, by a number of the model's own, that an operation is about to change, or
-    /// looks at: what was read of other parts stays as true as it is. None: any part.
-    fn part(&self, _operation: &Self::Operation) -> Option<u32> {
-        None
-    }
-
-    /// The time of the server's clock from which on a reading that does not agree would be true as
-    /// things are, in units of the model's own.
-    fn true_from(&self, _reading: &Self::Operation) -> Option<u64> {
-        None
-    }
-
-    /// What time it was at the record of an operation, when its answer tells that.
-    fn time_of(&self, _operation: &Self::Operation) -> Option<u64> {
-        None
-    }
-}
 
 /// What was checked, and what was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,17 +46,17 @@ pub struct Garbled;
 /// reading has no position: it is held against the state at its floor, and when that does not agree,
 /// against each later one, up to the first operation that was asked after its answer.
 #[derive(Debug)]
-pub(crate) struct Replay<M: Model> {
+pub(crate) struct HistoryReplay<M: Model> {
     model: M,
-    held: Held<M::Operation>,
+    held: HeldRecords<M::Operation>,
     doubts: Doubts<M::Operation>,
-    last: Option<Place>,
+    last: Option<ReplayedAt>,
     findings: Findings,
 }
 
 /// Records that wait. What is put in order is small; the records stay where they are.
 #[derive(Debug)]
-struct Held<O> {
+struct HeldRecords<O> {
     /// By their places in the replay: what has no position comes behind all that stands at its floor, in
     /// the order in which it was asked. One may follow from the other's answer.
     order: BinaryHeap<Reverse<(u64, bool, u64, u32)>>,
@@ -112,8 +69,8 @@ struct Held<O> {
 
 /// A position, who had it, and when.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    told: Told,
+struct ReplayedAt {
+    told: ToldPosition,
     user: u32,
     asked: u64,
     done: u64,
@@ -121,12 +78,12 @@ struct Place {
 
 /// A position as the server tells it, and the place within.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Told {
+struct ToldPosition {
     position: u64,
     within: u64,
 }
 
-impl<O> Held<O> {
+impl<O> HeldRecords<O> {
     const fn new() -> Self {
         Self {
             order: BinaryHeap::new(),
@@ -171,11 +128,11 @@ impl<O> Held<O> {
     }
 }
 
-impl<M: Model> Replay<M> {
+impl<M: Model> HistoryReplay<M> {
     pub(crate) fn new(model: M) -> Self {
         Self {
             model,
-            held: Held::new(),
+            held: HeldRecords::new(),
             doubts: Doubts::default(),
             last: None,
             findings: Findings::default(),
@@ -203,7 +160,7 @@ impl<M: Model> Replay<M> {
     }
 
     /// Replays what nothing can come before any more.
-    pub(crate) fn advance(&mut self, known: Known) {
+    pub(crate) fn advance(&mut self, known: KnownUpTo) {
         self.doubts.limit(known.instant, self.held.highest);
         while let Some(record) = self.held.pop(known.position) {
             match record.seen {
@@ -240,8 +197,8 @@ impl<M: Model> Replay<M> {
 
     fn apply(&mut self, position: u64, record: &Record<M::Operation>) {
         self.findings.replayed += 1;
-        let place = Place {
-            told: Told::of::<M>(position),
+        let place = ReplayedAt {
+            told: ToldPosition::of::<M>(position),
             user: record.user,
             asked: record.asked.at,
             done: record.done,
@@ -253,7 +210,7 @@ impl<M: Model> Replay<M> {
             order.add(|| format!("{place} and {last} have the same position"));
         }
         if position <= record.asked.floor {
-            let floor = Told::of::<M>(record.asked.floor);
+            let floor = ToldPosition::of::<M>(record.asked.floor);
             self.findings.order.add(|| {
                 format!(
                     "{place}, {:?}, was asked when {floor} had been answered",
@@ -291,7 +248,7 @@ impl fmt::Display for Instant {
     }
 }
 
-impl Told {
+impl ToldPosition {
     const fn of<M: Model>(position: u64) -> Self {
         Self {
             position: position / M::PLACES,
@@ -300,7 +257,7 @@ impl Told {
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for ToldPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "position {}", self.position)?;
         if self.within > 0 {
@@ -310,7 +267,7 @@ impl fmt::Display for Told {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ReplayedAt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -13,8 +13,9 @@ use std::{
 };
 
 use crate::{
-    horizon::Known,
-    replay::{Findings, Model, Replay},
+    Model,
+    horizon::KnownUpTo,
+    replay::{Findings, HistoryReplay},
     witness::{COLLECT_INTERVAL, Chronicle},
 };
 
@@ -79,7 +80,7 @@ impl<O> Spool<O> {
     /// It could not be written.
     pub fn finish(mut self) -> io::Result<Spooled> {
         self.chronicle.collect();
-        self.write(Known::ALL)?;
+        self.write(KnownUpTo::ALL)?;
         let mut file = self
             .file
             .into_inner()
@@ -89,7 +90,7 @@ impl<O> Spool<O> {
         Ok(Spooled { file, bytes })
     }
 
-    fn write(&mut self, known: Known) -> io::Result<()> {
+    fn write(&mut self, known: KnownUpTo) -> io::Result<()> {
         let pieces = self.chronicle.pieces();
         let length: usize = pieces.map(<[u8]>::len).sum();
         let length = u64::try_from(length).expect("64 bits hold it");
@@ -108,7 +109,7 @@ impl Spooled {
     /// It cannot be read, or is not what was written.
     pub fn check<M: Model>(self, model: M) -> io::Result<(M, Findings)> {
         let mut file = BufReader::new(self.file);
-        let mut replay = Replay::new(model);
+        let mut replay = HistoryReplay::new(model);
         let (mut head, mut turn) = ([0; HEAD_BYTES], Vec::new());
         loop {
             file.read_exact(&mut head)?;
@@ -121,7 +122,7 @@ impl Spooled {
             let garbled = |error| io::Error::new(ErrorKind::InvalidData, error);
             replay.take(&turn).map_err(garbled)?;
             replay.advance(known);
-            if known == Known::ALL {
+            if known == KnownUpTo::ALL {
                 return Ok(replay.end());
             }
         }
@@ -129,11 +130,11 @@ impl Spooled {
 }
 
 /// How far everything was known in a turn, and the length of what was told.
-fn read(head: &[u8; HEAD_BYTES]) -> io::Result<(Known, u64)> {
+fn read(head: &[u8; HEAD_BYTES]) -> io::Result<(KnownUpTo, u64)> {
     let (numbers, _) = head.as_chunks();
     let [position, instant, length] = [0, 1, 2].map(|place| u64::from_le_bytes(numbers[place]));
     if length > TURN_BYTES_MAX {
         return Err(ErrorKind::InvalidData.into());
     }
-    Ok((Known { position, instant }, length))
+    Ok((KnownUpTo { position, instant }, length))
 }

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     compact::Compact,
-    horizon::{Asked, Horizon, Known, Record, Seen},
+    horizon::{Asked, Horizon, KnownUpTo, Record, Seen},
 };
 
 /// Users share so many outboxes, so that threads seldom meet at one.
@@ -27,22 +27,22 @@ const TELLING_BYTES: usize = 64;
 
 /// What all users of a run share with whoever collects what they tell.
 #[derive(Debug)]
-struct Table {
+struct SharedOutboxes {
     horizon: Horizon,
-    outboxes: [Outbox; OUTBOXES],
+    outboxes: [WitnessOutbox; OUTBOXES],
 }
 
 /// Where some users put what they tell, one after the other. Nobody else has its cache line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-struct Outbox {
-    letters: Mutex<Letters>,
+struct WitnessOutbox {
+    letters: Mutex<OutboxContents>,
     /// Somebody has collected, or will never again.
     collected: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Letters {
+struct OutboxContents {
     bytes: Vec<u8>,
     /// Nobody will ever collect.
     abandoned: bool,
@@ -57,7 +57,7 @@ struct Letters {
 #[derive(Debug)]
 pub struct Witness<O> {
     user: usize,
-    table: Arc<Table>,
+    table: Arc<SharedOutboxes>,
     /// In nanoseconds since the beginning.
     now: u64,
     /// What was asked and not answered, in order.
@@ -74,7 +74,7 @@ pub struct Witness<O> {
 /// What all users tell, collected now and then.
 #[derive(Debug)]
 pub struct Chronicle<O> {
-    table: Arc<Table>,
+    table: Arc<SharedOutboxes>,
     /// What was collected last, of each outbox.
     pieces: [Vec<u8>; OUTBOXES],
     operation: PhantomData<fn() -> O>,
@@ -88,7 +88,7 @@ pub fn witnesses<O>(
     pipeline: usize,
     position: u64,
 ) -> (Vec<Witness<O>>, Chronicle<O>) {
-    let table = Arc::new(Table {
+    let table = Arc::new(SharedOutboxes {
         horizon: Horizon::new(users, position),
         outboxes: Default::default(),
     });
@@ -111,14 +111,14 @@ pub fn witnesses<O>(
     (witnesses, chronicle)
 }
 
-impl Outbox {
-    fn open(&self) -> MutexGuard<'_, Letters> {
+impl WitnessOutbox {
+    fn open(&self) -> MutexGuard<'_, OutboxContents> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts something in; waits while there is no room.
     fn put(&self, bytes: &[u8]) {
-        let full = |letters: &mut Letters| {
+        let full = |letters: &mut OutboxContents| {
             let length = letters.bytes.len();
             length > 0 && length + bytes.len() > OUTBOX_BYTES_MAX && !letters.abandoned
         };
@@ -227,7 +227,7 @@ impl<O: Compact> Witness<O> {
 
 impl<O> Chronicle<O> {
     /// Collects what was told; how far everything is known with that.
-    pub(crate) fn collect(&mut self) -> Known {
+    pub(crate) fn collect(&mut self) -> KnownUpTo {
         let known = self.table.horizon.known();
         for (outbox, piece) in self.table.outboxes.iter().zip(&mut self.pieces) {
             outbox.take(piece);
@@ -243,6 +243,6 @@ impl<O> Chronicle<O> {
 
 impl<O> Drop for Chronicle<O> {
     fn drop(&mut self) {
-        self.table.outboxes.iter().for_each(Outbox::abandon);
+        self.table.outboxes.iter().for_each(WitnessOutbox::abandon);
     }
 }

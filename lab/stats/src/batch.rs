@@ -5,11 +5,7 @@
 //! and J. Wilson, 2011). The interval of independent bins, which most tools print, holds the truth
 //! in 34 % of cases when neighbouring bins correlate by 0.9.
 
-use crate::{
-    interval::{Interval, critical},
-    sample,
-    units::count,
-};
+use crate::{interval::Interval, sample, student::critical, units::count};
 
 /// Batches of an interval. Fewer make it needlessly wide, more are shorter and resemble each other.
 pub const BATCHES: usize = 20;

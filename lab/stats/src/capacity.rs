@@ -2,11 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{
-    interval::{Interval, critical},
-    sample::Line,
-    units::count,
-};
+use crate::{interval::Interval, sample::Line, student::critical, units::count};
 
 /// What each request asks of one resource.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

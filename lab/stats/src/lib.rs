@@ -24,6 +24,7 @@ pub mod regimes;
 pub mod sample;
 pub mod search;
 pub mod steady;
+pub mod student;
 pub mod truth;
 pub mod units;
 pub mod usl;

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     chance::{below, shuffle},
-    interval::{Interval, chance_beyond, critical, quantile},
+    interval::Interval,
     sample,
+    student::{chance_beyond, critical, quantile},
     units::count,
 };
 

@@ -3,10 +3,7 @@
 use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
-use crate::{
-    interval::{CONFIDENCE, Interval},
-    units::to_float,
-};
+use crate::{interval::Interval, student::CONFIDENCE, units::to_float};
 
 /// A percentile with fewer samples above it is not shown: the next run would show another.
 pub const SAMPLES_ABOVE_MIN: f64 = 10.0;

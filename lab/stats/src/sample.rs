@@ -1,6 +1,6 @@
 //! What is said of a handful of numbers: mean, variance, quantiles, the line through them.
 
-use crate::{interval::chance_beyond, units::count};
+use crate::{student::chance_beyond, units::count};
 
 /// The mean; not a number when there is nothing.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use turnstile_published::{Timed, exchange};
 use turnstile_stats::{
-    Interval, interval, sample,
+    Interval, sample, student,
     units::{Nanos, to_float},
 };
 
@@ -63,7 +63,7 @@ fn welch(a: &[f64], b: &[f64]) -> f64 {
     let t = (sample::mean(a) - sample::mean(b)) / (a_error + b_error).sqrt();
     let freedom =
         (a_error + b_error).powi(2) / (a_error.powi(2) / a_free + b_error.powi(2) / b_free);
-    interval::chance_beyond(t, freedom)
+    student::chance_beyond(t, freedom)
 }
 
 /// The table against itself: no run is needed.
