@@ -6,7 +6,7 @@ use turnstile_seed::Random;
 use turnstile_types::{Machine, Position, Timestamp};
 
 /// The simulated clients of a service: a small world, so that they get in each other's way.
-pub(crate) trait Clients<M: Machine>: Debug + Default {
+pub(crate) trait SimulatedClients<M: Machine>: Debug + Default {
     /// The commands with which every history begins.
     fn opening() -> Vec<M::Command<'static>> {
         Vec::new()
@@ -21,7 +21,7 @@ pub(crate) trait Clients<M: Machine>: Debug + Default {
 
 /// An independent model of a service. It decides nothing: it is shown each record in order of position, and
 /// says whether such a record was possible.
-pub(crate) trait Model<M: Machine>: Debug + Default {
+pub(crate) trait RulesModel<M: Machine>: Debug + Default {
     /// Shows the record at this position and its logged time: what happened here, and the command with its
     /// outcome if it was for this service.
     fn show(

@@ -6,17 +6,17 @@ use crate::violation::{Judged, violation};
 
 /// One follower, and everything that it was told.
 #[derive(Debug)]
-pub(crate) struct Follower<M: Machine> {
+pub(crate) struct EventFollower<M: Machine> {
     heard: Vec<M::Event>,
 }
 
-impl<M: Machine> Default for Follower<M> {
+impl<M: Machine> Default for EventFollower<M> {
     fn default() -> Self {
         Self { heard: Vec::new() }
     }
 }
 
-impl<M: Machine> Follower<M> {
+impl<M: Machine> EventFollower<M> {
     /// Hears what a running server announces: it must come after everything before it.
     pub(crate) fn hear(&mut self, event: M::Event) -> Judged {
         let last = self.heard.last();

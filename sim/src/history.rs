@@ -13,10 +13,10 @@ use turnstile_travel::{Command, Travel};
 use turnstile_types::{Key, Machine, Position, Reader, Timestamp, hash_of};
 
 use crate::{
-    judge::{Judge, Taken},
+    judge::{Judge, TakenRecord},
     patience,
-    services::{Happenings, Request, Traffic},
-    summary::Summary,
+    services::{Happenings, SimulatedRequest, Traffic},
+    summary::HistorySummary,
     violation::Violation,
 };
 
@@ -51,7 +51,7 @@ pub enum Bug {
     ForgetEvents,
 }
 
-type Server = Sequencer<Services, Journal<FaultyDisk>>;
+type SimServer = Sequencer<Services, Journal<FaultyDisk>>;
 
 /// One history that is being made.
 #[derive(Debug)]
@@ -68,11 +68,11 @@ pub struct History {
     /// Something that no single disk can survive has happened: only safety is judged, and the
     /// history ends with the next recovery.
     pub(crate) is_damaged: bool,
-    summary: Summary,
+    summary: HistorySummary,
 }
 
 /// How a life of the server ended.
-enum End {
+enum LifeEnd {
     Clean,
     /// The process dies, and the machine with it.
     PowerCut,
@@ -85,7 +85,7 @@ impl History {
     ///
     /// # Errors
     /// A promise was broken.
-    pub fn run(seed: u64, bug: Bug) -> Result<Summary, Violation> {
+    pub fn run(seed: u64, bug: Bug) -> Result<HistorySummary, Violation> {
         let mut random = Random::new(seed);
         let mut history = Self {
             disk: FaultyDisk::new(random.draw()),
@@ -97,7 +97,7 @@ impl History {
             news: Happenings::default(),
             next_key: 0,
             is_damaged: false,
-            summary: Summary::default(),
+            summary: HistorySummary::default(),
         };
         for _ in 0..2 + history.random.below(4) {
             if !history.live()? {
@@ -123,14 +123,14 @@ impl History {
             self.inject_during_life();
         }
         let end = self.serve(&mut server)?;
-        let is_closed = matches!(end, End::Clean) && !server.is_open() && {
+        let is_closed = matches!(end, LifeEnd::Clean) && !server.is_open() && {
             let closed = server.into_log().close();
             closed.is_ok()
         };
         match end {
-            End::Kill => self.disk.kill(),
-            End::Clean if is_closed => self.disk.kill(),
-            End::Clean | End::PowerCut => self.disk.crash(),
+            LifeEnd::Kill => self.disk.kill(),
+            LifeEnd::Clean if is_closed => self.disk.kill(),
+            LifeEnd::Clean | LifeEnd::PowerCut => self.disk.crash(),
         }
         self.summary.crashes += 1;
         // One damage at a time: two together may take two groups, and nobody could tell.
@@ -163,14 +163,14 @@ impl History {
 
     /// Starts the server, again and again while injected faults stop it, and judges what it
     /// recovered. Nothing, when it rightly refuses to open a damaged disk.
-    fn start(&mut self) -> Result<Option<Server>, Violation> {
+    fn start(&mut self) -> Result<Option<SimServer>, Violation> {
         loop {
             match self.open() {
                 Ok((server, events)) => {
                     self.judge_recovery(&server, events)?;
                     return Ok(Some(server));
                 }
-                Err(Failed::Disk(_)) if self.disk.has_struck() => {
+                Err(StartFailure::Disk(_)) if self.disk.has_struck() => {
                     // The fault has struck; after a crash the disk works again.
                     self.summary.crashes += 1;
                     self.summary.crashes_in_recovery += 1;
@@ -180,7 +180,7 @@ impl History {
                     self.summary.damage_refused += 1;
                     return Ok(None);
                 }
-                Err(Failed::Disk(why) | Failed::Refused(why)) => {
+                Err(StartFailure::Disk(why) | StartFailure::Refused(why)) => {
                     return Err(Violation(format!("the server does not start: {why}")));
                 }
             }
@@ -188,22 +188,22 @@ impl History {
     }
 
     /// The server as it comes back, and what it announces again.
-    fn open(&self) -> Result<(Server, Happenings), Failed> {
+    fn open(&self) -> Result<(SimServer, Happenings), StartFailure> {
         let sabotage = match self.bug {
             Bug::Journal(sabotage) => sabotage,
             Bug::None | Bug::IgnoreKeys | Bug::IgnorePromises | Bug::ForgetEvents => Sabotage::None,
         };
         let (journal, _report) = Journal::open_sabotaged(self.disk.clone(), OPTIONS, sabotage)
             .map_err(|error| match error {
-                OpenError::Io(cause) => Failed::Disk(cause.to_string()),
-                other => Failed::Refused(other.to_string()),
+                OpenError::Io(cause) => StartFailure::Disk(cause.to_string()),
+                other => StartFailure::Refused(other.to_string()),
             })?;
         let found = snapshot::newest(&self.disk, journal.id())
-            .map_err(|cause| Failed::Disk(cause.to_string()))?;
+            .map_err(|cause| StartFailure::Disk(cause.to_string()))?;
         let mut state = match &found.snapshot {
             None => State::empty(),
             Some(found) => State::restore(Reader::new(&found.state))
-                .map_err(|malformed| Failed::Refused(malformed.to_string()))?,
+                .map_err(|malformed| StartFailure::Refused(malformed.to_string()))?,
         };
         let after = state.position();
         let mut events = Happenings::default();
@@ -216,8 +216,8 @@ impl History {
             Ok(())
         };
         journal.replay(after, each).map_err(|error| match error {
-            ReplayError::Io(cause) => Failed::Disk(cause.to_string()),
-            other => Failed::Refused(other.to_string()),
+            ReplayError::Io(cause) => StartFailure::Disk(cause.to_string()),
+            other => StartFailure::Refused(other.to_string()),
         })?;
         let mut server = Sequencer::new(state, journal);
         server.limit_keys(KEY_BYTES_MAX);
@@ -229,7 +229,7 @@ impl History {
         Ok((server, events))
     }
 
-    fn judge_recovery(&mut self, server: &Server, events: Happenings) -> Result<(), Violation> {
+    fn judge_recovery(&mut self, server: &SimServer, events: Happenings) -> Result<(), Violation> {
         let last = server.state().position();
         self.summary.taken_back += self.judge.recovered(last, self.is_damaged)?;
         let base = self.oldest_position(server);
@@ -251,7 +251,7 @@ impl History {
     }
 
     /// The position from which the journal is surely kept: that of the older of two snapshots.
-    fn oldest_position(&self, server: &Server) -> Position {
+    fn oldest_position(&self, server: &SimServer) -> Position {
         let found = snapshot::newest(&self.disk, server.log().id());
         found
             .ok()
@@ -260,40 +260,40 @@ impl History {
     }
 
     /// Serves traffic until the life ends.
-    fn serve(&mut self, server: &mut Server) -> Result<End, Violation> {
+    fn serve(&mut self, server: &mut SimServer) -> Result<LifeEnd, Violation> {
         if server.state().position() == Position(0) {
             for request in Traffic::opening() {
                 if !self.ask(server, None, &request)? {
-                    return Ok(End::PowerCut);
+                    return Ok(LifeEnd::PowerCut);
                 }
             }
-        } else if !self.ask(server, None, &Request::Travel(Command::Recover))? {
-            return Ok(End::PowerCut);
+        } else if !self.ask(server, None, &SimulatedRequest::Travel(Command::Recover))? {
+            return Ok(LifeEnd::PowerCut);
         }
         // Most lives are short; some are long enough to fill segments and a small disk.
         let turns = if self.random.one_in(8) { 150 } else { 20 };
         for _ in 0..self.random.below(turns) {
             if !self.turn(server)? {
                 return Ok(if self.random.one_in(2) {
-                    End::Kill
+                    LifeEnd::Kill
                 } else {
-                    End::PowerCut
+                    LifeEnd::PowerCut
                 });
             }
             let is_between_groups = !server.is_open() && !server.is_under_way();
             if is_between_groups && self.random.one_in(9) && !self.snapshot(server) {
-                return Ok(End::PowerCut);
+                return Ok(LifeEnd::PowerCut);
             }
         }
         Ok(match self.random.below(3) {
-            0 => End::Clean,
-            1 => End::Kill,
-            _ => End::PowerCut,
+            0 => LifeEnd::Clean,
+            1 => LifeEnd::Kill,
+            _ => LifeEnd::PowerCut,
         })
     }
 
     /// One turn of the loop: tick, commands, commit. Says whether the server still serves.
-    fn turn(&mut self, server: &mut Server) -> Result<bool, Violation> {
+    fn turn(&mut self, server: &mut SimServer) -> Result<bool, Violation> {
         self.pass_time();
         self.change_disk_space();
         if !self.tick(server)? {
@@ -328,7 +328,7 @@ impl History {
     }
 
     /// Ends a turn that promises nothing: its answers leave, and the group stays open.
-    fn tell(&mut self, server: &mut Server) -> Result<(), Violation> {
+    fn tell(&mut self, server: &mut SimServer) -> Result<(), Violation> {
         self.summary.soft_turns += 1;
         let events = Happenings::of(server.state_mut().machines_mut());
         self.news.extend(events);
@@ -337,7 +337,7 @@ impl History {
 
     /// Ends a turn as the loop does under much load: answers the group under way when it has
     /// landed, and sends the open one after it. Says whether the server still serves.
-    fn overlap(&mut self, server: &mut Server) -> Result<bool, Violation> {
+    fn overlap(&mut self, server: &mut SimServer) -> Result<bool, Violation> {
         if server.is_under_way() {
             // Sometimes the sync takes longer than a turn.
             if self.random.one_in(4) {
@@ -356,7 +356,7 @@ impl History {
     /// What is durable is answered and announced. Says whether the server still serves.
     fn acknowledge(
         &mut self,
-        server: &mut Server,
+        server: &mut SimServer,
         durable: &Result<Option<Position>, CommitError>,
     ) -> Result<bool, Violation> {
         match durable {
@@ -375,13 +375,13 @@ impl History {
         Ok(durable.is_ok())
     }
 
-    fn tick(&mut self, server: &mut Server) -> Result<bool, Violation> {
+    fn tick(&mut self, server: &mut SimServer) -> Result<bool, Violation> {
         let before = server.state().position();
         match server.tick(self.clock) {
             Ok(()) if server.state().position() == before => {}
             Ok(()) => {
                 let time = server.state().time();
-                self.judge.take(Taken {
+                self.judge.take(TakenRecord {
                     time,
                     key: None,
                     service: SERVICE_ENGINE,
@@ -397,13 +397,13 @@ impl History {
     }
 
     /// One client asks: something new, or something again under its key.
-    fn client(&mut self, server: &mut Server, service: Option<u8>) -> Result<bool, Violation> {
+    fn client(&mut self, server: &mut SimServer, service: Option<u8>) -> Result<bool, Violation> {
         let choice = self.random.draw();
         if self.random.one_in(4)
             && let Some((key, first)) = self.judge.keyed(choice)
         {
             let (key, first) = (key.to_owned(), first.clone());
-            let again = Request::decode(first.service, &first.payload);
+            let again = SimulatedRequest::decode(first.service, &first.payload);
             let other = self.traffic.next(&mut self.random, self.clock, service);
             let request = if self.random.one_in(5) { other } else { again };
             return self.ask(server, Some(key), &request);
@@ -419,9 +419,9 @@ impl History {
     /// Says whether the server still serves.
     fn ask(
         &mut self,
-        server: &mut Server,
+        server: &mut SimServer,
         key: Option<String>,
-        request: &Request<'_>,
+        request: &SimulatedRequest<'_>,
     ) -> Result<bool, Violation> {
         let (service, payload) = request.encode();
         let parsed = key
@@ -451,7 +451,7 @@ impl History {
             Ok(reply) if is_new && !reply.replayed => {
                 self.traffic.note(service, &reply.outcome);
                 self.summary.note(service, &reply.outcome);
-                self.judge.take(Taken {
+                self.judge.take(TakenRecord {
                     time: server.state().time(),
                     key,
                     service,
@@ -469,7 +469,7 @@ impl History {
     }
 
     /// Makes a snapshot between two groups. Says whether the server still serves.
-    fn snapshot(&mut self, server: &mut Server) -> bool {
+    fn snapshot(&mut self, server: &mut SimServer) -> bool {
         let (state, id) = (server.state(), server.log().id());
         let mut draft = Draft::begin(self.disk.clone(), id, state.position(), state.time());
         state.snapshot(&mut draft);
@@ -492,7 +492,7 @@ impl History {
 
 /// Why the server did not start.
 #[derive(Debug)]
-enum Failed {
+enum StartFailure {
     /// The disk failed.
     Disk(String),
     /// What is on the disk was refused.

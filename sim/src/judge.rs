@@ -9,13 +9,13 @@ use turnstile_travel::{Done, EventKind, LateAnswer, Outcome, Query, Travel, Xid}
 use turnstile_types::{Context, Machine, Machines, Position, Principal, Timestamp, hash_of};
 
 use crate::{
-    services::{Answer, Followers, Happenings, Models},
+    services::{Followers, Happenings, RulesModels, SimulatedAnswer},
     violation::{Judged, Violation, violation},
 };
 
 /// One record that the sequencer took, as the simulated clients saw it.
 #[derive(Clone, Debug)]
-pub(crate) struct Taken {
+pub(crate) struct TakenRecord {
     pub(crate) time: Timestamp,
     pub(crate) key: Option<String>,
     pub(crate) service: u8,
@@ -25,7 +25,7 @@ pub(crate) struct Taken {
     pub(crate) outcome: Vec<u8>,
 }
 
-impl Taken {
+impl TakenRecord {
     /// The number of the service, and the bytes of the command and its outcome there.
     fn asked(&self) -> (u8, &[u8], &[u8]) {
         (self.service, &self.payload, &self.outcome)
@@ -87,7 +87,7 @@ fn index(last: Position) -> usize {
 /// Keeps everything that was taken, in order of position, and how much of it was acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
-    taken: Vec<Taken>,
+    taken: Vec<TakenRecord>,
     /// How many of them were acknowledged.
     acknowledged: usize,
     /// How many of them were told of; the last ones perhaps not acknowledged.
@@ -112,14 +112,14 @@ impl Judge {
     }
 
     /// Something with a key that was taken once, to be asked again.
-    pub(crate) fn keyed(&self, choice: u64) -> Option<(&str, &Taken)> {
+    pub(crate) fn keyed(&self, choice: u64) -> Option<(&str, &TakenRecord)> {
         let choice = usize::try_from(choice).unwrap_or(0) % self.keys.len().max(1);
         let (key, at) = self.keys.iter().nth(choice)?;
         Some((key, &self.taken[*at]))
     }
 
     /// Notes a record that was taken at the next position.
-    pub(crate) fn take(&mut self, taken: Taken) {
+    pub(crate) fn take(&mut self, taken: TakenRecord) {
         if let Some(key) = &taken.key {
             self.keys.insert(key.clone(), self.taken.len());
         }
@@ -174,13 +174,14 @@ impl Judge {
         time: Timestamp,
         key: &str,
         (service, payload): (u8, &[u8]),
-        answer: &Answer,
+        answer: &SimulatedAnswer,
         travel: &Travel,
     ) -> Result<bool, Violation> {
         let remembered = self.keys.get(key).map(|&at| (at, &self.taken[at]));
-        let age_of = |first: &Taken| time.ms_since(first.time);
+        let age_of = |first: &TakenRecord| time.ms_since(first.time);
         let first = remembered.filter(|(_at, first)| age_of(first) < KEY_MS);
-        let is_same = |first: &Taken| (first.service, &first.payload[..]) == (service, payload);
+        let is_same =
+            |first: &TakenRecord| (first.service, &first.payload[..]) == (service, payload);
         let expected = match (first, answer) {
             (None, Ok(reply)) if !reply.replayed => true,
             (None, Err(ExecuteError::KeysFull { .. })) => true,
@@ -291,11 +292,11 @@ impl Judge {
     }
 
     /// Judges recovered machines: decided again in order of position, everything gives the answers
-    /// that were given, independent models find nothing impossible in them, the followers were
-    /// told all that happened, and the state is the same.
+    /// that were given, models find nothing impossible in them, the followers were told all that happened,
+    /// and the state is the same.
     pub(crate) fn machines(&self, recovered: &Services) -> Judged {
         let mut again = Services::empty();
-        let mut models = Models::default();
+        let mut models = RulesModels::default();
         let mut happened = Happenings::default();
         let principal = Principal::local();
         for (at, taken) in self.taken.iter().enumerate() {
@@ -333,5 +334,56 @@ impl Judge {
         recovered
             .check()
             .or_else(|violations| violation(violations.join("; ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::services::Traffic;
+
+    /// A judge who has seen the opening of a history, and the machines behind it.
+    fn opening() -> (Judge, Services) {
+        let (mut judge, mut services) = (Judge::default(), Services::empty());
+        let principal = Principal::local();
+        let time = Timestamp(1_000_000);
+        for (position, request) in (1..).map(Position).zip(Traffic::opening()) {
+            let (service, payload) = request.encode();
+            let context = Context {
+                position,
+                now: time,
+                principal: &principal,
+            };
+            let mut outcome = Vec::new();
+            let applied = services.apply_record(service, &context, &payload, Some(&mut outcome));
+            applied.expect("it was encoded by the traffic");
+            judge.take(TakenRecord {
+                time,
+                key: None,
+                service,
+                payload,
+                outcome,
+            });
+        }
+        let announced = judge.announced(Happenings::of(&mut services));
+        assert_eq!(announced, Ok(()));
+        (judge, services)
+    }
+
+    /// Every machine is judged so, whether a model knows its rules or not.
+    #[test]
+    fn an_answer_that_is_not_given_again_is_found_in_every_service() {
+        let (judge, services) = opening();
+        assert_eq!(judge.machines(&services), Ok(()));
+        for at in 0..judge.len() {
+            let (mut judge, services) = opening();
+            judge.taken[at].outcome.reverse();
+            judge.taken[at].outcome.push(0);
+            let found = judge.machines(&services);
+            let expected = format!("position {}: ", at + 1);
+            let sentence = found.expect_err("a lie").0;
+            assert!(sentence.starts_with(&expected), "{sentence}");
+            assert!(sentence.ends_with("when decided again"), "{sentence}");
+        }
     }
 }

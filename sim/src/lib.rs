@@ -1,8 +1,7 @@
 //! The simulator: the real machines, sequencer and journal on a simulated disk and clock.
 //!
 //! One seed is one history: some lives of a server, with traffic to all services, faults, crashes
-//! and recoveries, judged by models of its own and by replay in order of position. The same seed gives the same
-//! history, byte for byte, so a failure is replayed with one command. Histories with a planted bug
+//! and recoveries, judged by replay in order of position. The same seed gives the same history, byte for byte, so a failure is replayed with one command. Histories with a planted bug
 //! prove that the judge would notice it.
 
 #![forbid(unsafe_code)]
@@ -11,17 +10,14 @@ mod actors;
 mod follower;
 mod history;
 mod judge;
-mod market;
 mod patience;
-mod seats;
 mod services;
 mod summary;
-mod tables;
 mod traffic;
 mod violation;
 mod weather;
 mod witness;
 
 pub use history::{Bug, History};
-pub use summary::Summary;
+pub use summary::HistorySummary;
 pub use violation::Violation;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::Parser;
-use turnstile_sim::{Bug, History, Summary, Violation};
+use turnstile_sim::{Bug, History, HistorySummary, Violation};
 
 /// Runs the real engine on a simulated disk and clock, and judges what it promises.
 #[derive(Debug, Parser)]
@@ -29,7 +29,7 @@ struct Arguments {
 }
 
 /// What one thread did.
-type Share = Result<(u64, Summary), (u64, Violation)>;
+type ThreadResult = Result<(u64, HistorySummary), (u64, Violation)>;
 
 #[expect(clippy::print_stdout, reason = "a command line program")]
 fn main() -> ExitCode {
@@ -51,15 +51,15 @@ fn main() -> ExitCode {
 }
 
 /// Runs the histories on the threads: thread k takes each k-th seed.
-fn run(arguments: &Arguments, begun: Instant) -> Share {
+fn run(arguments: &Arguments, begun: Instant) -> ThreadResult {
     let until = arguments
         .seconds
         .map(|seconds| begun + Duration::from_secs(seconds));
     let only_one = if until.is_some() { u64::MAX } else { 1 };
     let count = arguments.histories.unwrap_or(only_one);
     let next = AtomicU64::new(0);
-    let share = || -> Share {
-        let mut summary = Summary::default();
+    let share = || -> ThreadResult {
+        let mut summary = HistorySummary::default();
         let mut done = 0;
         while until.is_none_or(|until| Instant::now() < until) {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -77,7 +77,7 @@ fn run(arguments: &Arguments, begun: Instant) -> Share {
         let threads: Vec<_> = (0..arguments.threads.max(1))
             .map(|_| scope.spawn(share))
             .collect();
-        let mut total = (0, Summary::default());
+        let mut total = (0, HistorySummary::default());
         for thread in threads {
             let (done, summary) = thread.join().expect("a history does not panic")?;
             total.0 += done;

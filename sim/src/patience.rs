@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use turnstile_travel::{Answer, Command, Event, EventKind, LateAnswer, Outcome, Query, Travel};
 use turnstile_types::{Machine, Position, Principal, Timestamp};
 
-use crate::actors::Model;
+use crate::actors::RulesModel;
 
 /// The tickets of those who wait.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Patience(BTreeSet<Position>);
 
-impl Model<Travel> for Patience {
+impl RulesModel<Travel> for Patience {
     /// After what a record has caused comes its own outcome.
     fn show(
         &mut self,

@@ -8,7 +8,7 @@ const SERVICES: usize = 6;
 
 /// What a history went through, so that a run can show that its faults were really reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct HistorySummary {
     pub crashes: u64,
     /// Of them, those that fell into a recovery.
     pub crashes_in_recovery: u64,
@@ -40,7 +40,7 @@ pub struct Summary {
     pub trace: u64,
 }
 
-impl Summary {
+impl HistorySummary {
     /// Counts what a service has done, and mixes its answer in.
     pub(crate) fn note(&mut self, service: u8, answer: &[u8]) {
         let effect = Services::effect_of_outcome(service, answer);

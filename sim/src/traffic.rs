@@ -3,6 +3,10 @@
 mod exchange;
 mod games;
 mod rooms;
+mod seats;
 mod travel;
 
-pub(crate) use self::{exchange::Traders, games::Players, rooms::Guests, travel::Travelers};
+pub(crate) use self::{
+    exchange::ExchangeClients, games::GamesClients, rooms::RoomsClients, seats::SeatsClients,
+    travel::TravelClients,
+};

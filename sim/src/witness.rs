@@ -17,7 +17,7 @@ use turnstile_rooms::{
 };
 use turnstile_types::{Name, Position, Stay, Timestamp};
 
-use crate::actors::Model;
+use crate::actors::RulesModel;
 
 /// Rooms and nights of the simulated world, with some to spare.
 const ROOMS: u32 = 64;
@@ -30,17 +30,17 @@ const FIRST_NIGHT: u16 = 20_819;
 const OPEN: &[u8] = b"open";
 
 /// A room of a property.
-type Room = (Vec<u8>, Vec<u8>);
+type NamedRoom = (Vec<u8>, Vec<u8>);
 
 /// Tells the table of rooms what happens.
 #[derive(Debug)]
-pub(crate) struct Witness {
+pub(crate) struct WitnessFeed {
     table: Table,
-    rooms: BTreeMap<Room, u32>,
+    rooms: BTreeMap<NamedRoom, u32>,
     ids: BTreeMap<GuestId, u64>,
 }
 
-impl Default for Witness {
+impl Default for WitnessFeed {
     fn default() -> Self {
         Self {
             table: Table::new(ROOMS, NIGHTS),
@@ -50,7 +50,7 @@ impl Default for Witness {
     }
 }
 
-impl Model<Rooms> for Witness {
+impl RulesModel<Rooms> for WitnessFeed {
     fn show(
         &mut self,
         (position, now): (Position, Timestamp),
@@ -78,7 +78,7 @@ impl Model<Rooms> for Witness {
     }
 }
 
-impl Witness {
+impl WitnessFeed {
     #[expect(
         clippy::too_many_lines,
         reason = "a match with one arm for each command"
@@ -293,7 +293,7 @@ impl Witness {
     /// The rooms that are wanted. In an open property any other name would do, too: there only what was
     /// given is known.
     fn wanted(&mut self, property: Name, wish: Wish, stay: Stay, given: u32) -> Wanted {
-        let of_property = |((own, _), _): &(&Room, &u32)| own == property.as_bytes();
+        let of_property = |((own, _), _): &(&NamedRoom, &u32)| own == property.as_bytes();
         let (first, rooms) = match wish {
             Wish::Room(room) => (self.room(property, room), 1),
             Wish::Type(_) | Wish::Any if property.as_bytes() == OPEN => (given, 1),

@@ -2,7 +2,7 @@
 //! are found.
 
 use turnstile_journal::Sabotage;
-use turnstile_sim::{Bug, History, Summary};
+use turnstile_sim::{Bug, History, HistorySummary};
 
 /// How many histories a planted bug may survive at most.
 const PATIENCE: u64 = 20_000;
@@ -20,7 +20,7 @@ fn the_same_seed_gives_the_same_history() {
 
 #[test]
 fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
-    let mut total = Summary::default();
+    let mut total = HistorySummary::default();
     for seed in 1_000..3_000 {
         match History::run(seed, Bug::None) {
             Ok(summary) => total.add(&summary),

@@ -7,7 +7,7 @@ use turnstile_exchange::{
 use turnstile_seed::Random;
 use turnstile_types::Timestamp;
 
-use crate::actors::Clients;
+use crate::actors::SimulatedClients;
 
 const ACCOUNTS: [&[u8]; 3] = [b"1", b"2", b"3"];
 /// Mostly one; another has scales of its own, and the last is listed by whoever names it first.
@@ -17,11 +17,11 @@ const CLIENTS: [&[u8]; 4] = [b"one", b"two", b"three", b"four"];
 
 /// Makes commands, and remembers how many orders there are.
 #[derive(Debug, Default)]
-pub(crate) struct Traders {
+pub(crate) struct ExchangeClients {
     orders: u64,
 }
 
-impl Clients<Exchange> for Traders {
+impl SimulatedClients<Exchange> for ExchangeClients {
     fn opening() -> Vec<Command> {
         let mut commands = vec![Command::CreateSymbol {
             symbol: symbol(b"COARSE"),
@@ -70,7 +70,7 @@ impl Clients<Exchange> for Traders {
     }
 }
 
-impl Traders {
+impl ExchangeClients {
     fn order_ref(&self, random: &mut Random) -> OrderRef {
         if random.one_in(5) {
             return OrderRef::Client(client(random));

@@ -6,7 +6,7 @@ use turnstile_games::{
 use turnstile_seed::Random;
 use turnstile_types::Timestamp;
 
-use crate::actors::Clients;
+use crate::actors::SimulatedClients;
 
 const PLAYERS: [&[u8]; 4] = [b"ada", b"bob", b"cy", b"dan"];
 /// Mostly the one that ends soon.
@@ -19,12 +19,12 @@ const GAMES: [Game; 4] = [
 
 /// Makes commands, and remembers the matches that were told.
 #[derive(Debug, Default)]
-pub(crate) struct Players {
+pub(crate) struct GamesClients {
     /// As they were told last; a crash may have taken it back.
     matches: Vec<MatchView>,
 }
 
-impl Clients<Games> for Players {
+impl SimulatedClients<Games> for GamesClients {
     fn next(&self, random: &mut Random, _now: Timestamp) -> Command {
         let [player, opponent] = [player(random), player(random)];
         let game = random.pick(&GAMES);
@@ -67,7 +67,7 @@ impl Clients<Games> for Players {
     }
 }
 
-impl Players {
+impl GamesClients {
     /// Something in a match that was told, mostly by whoever is to move.
     fn act(&self, random: &mut Random, player: PlayerId) -> Command {
         let Some(state) = self.some(random) else {

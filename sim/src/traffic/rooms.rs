@@ -6,7 +6,7 @@ use turnstile_rooms::{
 use turnstile_seed::Random;
 use turnstile_types::{Name, Night, Stay, Timestamp};
 
-use crate::actors::Clients;
+use crate::actors::SimulatedClients;
 
 const PROPERTIES: [&[u8]; 2] = [b"inn", b"open"];
 const ROOMS: [&[u8]; 4] = [b"1", b"2", b"10", b"suite"];
@@ -17,7 +17,7 @@ const FIRST_NIGHT: u16 = 20_819;
 
 /// Makes commands, and remembers the references that were given out.
 #[derive(Debug)]
-pub(crate) struct Guests {
+pub(crate) struct RoomsClients {
     references: Vec<Reference>,
     ids: [GuestId; 3],
 }
@@ -26,7 +26,7 @@ fn name(text: &[u8]) -> Name {
     Name::parse(text).expect("a name of the simulated world")
 }
 
-impl Default for Guests {
+impl Default for RoomsClients {
     fn default() -> Self {
         let key = IdKey::new([7; 16]);
         let ids = [b"234123412346", b"111111111111", b"999999999999"];
@@ -40,7 +40,7 @@ impl Default for Guests {
     }
 }
 
-impl Clients<Rooms> for Guests {
+impl SimulatedClients<Rooms> for RoomsClients {
     fn opening() -> Vec<Command<'static>> {
         let [inn, open] = PROPERTIES.map(name);
         let mut commands = vec![
@@ -117,7 +117,7 @@ impl Clients<Rooms> for Guests {
     }
 }
 
-impl Guests {
+impl RoomsClients {
     fn reference(&self, random: &mut Random) -> Reference {
         if self.references.is_empty() || random.one_in(20) {
             return Reference {

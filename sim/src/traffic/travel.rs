@@ -6,7 +6,7 @@ use turnstile_travel::{
 };
 use turnstile_types::Timestamp;
 
-use crate::actors::Clients;
+use crate::actors::SimulatedClients;
 
 const CUSTOMERS: [CustomerId; 2] = [CustomerId(1), CustomerId(2)];
 /// How long a booking is held, in milliseconds.
@@ -16,7 +16,7 @@ const ACTIVE: usize = 4;
 
 /// Makes commands, and remembers what was given out.
 #[derive(Debug, Default)]
-pub(crate) struct Travelers {
+pub(crate) struct TravelClients {
     xids: Vec<Xid>,
     locators: Vec<Locator>,
 }
@@ -37,7 +37,7 @@ fn add(item: Item) -> Step {
     Step::Add { item, count, price }
 }
 
-impl Clients<Travel> for Travelers {
+impl SimulatedClients<Travel> for TravelClients {
     fn opening() -> Vec<Command> {
         let customers = CUSTOMERS.map(|customer| Step::AddCustomer {
             customer: Some(customer),
@@ -81,7 +81,7 @@ impl Clients<Travel> for Travelers {
     }
 }
 
-impl Travelers {
+impl TravelClients {
     fn xid(&self, random: &mut Random) -> Xid {
         let latest = self.xids.len().saturating_sub(ACTIVE);
         match self.xids.get(latest..) {

@@ -5,8 +5,8 @@ use turnstile_rooms::{
 };
 use turnstile_types::{Name, Night, Position, Stay, Timestamp};
 
-use super::Witness;
-use crate::actors::Model as _;
+use super::WitnessFeed;
+use crate::actors::RulesModel as _;
 
 fn name(text: &str) -> Name {
     Name::parse(text.as_bytes()).unwrap()
@@ -151,7 +151,7 @@ fn furnished() -> Vec<Step> {
 
 /// Shows all steps: what was found, in the last.
 fn show(steps: &[Step]) -> Result<(), String> {
-    let mut witness = Witness::default();
+    let mut witness = WitnessFeed::default();
     let mut shown = Ok(());
     for ((now, command, outcome), position) in steps.iter().zip(1..) {
         assert_eq!(shown, Ok(()), "before position {position}");
@@ -325,7 +325,7 @@ fn the_witness_finds_every_fault_of_the_machine() {
 
 #[test]
 fn bookings_that_stand_are_counted() {
-    let mut witness = Witness::default();
+    let mut witness = WitnessFeed::default();
     let steps = furnished();
     for ((now, command, outcome), position) in steps.iter().zip(1..) {
         let at = (Position(position), Timestamp(*now));

@@ -8,6 +8,8 @@ mod bytes;
 #[cfg(test)]
 mod histories;
 #[cfg(test)]
+mod lies;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod scenery;

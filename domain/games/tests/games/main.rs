@@ -11,6 +11,8 @@ mod delivery;
 #[cfg(test)]
 mod histories;
 #[cfg(test)]
+mod lies;
+#[cfg(test)]
 mod ratings;
 #[cfg(test)]
 mod recount;

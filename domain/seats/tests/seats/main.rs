@@ -6,6 +6,8 @@ mod bytes;
 #[cfg(test)]
 mod histories;
 #[cfg(test)]
+mod lies;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod scenarios;
