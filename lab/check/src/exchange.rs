@@ -8,24 +8,24 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::{Model, compact::compact};
 
 /// Whole shares.
-pub type Shares = u64;
+pub type ShareCount = u64;
 
 /// Cents.
 pub type Cents = u64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum OrderSide {
     Buy,
     Sell,
 }
 
 /// An order with a limit. Accounts and symbols are numbers within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct LimitOrder {
     pub account: u16,
     pub symbol: u16,
-    pub side: Side,
-    pub quantity: Shares,
+    pub side: OrderSide,
+    pub quantity: ShareCount,
     pub limit: Cents,
     /// It does not wait.
     pub immediate: bool,
@@ -33,21 +33,21 @@ pub struct Order {
 
 /// What was asked, and what was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum TradingOperation {
     Order {
-        order: Order,
+        order: LimitOrder,
         answer: Ordered,
     },
     Cancel {
         account: u16,
         order: u64,
-        answer: Cancelled,
+        answer: OrderCancelled,
     },
     /// Somebody looks at the best price on each side of a book, and how many shares wait there.
     Look {
         symbol: u16,
-        bid: Option<(Cents, Shares)>,
-        ask: Option<(Cents, Shares)>,
+        bid: Option<(Cents, ShareCount)>,
+        ask: Option<(Cents, ShareCount)>,
     },
 }
 
@@ -55,7 +55,7 @@ pub enum Operation {
 pub enum Ordered {
     Accepted {
         order: u64,
-        ticket: Ticket,
+        ticket: OrderTicket,
     },
     /// There is not enough cash, or there are not enough shares.
     NotCovered,
@@ -66,18 +66,18 @@ pub enum Ordered {
 
 /// What became of an order at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ticket {
-    pub state: State,
+pub struct OrderTicket {
+    pub state: OrderState,
     /// What was executed.
-    pub filled: Shares,
+    pub filled: ShareCount,
     /// What that cost or brought: the sum of price x quantity, in cents.
     pub value: Cents,
     /// What still waits.
-    pub open: Shares,
+    pub open: ShareCount,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum OrderState {
     Open,
     Filled,
     /// What was left of it was not to wait.
@@ -87,9 +87,9 @@ pub enum State {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
+pub enum OrderCancelled {
     /// So many shares of it were open.
-    Done(Shares),
+    Done(ShareCount),
     /// Nothing of it is open, or it is forgotten.
     Gone,
     Unknown,
@@ -97,21 +97,21 @@ pub enum Cancelled {
     Strange,
 }
 
-compact!(enum Side { 0 = Buy, 1 = Sell });
-compact!(struct Order { account, symbol, side, quantity, limit, immediate });
-compact!(enum Operation {
+compact!(enum OrderSide { 0 = Buy, 1 = Sell });
+compact!(struct LimitOrder { account, symbol, side, quantity, limit, immediate });
+compact!(enum TradingOperation {
     0 = Order { order, answer },
     1 = Cancel { account, order, answer },
     2 = Look { symbol, bid, ask },
 });
 compact!(enum Ordered { 0 = Accepted { order, ticket }, 1 = NotCovered, 2 = Unknown, 3 = Strange });
-compact!(struct Ticket { state, filled, value, open });
-compact!(enum State { 0 = Open, 1 = Filled, 2 = Immediate, 3 = SelfTrade });
-compact!(enum Cancelled { 0 = Done(shares), 1 = Gone, 2 = Unknown, 3 = Strange });
+compact!(struct OrderTicket { state, filled, value, open });
+compact!(enum OrderState { 0 = Open, 1 = Filled, 2 = Immediate, 3 = SelfTrade });
+compact!(enum OrderCancelled { 0 = Done(shares), 1 = Gone, 2 = Unknown, 3 = Strange });
 
 /// Cash and shares that can be used, and those that open orders have reserved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldAmount {
     pub free: u64,
     pub reserved: u64,
 }
@@ -122,11 +122,11 @@ pub struct Held {
 /// *clouds* it: orders that may be there change what all later ones get, so from then on nothing is
 /// compared any more. Users ask under keys for that reason, and ask again what was not answered.
 #[derive(Debug)]
-pub struct Market {
-    cash: Vec<Held>,
+pub struct TradingModel {
+    cash: Vec<HeldAmount>,
     /// By account, then symbol.
-    shares: Vec<Vec<Held>>,
-    books: Vec<Book>,
+    shares: Vec<Vec<HeldAmount>>,
+    books: Vec<WitnessBook>,
     open: HashMap<u64, Open>,
     accepted: u64,
     clouded: bool,
@@ -134,36 +134,36 @@ pub struct Market {
 
 /// The orders that wait, by price.
 #[derive(Debug, Default)]
-struct Book {
-    bids: BTreeMap<Cents, Level>,
-    asks: BTreeMap<Cents, Level>,
+struct WitnessBook {
+    bids: BTreeMap<Cents, PriceLevel>,
+    asks: BTreeMap<Cents, PriceLevel>,
 }
 
 /// The orders of one price. Thousands may wait, and each look at a book asks for their sum.
 #[derive(Debug, Default)]
-struct Level {
+struct PriceLevel {
     /// The position at which each came, and its number.
     orders: BTreeSet<(u64, u64)>,
-    rest: Shares,
+    rest: ShareCount,
 }
 
 /// An order that waits.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    order: Order,
-    rest: Shares,
+    order: LimitOrder,
+    rest: ShareCount,
     position: u64,
 }
 
-impl Market {
+impl TradingModel {
     /// Accounts that hold so many cents, and so many shares of each symbol.
     #[must_use]
-    pub fn new(accounts: usize, symbols: usize, cash: Cents, shares: Shares) -> Self {
-        let held = |free| Held { free, reserved: 0 };
+    pub fn new(accounts: usize, symbols: usize, cash: Cents, shares: ShareCount) -> Self {
+        let held = |free| HeldAmount { free, reserved: 0 };
         Self {
             cash: vec![held(cash); accounts],
             shares: vec![vec![held(shares); symbols]; accounts],
-            books: (0..symbols).map(|_| Book::default()).collect(),
+            books: (0..symbols).map(|_| WitnessBook::default()).collect(),
             open: HashMap::new(),
             accepted: 0,
             clouded: false,
@@ -178,13 +178,13 @@ impl Market {
 
     /// Cents, by account.
     #[must_use]
-    pub fn cash(&self) -> &[Held] {
+    pub fn cash(&self) -> &[HeldAmount] {
         &self.cash
     }
 
     /// By account, then symbol.
     #[must_use]
-    pub fn shares(&self) -> &[Vec<Held>] {
+    pub fn shares(&self) -> &[Vec<HeldAmount>] {
         &self.shares
     }
 
@@ -201,30 +201,30 @@ impl Market {
     }
 
     /// What an order would have to be covered by.
-    fn purse(&mut self, order: &Order) -> &mut Held {
+    fn purse(&mut self, order: &LimitOrder) -> &mut HeldAmount {
         let account = usize::from(order.account);
         match order.side {
-            Side::Buy => &mut self.cash[account],
-            Side::Sell => &mut self.shares[account][usize::from(order.symbol)],
+            OrderSide::Buy => &mut self.cash[account],
+            OrderSide::Sell => &mut self.shares[account][usize::from(order.symbol)],
         }
     }
 
     /// What an order of so many shares reserves.
-    const fn cover(order: &Order, quantity: Shares) -> u64 {
+    const fn cover(order: &LimitOrder, quantity: ShareCount) -> u64 {
         match order.side {
-            Side::Buy => order.limit * quantity,
-            Side::Sell => quantity,
+            OrderSide::Buy => order.limit * quantity,
+            OrderSide::Sell => quantity,
         }
     }
 
     /// Matches an order, and says what becomes of it. It rests under its number, if it does.
-    fn arrive(&mut self, order: &Order, number: u64, position: u64) -> Ticket {
+    fn arrive(&mut self, order: &LimitOrder, number: u64, position: u64) -> OrderTicket {
         let needed = Self::cover(order, order.quantity);
         let purse = self.purse(order);
         purse.free -= needed;
         purse.reserved += needed;
-        let mut ticket = Ticket {
-            state: State::Filled,
+        let mut ticket = OrderTicket {
+            state: OrderState::Filled,
             filled: 0,
             value: 0,
             open: order.quantity,
@@ -250,15 +250,15 @@ impl Market {
         }
         if met_itself || order.immediate {
             ticket.state = if met_itself {
-                State::SelfTrade
+                OrderState::SelfTrade
             } else {
-                State::Immediate
+                OrderState::Immediate
             };
             self.give_back(order, ticket.open);
             ticket.open = 0;
             return ticket;
         }
-        ticket.state = State::Open;
+        ticket.state = OrderState::Open;
         let open = Open {
             order: *order,
             rest: ticket.open,
@@ -272,32 +272,38 @@ impl Market {
     }
 
     /// The first order that this one can trade with, and its price.
-    fn best_against(&self, order: &Order) -> Option<(Cents, u64)> {
+    fn best_against(&self, order: &LimitOrder) -> Option<(Cents, u64)> {
         let book = &self.books[usize::from(order.symbol)];
         let (price, level) = match order.side {
-            Side::Buy => book.asks.first_key_value()?,
-            Side::Sell => book.bids.last_key_value()?,
+            OrderSide::Buy => book.asks.first_key_value()?,
+            OrderSide::Sell => book.bids.last_key_value()?,
         };
         let meets = match order.side {
-            Side::Buy => *price <= order.limit,
-            Side::Sell => *price >= order.limit,
+            OrderSide::Buy => *price <= order.limit,
+            OrderSide::Sell => *price >= order.limit,
         };
         meets.then_some((*price, level.orders.first()?.1))
     }
 
-    fn own_side(&mut self, order: &Order) -> &mut BTreeMap<Cents, Level> {
+    fn own_side(&mut self, order: &LimitOrder) -> &mut BTreeMap<Cents, PriceLevel> {
         let book = &mut self.books[usize::from(order.symbol)];
         match order.side {
-            Side::Buy => &mut book.bids,
-            Side::Sell => &mut book.asks,
+            OrderSide::Buy => &mut book.bids,
+            OrderSide::Sell => &mut book.asks,
         }
     }
 
     /// Moves shares one way and cash the other, at the price of the order that waited.
-    fn trade(&mut self, taker: &Order, maker: &Order, price: Cents, quantity: Shares) {
+    fn trade(
+        &mut self,
+        taker: &LimitOrder,
+        maker: &LimitOrder,
+        price: Cents,
+        quantity: ShareCount,
+    ) {
         let (buyer, seller) = match taker.side {
-            Side::Buy => (taker, maker),
-            Side::Sell => (maker, taker),
+            OrderSide::Buy => (taker, maker),
+            OrderSide::Sell => (maker, taker),
         };
         let symbol = usize::from(taker.symbol);
         let cash = &mut self.cash[usize::from(buyer.account)];
@@ -309,7 +315,7 @@ impl Market {
     }
 
     /// What was reserved for so many shares can be used again.
-    fn give_back(&mut self, order: &Order, quantity: Shares) {
+    fn give_back(&mut self, order: &LimitOrder, quantity: ShareCount) {
         let cover = Self::cover(order, quantity);
         let purse = self.purse(order);
         purse.reserved -= cover;
@@ -317,7 +323,7 @@ impl Market {
     }
 
     /// Takes so many shares from an order that waits; when none are left, it is gone.
-    fn reduce(&mut self, number: u64, quantity: Shares) {
+    fn reduce(&mut self, number: u64, quantity: ShareCount) {
         let Some(open) = self.open.get_mut(&number) else {
             return;
         };
@@ -342,7 +348,7 @@ impl Market {
         }
     }
 
-    fn order(&mut self, position: u64, order: &Order, answer: Ordered) -> Result<(), String> {
+    fn order(&mut self, position: u64, order: &LimitOrder, answer: Ordered) -> Result<(), String> {
         let needed = Self::cover(order, order.quantity);
         let free = self.purse(order).free;
         let (number, told) = match answer {
@@ -382,24 +388,26 @@ impl Market {
         ))
     }
 
-    fn cancel(&mut self, account: u16, number: u64, answer: Cancelled) -> Result<(), String> {
+    fn cancel(&mut self, account: u16, number: u64, answer: OrderCancelled) -> Result<(), String> {
         let wrong =
             |sentence: String| Err(format!("the cancellation of order {number} {sentence}"));
         let known = self.open.get(&number).copied();
         let open = match (answer, known) {
-            (Cancelled::Gone, None) => return Ok(()),
-            (Cancelled::Done(_) | Cancelled::Gone, Some(open)) => open,
-            (Cancelled::Done(_), None) => {
+            (OrderCancelled::Gone, None) => return Ok(()),
+            (OrderCancelled::Done(_) | OrderCancelled::Gone, Some(open)) => open,
+            (OrderCancelled::Done(_), None) => {
                 return wrong("was done, but nothing of it was open".to_owned());
             }
-            (Cancelled::Unknown, _) => return wrong("has no answer, but a position".to_owned()),
-            (Cancelled::Strange, _) => return wrong("was refused for no reason".to_owned()),
+            (OrderCancelled::Unknown, _) => {
+                return wrong("has no answer, but a position".to_owned());
+            }
+            (OrderCancelled::Strange, _) => return wrong("was refused for no reason".to_owned()),
         };
         self.give_back(&open.order, open.rest);
         self.reduce(number, open.rest);
         match answer {
-            Cancelled::Done(quantity) if quantity == open.rest => {}
-            Cancelled::Done(quantity) => {
+            OrderCancelled::Done(quantity) if quantity == open.rest => {}
+            OrderCancelled::Done(quantity) => {
                 return wrong(format!(
                     "took {quantity} shares, but {} were open",
                     open.rest
@@ -420,65 +428,67 @@ impl Market {
     }
 
     /// The best price of a side, and how many shares wait there.
-    fn top(&self, symbol: u16, side: Side) -> Option<(Cents, Shares)> {
+    fn top(&self, symbol: u16, side: OrderSide) -> Option<(Cents, ShareCount)> {
         let book = &self.books[usize::from(symbol)];
         let (price, level) = match side {
-            Side::Buy => book.bids.last_key_value()?,
-            Side::Sell => book.asks.first_key_value()?,
+            OrderSide::Buy => book.bids.last_key_value()?,
+            OrderSide::Sell => book.asks.first_key_value()?,
         };
         Some((*price, level.rest))
     }
 }
 
-impl Model for Market {
-    type Operation = Operation;
+impl Model for TradingModel {
+    type Operation = TradingOperation;
 
-    fn apply(&mut self, position: u64, operation: &Operation) -> Result<(), String> {
+    fn apply(&mut self, position: u64, operation: &TradingOperation) -> Result<(), String> {
         if self.clouded {
             return Ok(());
         }
         match operation {
-            Operation::Order { order, answer } => self.order(position, order, *answer),
-            Operation::Cancel {
+            TradingOperation::Order { order, answer } => self.order(position, order, *answer),
+            TradingOperation::Cancel {
                 account,
                 order,
                 answer,
             } => self.cancel(*account, *order, *answer),
-            Operation::Look { symbol, .. } => {
+            TradingOperation::Look { symbol, .. } => {
                 Err(format!("a look at symbol {symbol} has a position"))
             }
         }
     }
 
-    fn agrees(&self, reading: &Operation) -> bool {
+    fn agrees(&self, reading: &TradingOperation) -> bool {
         match *reading {
-            Operation::Look { symbol, bid, ask } => {
-                let tops = [Side::Buy, Side::Sell].map(|side| self.top(symbol, side));
+            TradingOperation::Look { symbol, bid, ask } => {
+                let tops = [OrderSide::Buy, OrderSide::Sell].map(|side| self.top(symbol, side));
                 self.clouded || tops == [bid, ask]
             }
             _ => false,
         }
     }
 
-    fn shown(&self, reading: &Operation) -> String {
-        let Operation::Look { symbol, .. } = *reading else {
+    fn shown(&self, reading: &TradingOperation) -> String {
+        let TradingOperation::Look { symbol, .. } = *reading else {
             return "it is no reading".to_owned();
         };
-        let [bid, ask] = [Side::Buy, Side::Sell].map(|side| self.top(symbol, side));
+        let [bid, ask] = [OrderSide::Buy, OrderSide::Sell].map(|side| self.top(symbol, side));
         format!("the best are {bid:?} and {ask:?}")
     }
 
     /// Its book; an order that does not wait is in none.
-    fn part(&self, operation: &Operation) -> Option<u32> {
+    fn part(&self, operation: &TradingOperation) -> Option<u32> {
         let symbol = match operation {
-            Operation::Order { order, .. } => Some(order.symbol),
-            Operation::Cancel { order, .. } => self.open.get(order).map(|open| open.order.symbol),
-            Operation::Look { symbol, .. } => Some(*symbol),
+            TradingOperation::Order { order, .. } => Some(order.symbol),
+            TradingOperation::Cancel { order, .. } => {
+                self.open.get(order).map(|open| open.order.symbol)
+            }
+            TradingOperation::Look { symbol, .. } => Some(*symbol),
         };
         Some(symbol.map_or(u32::MAX, u32::from))
     }
 
-    fn suspect(&mut self, _operation: &Operation) {
+    fn suspect(&mut self, _operation: &TradingOperation) {
         self.clouded = true;
     }
 }

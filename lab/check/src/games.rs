@@ -10,16 +10,19 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::Model;
 
-pub use board::{Board, Game};
-pub use state::{Change, Claim, Ending, State};
-pub use words::{Activity, Answer, Ask, Deed, Operation, Refusal, STRANGER, Tally, Versus};
+pub use board::{GameKind, WitnessBoard};
+pub use state::{MatchChange, MatchEnding, MatchState, MoveClaim};
+pub use words::{
+    ClubAnswer, ClubOperation, ClubRefusal, ClubRequest, MatchDeed, PlayerActivity, STRANGER,
+    ScoreTally, Versus,
+};
 
 /// So many matches that are over can still be looked at: the newest.
 const OVER_MAX: usize = 16_384;
 
 /// How much there is in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Totals {
+pub struct ClubTotals {
     /// Matches that the run began.
     pub begun: u64,
     pub moves: u64,
@@ -40,10 +43,10 @@ pub struct Totals {
 /// ended clouds it, too: only the server knows when.
 #[derive(Debug)]
 pub struct Club {
-    players: Vec<Player>,
+    players: Vec<ClubPlayer>,
     /// What the first has won, lost and drawn against the second, whose number is higher.
     pairs: HashMap<[u16; 2], Versus>,
-    matches: HashMap<u64, State>,
+    matches: HashMap<u64, MatchState>,
     /// Those that are over, the one over for longest first.
     over: VecDeque<u64>,
     /// The number of the match begun last, and that before the first.
@@ -55,18 +58,18 @@ pub struct Club {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Player {
+struct ClubPlayer {
     /// Whether anybody has named this player.
     known: bool,
     doing: Doing,
-    tally: Tally,
+    tally: ScoreTally,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     Nothing,
-    Challenging(u16, Game),
-    Seeking(Game),
+    Challenging(u16, GameKind),
+    Seeking(GameKind),
     Playing(u64),
 }
 
@@ -74,10 +77,10 @@ impl Club {
     /// So many players who are nobody yet, where the last match had this number.
     #[must_use]
     pub fn new(players: u16, last: u64) -> Self {
-        let nobody = Player {
+        let nobody = ClubPlayer {
             known: false,
             doing: Doing::Nothing,
-            tally: Tally::default(),
+            tally: ScoreTally::default(),
         };
         Self {
             players: vec![nobody; usize::from(players)],
@@ -99,10 +102,10 @@ impl Club {
     }
 
     #[must_use]
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> ClubTotals {
         let count = |number: usize| u64::try_from(number).expect("a count fits 64 bits");
-        let seeking = |player: &&Player| matches!(player.doing, Doing::Seeking(_));
-        Totals {
+        let seeking = |player: &&ClubPlayer| matches!(player.doing, Doing::Seeking(_));
+        ClubTotals {
             begun: self.last - self.first,
             moves: self.moves,
             results: self.results,
@@ -112,48 +115,55 @@ impl Club {
     }
 
     /// Carries out what was asked, and answers it.
-    fn answer(&mut self, ask: &Ask) -> Answer {
+    fn answer(&mut self, ask: &ClubRequest) -> ClubAnswer {
         let outcome = match *ask {
-            Ask::Challenge {
+            ClubRequest::Challenge {
                 game,
                 player,
                 opponent,
             } => self.challenge(game, player, opponent),
-            Ask::Seek { game, player } => self.seek(game, player),
-            Ask::Withdraw { player } => self.withdraw(player),
-            Ask::Begin { game, players } => self.begin(game, players),
-            Ask::Act {
+            ClubRequest::Seek { game, player } => self.seek(game, player),
+            ClubRequest::Withdraw { player } => self.withdraw(player),
+            ClubRequest::Begin { game, players } => self.begin(game, players),
+            ClubRequest::Act {
                 number,
                 player,
                 deed,
-            } => self.act(number, player, deed).map(Answer::Acted),
-            Ask::Match { .. } | Ask::Player { .. } | Ask::Standing { .. } | Ask::Against { .. } => {
+            } => self.act(number, player, deed).map(ClubAnswer::Acted),
+            ClubRequest::Match { .. }
+            | ClubRequest::Player { .. }
+            | ClubRequest::Standing { .. }
+            | ClubRequest::Against { .. } => {
                 return self.look(ask);
             }
         };
-        outcome.unwrap_or_else(Answer::Refused)
+        outcome.unwrap_or_else(ClubAnswer::Refused)
     }
 
     /// What whoever reads sees.
-    fn look(&self, ask: &Ask) -> Answer {
+    fn look(&self, ask: &ClubRequest) -> ClubAnswer {
         match *ask {
-            Ask::Match { number } => Answer::Match(self.matches.get(&number).copied()),
-            Ask::Player { player } => {
+            ClubRequest::Match { number } => ClubAnswer::Match(self.matches.get(&number).copied()),
+            ClubRequest::Player { player } => {
                 let player = self.player(player);
                 let activity = match player.doing {
-                    Doing::Nothing => Activity::Idle,
-                    Doing::Challenging(opponent, game) => Activity::Challenging(opponent, game),
-                    Doing::Seeking(game) => Activity::Seeking(game),
-                    Doing::Playing(number) => Activity::Playing(self.matches[&number]),
+                    Doing::Nothing => PlayerActivity::Idle,
+                    Doing::Challenging(opponent, game) => {
+                        PlayerActivity::Challenging(opponent, game)
+                    }
+                    Doing::Seeking(game) => PlayerActivity::Seeking(game),
+                    Doing::Playing(number) => PlayerActivity::Playing(self.matches[&number]),
                 };
-                Answer::Player(player.known.then_some(activity))
+                ClubAnswer::Player(player.known.then_some(activity))
             }
-            Ask::Standing { player } => {
+            ClubRequest::Standing { player } => {
                 let tally = self.player(player).tally;
-                Answer::Standing((tally.played > 0).then_some(tally))
+                ClubAnswer::Standing((tally.played > 0).then_some(tally))
             }
-            Ask::Against { player, opponent } => Answer::Against(self.against(player, opponent)),
-            _ => Answer::Unknown,
+            ClubRequest::Against { player, opponent } => {
+                ClubAnswer::Against(self.against(player, opponent))
+            }
+            _ => ClubAnswer::Unknown,
         }
     }
 
@@ -170,11 +180,11 @@ impl Club {
         }
     }
 
-    fn player(&self, player: u16) -> &Player {
+    fn player(&self, player: u16) -> &ClubPlayer {
         &self.players[usize::from(player)]
     }
 
-    fn player_mut(&mut self, player: u16) -> &mut Player {
+    fn player_mut(&mut self, player: u16) -> &mut ClubPlayer {
         &mut self.players[usize::from(player)]
     }
 
@@ -185,20 +195,25 @@ impl Club {
     }
 
     /// Nobody does two things at once.
-    fn is_free(&self, player: u16) -> Result<(), Refusal> {
+    fn is_free(&self, player: u16) -> Result<(), ClubRefusal> {
         match self.player(player).doing {
             Doing::Nothing => Ok(()),
-            Doing::Challenging(..) | Doing::Seeking(_) => Err(Refusal::Waiting { player }),
-            Doing::Playing(number) => Err(Refusal::Playing { player, number }),
+            Doing::Challenging(..) | Doing::Seeking(_) => Err(ClubRefusal::Waiting { player }),
+            Doing::Playing(number) => Err(ClubRefusal::Playing { player, number }),
         }
     }
 
-    fn challenge(&mut self, game: Game, player: u16, opponent: u16) -> Result<Answer, Refusal> {
+    fn challenge(
+        &mut self,
+        game: GameKind,
+        player: u16,
+        opponent: u16,
+    ) -> Result<ClubAnswer, ClubRefusal> {
         if player == opponent {
-            return Err(Refusal::SamePlayer);
+            return Err(ClubRefusal::SamePlayer);
         }
         if self.player(player).doing == Doing::Challenging(opponent, game) {
-            return Ok(Answer::Challenged);
+            return Ok(ClubAnswer::Challenged);
         }
         self.is_free(player)?;
         if self.player(opponent).doing == Doing::Challenging(player, game) {
@@ -206,81 +221,88 @@ impl Club {
         }
         self.player_mut(opponent).known = true;
         self.waits(player, Doing::Challenging(opponent, game));
-        Ok(Answer::Challenged)
+        Ok(ClubAnswer::Challenged)
     }
 
-    fn seek(&mut self, game: Game, player: u16) -> Result<Answer, Refusal> {
+    fn seek(&mut self, game: GameKind, player: u16) -> Result<ClubAnswer, ClubRefusal> {
         let mut players = (0..).zip(&self.players);
         let waiting = players.find(|(_, one)| one.doing == Doing::Seeking(game));
         match waiting.map(|(number, _)| number) {
-            Some(other) if other == player => Ok(Answer::Seeking(game)),
+            Some(other) if other == player => Ok(ClubAnswer::Seeking(game)),
             other => {
                 self.is_free(player)?;
                 let Some(other) = other else {
                     self.waits(player, Doing::Seeking(game));
-                    return Ok(Answer::Seeking(game));
+                    return Ok(ClubAnswer::Seeking(game));
                 };
                 Ok(self.start(game, [other, player]))
             }
         }
     }
 
-    fn withdraw(&mut self, player: u16) -> Result<Answer, Refusal> {
+    fn withdraw(&mut self, player: u16) -> Result<ClubAnswer, ClubRefusal> {
         match self.player(player).doing {
-            Doing::Nothing | Doing::Playing(_) => Err(Refusal::NotWaiting),
+            Doing::Nothing | Doing::Playing(_) => Err(ClubRefusal::NotWaiting),
             Doing::Challenging(..) | Doing::Seeking(_) => {
                 self.player_mut(player).doing = Doing::Nothing;
-                Ok(Answer::Withdrawn)
+                Ok(ClubAnswer::Withdrawn)
             }
         }
     }
 
-    fn begin(&mut self, game: Game, players: [u16; 2]) -> Result<Answer, Refusal> {
+    fn begin(&mut self, game: GameKind, players: [u16; 2]) -> Result<ClubAnswer, ClubRefusal> {
         let [first, second] = players;
         if first == second {
-            return Err(Refusal::SamePlayer);
+            return Err(ClubRefusal::SamePlayer);
         }
         self.is_free(first)?;
         self.is_free(second)?;
         Ok(self.start(game, players))
     }
 
-    fn start(&mut self, game: Game, players: [u16; 2]) -> Answer {
+    fn start(&mut self, game: GameKind, players: [u16; 2]) -> ClubAnswer {
         self.last += 1;
-        let state = State::new(self.last, game, players);
+        let state = MatchState::new(self.last, game, players);
         for player in players {
             self.waits(player, Doing::Playing(state.number));
         }
         self.matches.insert(state.number, state);
-        Answer::Begun(state)
+        ClubAnswer::Begun(state)
     }
 
-    fn act(&mut self, number: u64, player: u16, deed: Deed) -> Result<Change, Refusal> {
-        let found = self.matches.get(&number).ok_or(Refusal::NoSuchMatch)?;
+    fn act(
+        &mut self,
+        number: u64,
+        player: u16,
+        deed: MatchDeed,
+    ) -> Result<MatchChange, ClubRefusal> {
+        let found = self.matches.get(&number).ok_or(ClubRefusal::NoSuchMatch)?;
         if !found.has(player) {
-            return Err(Refusal::NotSeated);
+            return Err(ClubRefusal::NotSeated);
         }
         if found.ending.is_some() {
-            return Err(Refusal::Over(*found));
+            return Err(ClubRefusal::Over(*found));
         }
         let mut state = *found;
         let other = state.other(player);
         match deed {
-            Deed::Move { ply, choice, claim } => {
+            MatchDeed::Move { ply, choice, claim } => {
                 may_move(&state, player, (ply, choice, claim))?;
                 state.play(choice);
                 self.moves += 1;
             }
-            Deed::Resign => state.end(Ending::Resigned, Some(other)),
-            Deed::Abort if state.ply >= 2 => return Err(Refusal::TooLate),
-            Deed::Abort => state.end(Ending::Aborted, None),
-            Deed::Offer if state.offer == Some(player) => return Err(Refusal::OfferStands),
-            Deed::Offer if state.offer.is_none() => state.offer(Some(player)),
-            Deed::Accept | Deed::Decline if state.offer != Some(other) => {
-                return Err(Refusal::NoOffer);
+            MatchDeed::Resign => state.end(MatchEnding::Resigned, Some(other)),
+            MatchDeed::Abort if state.ply >= 2 => return Err(ClubRefusal::TooLate),
+            MatchDeed::Abort => state.end(MatchEnding::Aborted, None),
+            MatchDeed::Offer if state.offer == Some(player) => {
+                return Err(ClubRefusal::OfferStands);
             }
-            Deed::Offer | Deed::Accept => state.end(Ending::Agreed, None),
-            Deed::Decline => state.offer(None),
+            MatchDeed::Offer if state.offer.is_none() => state.offer(Some(player)),
+            MatchDeed::Accept | MatchDeed::Decline if state.offer != Some(other) => {
+                return Err(ClubRefusal::NoOffer);
+            }
+            MatchDeed::Offer | MatchDeed::Accept => state.end(MatchEnding::Agreed, None),
+            MatchDeed::Decline => state.offer(None),
         }
         self.matches.insert(number, state);
         if state.ending.is_some() {
@@ -290,8 +312,8 @@ impl Club {
     }
 
     /// Both are free, and what counts is counted once.
-    fn finish(&mut self, state: &State) {
-        let counts = state.ending != Some(Ending::Aborted);
+    fn finish(&mut self, state: &MatchState) {
+        let counts = state.ending != Some(MatchEnding::Aborted);
         self.results += u64::from(counts);
         for number in state.players {
             let player = self.player_mut(number);
@@ -316,7 +338,7 @@ impl Club {
         }
     }
 
-    fn count_pair(&mut self, state: &State) {
+    fn count_pair(&mut self, state: &MatchState) {
         let [one, other] = state.players;
         let pair = [one.min(other), one.max(other)];
         let versus = self.pairs.entry(pair).or_default();
@@ -329,33 +351,33 @@ impl Club {
 }
 
 fn may_move(
-    state: &State,
+    state: &MatchState,
     player: u16,
-    (ply, choice, claim): (u16, u8, Option<Claim>),
-) -> Result<(), Refusal> {
+    (ply, choice, claim): (u16, u8, Option<MoveClaim>),
+) -> Result<(), ClubRefusal> {
     if ply != state.ply {
-        return Err(Refusal::Stale(*state));
+        return Err(ClubRefusal::Stale(*state));
     }
     if state.to_move != Some(player) {
-        return Err(Refusal::NotYourTurn(*state));
+        return Err(ClubRefusal::NotYourTurn(*state));
     }
     if choice == 0 || choice > state.board.game().choices() {
-        return Err(Refusal::NoSuchCell);
+        return Err(ClubRefusal::NoSuchCell);
     }
     if state.board.target(choice).is_none() {
-        return Err(Refusal::Taken);
+        return Err(ClubRefusal::Taken);
     }
     if claim.is_some_and(|claim| claim != state.claim_of(choice)) {
-        return Err(Refusal::FalseClaim);
+        return Err(ClubRefusal::FalseClaim);
     }
     Ok(())
 }
 
 impl Model for Club {
-    type Operation = Operation;
+    type Operation = ClubOperation;
 
-    fn apply(&mut self, _position: u64, operation: &Operation) -> Result<(), String> {
-        let Operation { ask, answer } = operation;
+    fn apply(&mut self, _position: u64, operation: &ClubOperation) -> Result<(), String> {
+        let ClubOperation { ask, answer } = operation;
         self.clouded |= answer.shows_clock();
         if self.clouded {
             return Ok(());
@@ -373,16 +395,16 @@ impl Model for Club {
         ))
     }
 
-    fn agrees(&self, reading: &Operation) -> bool {
-        let Operation { ask, answer } = reading;
+    fn agrees(&self, reading: &ClubOperation) -> bool {
+        let ClubOperation { ask, answer } = reading;
         self.clouded || answer.shows_clock() || self.look(ask) == *answer
     }
 
-    fn shown(&self, reading: &Operation) -> String {
+    fn shown(&self, reading: &ClubOperation) -> String {
         format!("it was {:?}", self.look(&reading.ask))
     }
 
-    fn suspect(&mut self, _operation: &Operation) {
+    fn suspect(&mut self, _operation: &ClubOperation) {
         self.clouded = true;
     }
 }

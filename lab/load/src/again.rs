@@ -23,18 +23,21 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How many connections in a row may be lost without a word when the load is over.
 const SILENT_LOSSES_MAX: usize = 5;
 
+/// How many words of a request are its key.
+pub(crate) const KEY_WORDS: usize = 2;
+
 /// What a user asked. It is noted when it is asked for the first time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask<W> {
+pub(crate) struct Ask<W> {
     /// Whether it asked for RESP3 first: refusals tell their position only there.
-    pub(super) greets: bool,
-    pub(super) what: W,
+    pub(crate) greets: bool,
+    pub(crate) what: W,
 }
 
 /// A user's keys, and what it asked on connections before and has no answer to, in order. Everything
 /// it will need is allocated when it is made.
 #[derive(Debug)]
-pub(super) struct Unanswered<W> {
+pub(crate) struct Unanswered<W> {
     /// The unchanging beginning of its keys.
     stem: Vec<u8>,
     key: Vec<u8>,
@@ -48,7 +51,7 @@ pub(super) struct Unanswered<W> {
 }
 
 /// A user who asks again.
-pub(super) trait Insistent: User<Ask = Ask<Self::What>> {
+pub(crate) trait Insistent: User<Ask = Ask<Self::What>> {
     type What: Copy;
 
     fn unanswered(&mut self) -> &mut Unanswered<Self::What>;
@@ -65,7 +68,7 @@ pub(super) trait Insistent: User<Ask = Ask<Self::What>> {
 
 impl<W: Copy> Unanswered<W> {
     /// Of a user of the run that begins at this position, with so many requests under way at most.
-    pub(super) fn new(position: u64, user: usize, pipeline: usize) -> Self {
+    pub(crate) fn new(position: u64, user: usize, pipeline: usize) -> Self {
         Self {
             stem: format!("check{position}-{user}-").into_bytes(),
             key: Vec::with_capacity(64),
@@ -76,13 +79,13 @@ impl<W: Copy> Unanswered<W> {
         }
     }
 
-    pub(super) const fn next_key(&mut self) -> u64 {
+    pub(crate) const fn next_key(&mut self) -> u64 {
         self.keys += 1;
         self.keys
     }
 
     /// Appends the two words that are a key.
-    pub(super) fn put_key(&mut self, out: &mut Vec<u8>, key: u64) {
+    pub(crate) fn put_key(&mut self, out: &mut Vec<u8>, key: u64) {
         self.key.clear();
         self.key.extend_from_slice(&self.stem);
         resp::put_decimal(&mut self.key, key);
@@ -90,16 +93,16 @@ impl<W: Copy> Unanswered<W> {
         resp::put_bulk(out, &self.key);
     }
 
-    pub(super) const fn connected(&mut self) {
+    pub(crate) const fn connected(&mut self) {
         self.is_new = true;
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
     /// Asks for RESP3 on a new connection; whether it did.
-    pub(super) fn greet(&mut self, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn greet(&mut self, out: &mut Vec<u8>) -> bool {
         let greets = std::mem::take(&mut self.is_new);
         if greets {
             resp::put_command(out, &[b"HELLO", b"3"]);
@@ -108,21 +111,21 @@ impl<W: Copy> Unanswered<W> {
     }
 
     /// What is to be asked again first.
-    pub(super) fn next(&mut self) -> Option<W> {
+    pub(crate) fn next(&mut self) -> Option<W> {
         self.lost = 0;
         self.waiting.pop_front()
     }
 
     /// A request is lost with its connection. They are told of in the order in which they were asked,
     /// and come before those that could not be asked again yet.
-    pub(super) fn lose(&mut self, what: W) {
+    pub(crate) fn lose(&mut self, what: W) {
         self.waiting.insert(self.lost, what);
         self.lost += 1;
     }
 }
 
 /// Asks what was lost before anything else.
-pub(super) fn ask<U: Insistent>(user: &mut U, out: &mut Vec<u8>) -> Ask<U::What> {
+pub(crate) fn ask<U: Insistent>(user: &mut U, out: &mut Vec<u8>) -> Ask<U::What> {
     let greets = user.unanswered().greet(out);
     let again = user.unanswered().next();
     let what = again.unwrap_or_else(|| user.choose());
@@ -132,7 +135,7 @@ pub(super) fn ask<U: Insistent>(user: &mut U, out: &mut Vec<u8>) -> Ask<U::What>
 
 /// Asks again, when the load is over and the server has recovered, what was never answered, on as many
 /// connections as it takes. What a user does not learn now it will not learn.
-pub(super) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
+pub(crate) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
     let mut silent_losses = 0;
     while !user.unanswered().is_empty() && silent_losses < SILENT_LOSSES_MAX {
         let before = user.unanswered().waiting.len();
@@ -177,10 +180,10 @@ fn ask_alone<U: Insistent>(user: &mut U, address: SocketAddr) -> io::Result<()> 
 }
 
 /// A connection beside the load, with one request under way.
-pub(super) struct Line(TcpStream);
+pub(crate) struct Line(TcpStream);
 
 impl Line {
-    pub(super) fn connect(address: SocketAddr) -> io::Result<Self> {
+    pub(crate) fn connect(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -188,7 +191,7 @@ impl Line {
     }
 
     /// Sends a request, and reads until all of its answer is there.
-    pub(super) fn ask<T>(
+    pub(crate) fn ask<T>(
         &mut self,
         request: &[u8],
         mut hear: impl FnMut(&[u8]) -> Result<Option<T>, Garbled>,

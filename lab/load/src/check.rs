@@ -9,8 +9,6 @@ pub mod games;
 pub mod rooms;
 pub mod travel;
 
-mod again;
-
 use std::{
     fmt,
     path::PathBuf,

@@ -1,6 +1,7 @@
 //! The exchange workload: traders who send and cancel orders, and the proof that no cent and no
 //! share appeared or vanished.
 
+mod answer;
 mod books;
 mod flow;
 mod market;
@@ -13,13 +14,11 @@ use std::{fmt, net::SocketAddr, sync::Arc};
 
 use turnstile_result::{Point, Server};
 
-pub use flow::Held;
 pub use market::Market;
 pub use proof::Proof;
-pub use trader::{Ask, Trader};
 
-pub(crate) use books::{Books, CENTS, Held as Balance, WHOLE};
-pub(crate) use flow::{Flow, New, Path, Wish};
+pub(crate) use books::{Balance, Books, CENTS, WHOLE};
+pub(crate) use trader::{Trader, checked};
 pub(crate) use wire::put_number;
 
 use crate::{
@@ -88,7 +87,7 @@ pub struct Driven {
     server: Option<Server>,
     before: Option<proof::Counters>,
     market: Arc<Market>,
-    totals: Totals<Trader>,
+    totals: Totals<Trader<false>>,
 }
 
 /// Makes accounts and symbols, runs traders against the server, then proves that everything that
@@ -160,7 +159,7 @@ impl Config {
         Market::open(self)
     }
 
-    fn point(&self, totals: &Totals<Trader>, proof: &Proof) -> Point {
+    fn point(&self, totals: &Totals<Trader<false>>, proof: &Proof) -> Point {
         let mut point = point::point("exchange", &self.pace, totals, vec![proof.rule()]);
         if let Some(at_once) = self.one_shot {
             let at_once = u64::try_from(at_once).expect("users are at most 50,000");

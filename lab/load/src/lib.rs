@@ -30,6 +30,7 @@ pub mod travel;
 pub mod validity;
 pub mod workload;
 
+mod again;
 mod crew;
 mod door;
 mod error;

@@ -1,13 +1,16 @@
 //! What the market takes for true.
 
-use super::{Cancelled, Held, Market, Operation, Order, Ordered, Side, State, Ticket};
+use super::{
+    HeldAmount, LimitOrder, OrderCancelled, OrderSide, OrderState, OrderTicket, Ordered,
+    TradingModel, TradingOperation,
+};
 use crate::Model as _;
 
 const ADA: u16 = 0;
 const BOB: u16 = 1;
 
-fn order(account: u16, side: Side, quantity: u64, limit: u64) -> Order {
-    Order {
+fn order(account: u16, side: OrderSide, quantity: u64, limit: u64) -> LimitOrder {
+    LimitOrder {
         account,
         symbol: 0,
         side,
@@ -17,9 +20,14 @@ fn order(account: u16, side: Side, quantity: u64, limit: u64) -> Order {
     }
 }
 
-fn accepted(order: Order, number: u64, state: State, told: (u64, u64, u64)) -> Operation {
+fn accepted(
+    order: LimitOrder,
+    number: u64,
+    state: OrderState,
+    told: (u64, u64, u64),
+) -> TradingOperation {
     let (filled, value, open) = told;
-    let ticket = Ticket {
+    let ticket = OrderTicket {
         state,
         filled,
         value,
@@ -29,27 +37,27 @@ fn accepted(order: Order, number: u64, state: State, told: (u64, u64, u64)) -> O
         order: number,
         ticket,
     };
-    Operation::Order { order, answer }
+    TradingOperation::Order { order, answer }
 }
 
-fn rests(order: Order, number: u64) -> Operation {
-    accepted(order, number, State::Open, (0, 0, order.quantity))
+fn rests(order: LimitOrder, number: u64) -> TradingOperation {
+    accepted(order, number, OrderState::Open, (0, 0, order.quantity))
 }
 
-fn refused(order: Order, answer: Ordered) -> Operation {
-    Operation::Order { order, answer }
+fn refused(order: LimitOrder, answer: Ordered) -> TradingOperation {
+    TradingOperation::Order { order, answer }
 }
 
-fn cancel(account: u16, order: u64, answer: Cancelled) -> Operation {
-    Operation::Cancel {
+fn cancel(account: u16, order: u64, answer: OrderCancelled) -> TradingOperation {
+    TradingOperation::Cancel {
         account,
         order,
         answer,
     }
 }
 
-fn replay(operations: &[Operation]) -> (Market, Vec<String>) {
-    let mut market = Market::new(2, 1, 10_000, 100);
+fn replay(operations: &[TradingOperation]) -> (TradingModel, Vec<String>) {
+    let mut market = TradingModel::new(2, 1, 10_000, 100);
     let sentences = (1..)
         .zip(operations)
         .filter_map(|(position, operation)| market.apply(position, operation).err())
@@ -57,30 +65,30 @@ fn replay(operations: &[Operation]) -> (Market, Vec<String>) {
     (market, sentences)
 }
 
-const fn held(free: u64, reserved: u64) -> Held {
-    Held { free, reserved }
+const fn held(free: u64, reserved: u64) -> HeldAmount {
+    HeldAmount { free, reserved }
 }
 
 #[test]
 fn orders_trade_at_the_price_of_who_waited_longest() {
-    let immediate = Order {
+    let immediate = LimitOrder {
         immediate: true,
-        ..order(BOB, Side::Sell, 9, 52)
+        ..order(BOB, OrderSide::Sell, 9, 52)
     };
-    let taker = order(ADA, Side::Buy, 25, 52);
+    let taker = order(ADA, OrderSide::Buy, 25, 52);
     let (market, found) = replay(&[
-        rests(order(BOB, Side::Sell, 10, 51), 1),
-        rests(order(BOB, Side::Sell, 10, 50), 2),
-        accepted(taker, 3, State::Open, (20, 10 * 50 + 10 * 51, 5)),
-        accepted(immediate, 4, State::Immediate, (5, 5 * 52, 0)),
-        rests(order(ADA, Side::Buy, 4, 10), 5),
+        rests(order(BOB, OrderSide::Sell, 10, 51), 1),
+        rests(order(BOB, OrderSide::Sell, 10, 50), 2),
+        accepted(taker, 3, OrderState::Open, (20, 10 * 50 + 10 * 51, 5)),
+        accepted(immediate, 4, OrderState::Immediate, (5, 5 * 52, 0)),
+        rests(order(ADA, OrderSide::Buy, 4, 10), 5),
         accepted(
-            order(ADA, Side::Sell, 6, 10),
+            order(ADA, OrderSide::Sell, 6, 10),
             6,
-            State::SelfTrade,
+            OrderState::SelfTrade,
             (0, 0, 0),
         ),
-        cancel(BOB, 1, Cancelled::Gone),
+        cancel(BOB, 1, OrderCancelled::Gone),
     ]);
     assert_eq!(found, Vec::<String>::new());
     let paid = 10 * 50 + 10 * 51 + 5 * 52;
@@ -90,7 +98,7 @@ fn orders_trade_at_the_price_of_who_waited_longest() {
     );
     assert_eq!(market.shares(), [[held(125, 0)], [held(75, 0)]]);
     assert_eq!(market.open(), 1);
-    let look = |bid, ask| Operation::Look {
+    let look = |bid, ask| TradingOperation::Look {
         symbol: 0,
         bid,
         ask,
@@ -102,39 +110,42 @@ fn orders_trade_at_the_price_of_who_waited_longest() {
 
 #[test]
 fn each_broken_promise_has_a_sentence() {
-    let buy = order(ADA, Side::Buy, 10, 60);
-    let first = [51, 50].map(|limit| order(BOB, Side::Sell, 10, limit));
+    let buy = order(ADA, OrderSide::Buy, 10, 60);
+    let first = [51, 50].map(|limit| order(BOB, OrderSide::Sell, 10, limit));
     let rows = [
         // A better price was there.
         (
-            accepted(buy, 3, State::Filled, (10, 510, 0)),
+            accepted(buy, 3, OrderState::Filled, (10, 510, 0)),
             "order 2 at 50 was first in line",
         ),
-        (accepted(buy, 3, State::Open, (9, 450, 1)), "became"),
+        (accepted(buy, 3, OrderState::Open, (9, 450, 1)), "became"),
         (
-            rests(order(ADA, Side::Buy, 1, 40), 2),
+            rests(order(ADA, OrderSide::Buy, 1, 40), 2),
             "which the order of position 2 has",
         ),
         (
-            rests(order(ADA, Side::Buy, 300, 40), 3),
+            rests(order(ADA, OrderSide::Buy, 300, 40), 3),
             "but needs 12000 of 10000",
         ),
         (refused(buy, Ordered::NotCovered), "but needs 600 of 10000"),
         (refused(buy, Ordered::Strange), "for no reason"),
         (
-            cancel(BOB, 2, Cancelled::Gone),
+            cancel(BOB, 2, OrderCancelled::Gone),
             "10 shares of it wait since position 2: it is lost",
         ),
         (
-            cancel(BOB, 2, Cancelled::Done(9)),
+            cancel(BOB, 2, OrderCancelled::Done(9)),
             "took 9 shares, but 10 were open",
         ),
-        (cancel(ADA, 2, Cancelled::Done(10)), "for another account"),
         (
-            cancel(ADA, 7, Cancelled::Done(10)),
+            cancel(ADA, 2, OrderCancelled::Done(10)),
+            "for another account",
+        ),
+        (
+            cancel(ADA, 7, OrderCancelled::Done(10)),
             "nothing of it was open",
         ),
-        (cancel(ADA, 7, Cancelled::Strange), "for no reason"),
+        (cancel(ADA, 7, OrderCancelled::Strange), "for no reason"),
     ];
     for (operation, sentence) in rows {
         let (_, found) = replay(&[rests(first[0], 1), rests(first[1], 2), operation]);
@@ -147,10 +158,10 @@ fn each_broken_promise_has_a_sentence() {
 
 #[test]
 fn what_may_have_happened_clouds_everything_after_it() {
-    let mut market = Market::new(2, 1, 10_000, 100);
+    let mut market = TradingModel::new(2, 1, 10_000, 100);
     assert!(!market.is_clouded());
-    market.suspect(&rests(order(ADA, Side::Buy, 1, 1), 1));
-    let nonsense = cancel(ADA, 7, Cancelled::Strange);
+    market.suspect(&rests(order(ADA, OrderSide::Buy, 1, 1), 1));
+    let nonsense = cancel(ADA, 7, OrderCancelled::Strange);
     assert_eq!(
         (market.is_clouded(), market.apply(1, &nonsense)),
         (true, Ok(()))

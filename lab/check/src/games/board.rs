@@ -6,7 +6,7 @@ use crate::compact::{Compact, compact};
 
 /// What is played. All are won by so many stones in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Game {
+pub enum GameKind {
     TicTacToe,
     ConnectFour,
     Gomoku,
@@ -17,20 +17,20 @@ const LETTERS: [u8; 3] = *b"xo.";
 
 /// A set of cells: no board has more than 225. They are numbered row by row from the top left, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Cells([u64; 4]);
+struct BoardCells([u64; 4]);
 
 /// Where the stones of a game lie.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Board {
-    game: Game,
+pub struct WitnessBoard {
+    game: GameKind,
     /// Of who moves first, and of the other.
-    stones: [Cells; 2],
+    stones: [BoardCells; 2],
 }
 
-compact!(enum Game { 0 = TicTacToe, 1 = ConnectFour, 2 = Gomoku });
-compact!(struct Board { game, stones });
+compact!(enum GameKind { 0 = TicTacToe, 1 = ConnectFour, 2 = Gomoku });
+compact!(struct WitnessBoard { game, stones });
 
-impl Compact for Cells {
+impl Compact for BoardCells {
     fn put(&self, out: &mut Vec<u8>) {
         self.0.put(out);
     }
@@ -40,7 +40,7 @@ impl Compact for Cells {
     }
 }
 
-impl Game {
+impl GameKind {
     pub const ALL: [Self; 3] = [Self::TicTacToe, Self::ConnectFour, Self::Gomoku];
 
     /// Columns, rows, and how many stones in a row win.
@@ -73,8 +73,8 @@ impl Game {
     }
 
     /// For each cell, every row of cells through it that wins.
-    fn lines(self) -> &'static [Vec<Cells>] {
-        static LINES: [OnceLock<Vec<Vec<Cells>>>; 3] = [const { OnceLock::new() }; 3];
+    fn lines(self) -> &'static [Vec<BoardCells>] {
+        static LINES: [OnceLock<Vec<Vec<BoardCells>>>; 3] = [const { OnceLock::new() }; 3];
         let [three, four, five] = &LINES;
         let lines = match self {
             Self::TicTacToe => three,
@@ -84,14 +84,14 @@ impl Game {
         lines.get_or_init(|| self.find_lines())
     }
 
-    fn find_lines(self) -> Vec<Vec<Cells>> {
+    fn find_lines(self) -> Vec<Vec<BoardCells>> {
         let mut through = vec![Vec::new(); usize::from(self.cells())];
         for first in 0..self.cells() {
             for direction in [(1, 0), (0, 1), (1, 1), (-1, 1)] {
                 let Some(cells) = self.line(first, direction) else {
                     continue;
                 };
-                let mut line = Cells::default();
+                let mut line = BoardCells::default();
                 cells.iter().for_each(|&cell| line.add(cell));
                 for cell in cells {
                     through[usize::from(cell)].push(line);
@@ -115,7 +115,7 @@ impl Game {
     }
 }
 
-impl Cells {
+impl BoardCells {
     fn place(cell: u8) -> (usize, u64) {
         (usize::from(cell / 64), 1 << (cell % 64))
     }
@@ -140,19 +140,19 @@ impl Cells {
     }
 }
 
-impl Board {
+impl WitnessBoard {
     #[must_use]
-    pub fn empty(game: Game) -> Self {
+    pub fn empty(game: GameKind) -> Self {
         Self {
             game,
-            stones: [Cells::default(); 2],
+            stones: [BoardCells::default(); 2],
         }
     }
 
     /// A letter for each cell: `x` for who moves first, `o` for the other, `.` where nothing lies. None:
     /// this is no such board.
     #[must_use]
-    pub fn parse(game: Game, letters: &[u8]) -> Option<Self> {
+    pub fn parse(game: GameKind, letters: &[u8]) -> Option<Self> {
         let mut board = Self::empty(game);
         if letters.len() != usize::from(game.cells()) {
             return None;
@@ -167,7 +167,7 @@ impl Board {
     }
 
     #[must_use]
-    pub const fn game(&self) -> Game {
+    pub const fn game(&self) -> GameKind {
         self.game
     }
 
@@ -181,8 +181,8 @@ impl Board {
         }
         let free = |cell: &u8| !self.stones.iter().any(|stones| stones.has(*cell));
         match self.game {
-            Game::TicTacToe | Game::Gomoku => Some(choice).filter(free),
-            Game::ConnectFour => {
+            GameKind::TicTacToe | GameKind::Gomoku => Some(choice).filter(free),
+            GameKind::ConnectFour => {
                 let column = (choice..self.game.cells()).step_by(self.game.columns().into());
                 column.filter(free).max()
             }
@@ -208,7 +208,7 @@ impl Board {
     }
 }
 
-impl fmt::Debug for Board {
+impl fmt::Debug for WitnessBoard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letter = |cell: u8| {
             let seat = self.stones.iter().position(|stones| stones.has(cell));
@@ -216,7 +216,7 @@ impl fmt::Debug for Board {
         };
         let columns = self.game.columns();
         for cell in 0..self.game.cells() {
-            if cell > 0 && cell % columns == 0 && self.game != Game::TicTacToe {
+            if cell > 0 && cell % columns == 0 && self.game != GameKind::TicTacToe {
                 f.write_str("/")?;
             }
             write!(f, "{}", letter(cell))?;

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use super::board::{Board, Game};
+use super::board::{GameKind, WitnessBoard};
 use crate::compact::compact;
 
 /// A match as it is. Players are numbers within the run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct State {
+pub struct MatchState {
     pub number: u64,
     /// The first moves first.
     pub players: [u16; 2],
-    pub board: Board,
+    pub board: WitnessBoard,
     /// Moves made.
     pub ply: u16,
     /// Changes so far.
@@ -21,25 +21,25 @@ pub struct State {
     pub to_move: Option<u16>,
     /// Who offers a draw.
     pub offer: Option<u16>,
-    pub ending: Option<Ending>,
+    pub ending: Option<MatchEnding>,
     pub winner: Option<u16>,
 }
 
 /// What is told of a match to whoever has changed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct MatchChange {
     pub number: u64,
     pub ply: u16,
     pub changes: u32,
     pub last: Option<u8>,
     pub to_move: Option<u16>,
-    pub ending: Option<Ending>,
+    pub ending: Option<MatchEnding>,
     pub winner: Option<u16>,
 }
 
 /// How a match ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum MatchEnding {
     Line,
     Resigned,
     Full,
@@ -51,7 +51,7 @@ pub enum Ending {
 
 /// What a player says that a move does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum MoveClaim {
     /// The match goes on.
     Ordinary,
     Wins,
@@ -59,11 +59,11 @@ pub enum Claim {
     Fills,
 }
 
-compact!(struct State {
+compact!(struct MatchState {
     number, players, board, ply, changes, last, to_move, offer, ending, winner,
 });
-compact!(struct Change { number, ply, changes, last, to_move, ending, winner });
-compact!(enum Ending {
+compact!(struct MatchChange { number, ply, changes, last, to_move, ending, winner });
+compact!(enum MatchEnding {
     0 = Line,
     1 = Resigned,
     2 = Full,
@@ -71,9 +71,9 @@ compact!(enum Ending {
     4 = Aborted,
     5 = Clock,
 });
-compact!(enum Claim { 0 = Ordinary, 1 = Wins, 2 = Fills });
+compact!(enum MoveClaim { 0 = Ordinary, 1 = Wins, 2 = Fills });
 
-impl fmt::Debug for State {
+impl fmt::Debug for MatchState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = self.players;
         let (number, board, ply, changes) = (self.number, self.board, self.ply, self.changes);
@@ -101,14 +101,14 @@ impl fmt::Debug for State {
     }
 }
 
-impl State {
+impl MatchState {
     /// A match that begins.
     #[must_use]
-    pub fn new(number: u64, game: Game, players: [u16; 2]) -> Self {
+    pub fn new(number: u64, game: GameKind, players: [u16; 2]) -> Self {
         Self {
             number,
             players,
-            board: Board::empty(game),
+            board: WitnessBoard::empty(game),
             ply: 0,
             changes: 0,
             last: None,
@@ -133,13 +133,13 @@ impl State {
 
     /// What is true of a move that can be made, by who is to move.
     #[must_use]
-    pub fn claim_of(&self, choice: u8) -> Claim {
+    pub fn claim_of(&self, choice: u8) -> MoveClaim {
         let mut next = *self;
         next.play(choice);
         match next.ending {
-            None => Claim::Ordinary,
-            Some(Ending::Full) => Claim::Fills,
-            Some(_) => Claim::Wins,
+            None => MoveClaim::Ordinary,
+            Some(MatchEnding::Full) => MoveClaim::Fills,
+            Some(_) => MoveClaim::Wins,
         }
     }
 
@@ -158,19 +158,19 @@ impl State {
         // Whoever moves has not taken the other's offer.
         self.offer = self.offer.filter(|&by| by == player);
         if self.board.has_line(seat, cell) {
-            self.over(Ending::Line, Some(player));
+            self.over(MatchEnding::Line, Some(player));
         } else if self.board.is_full() {
-            self.over(Ending::Full, None);
+            self.over(MatchEnding::Full, None);
         }
     }
 
     /// Ends otherwise than by a move.
-    pub const fn end(&mut self, ending: Ending, winner: Option<u16>) {
+    pub const fn end(&mut self, ending: MatchEnding, winner: Option<u16>) {
         self.changes += 1;
         self.over(ending, winner);
     }
 
-    const fn over(&mut self, ending: Ending, winner: Option<u16>) {
+    const fn over(&mut self, ending: MatchEnding, winner: Option<u16>) {
         self.ending = Some(ending);
         self.winner = winner;
         self.to_move = None;
@@ -184,8 +184,8 @@ impl State {
     }
 
     #[must_use]
-    pub const fn change(&self) -> Change {
-        Change {
+    pub const fn change(&self) -> MatchChange {
+        MatchChange {
             number: self.number,
             ply: self.ply,
             changes: self.changes,

@@ -1,8 +1,8 @@
 //! What can be asked of games, and what is answered.
 
 use super::{
-    board::Game,
-    state::{Change, Claim, Ending, State},
+    board::GameKind,
+    state::{MatchChange, MatchEnding, MatchState, MoveClaim},
 };
 use crate::compact::compact;
 
@@ -11,35 +11,35 @@ pub const STRANGER: u16 = u16::MAX;
 
 /// What was asked, and what was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
-    pub ask: Ask,
-    pub answer: Answer,
+pub struct ClubOperation {
+    pub ask: ClubRequest,
+    pub answer: ClubAnswer,
 }
 
 /// What can be asked. Players are numbers within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum ClubRequest {
     Challenge {
-        game: Game,
+        game: GameKind,
         player: u16,
         opponent: u16,
     },
     /// For anybody. Whoever seeks has always been as good as all others who do.
     Seek {
-        game: Game,
+        game: GameKind,
         player: u16,
     },
     Withdraw {
         player: u16,
     },
     Begin {
-        game: Game,
+        game: GameKind,
         players: [u16; 2],
     },
     Act {
         number: u64,
         player: u16,
-        deed: Deed,
+        deed: MatchDeed,
     },
     /// Somebody looks at a match, at what a player does, at a player's scores.
     Match {
@@ -60,13 +60,13 @@ pub enum Ask {
 
 /// What a player does in a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum MatchDeed {
     Move {
         /// How many moves the player has seen.
         ply: u16,
         /// A cell or, in connect four, a column; from 1.
         choice: u8,
-        claim: Option<Claim>,
+        claim: Option<MoveClaim>,
     },
     Resign,
     Abort,
@@ -76,19 +76,19 @@ pub enum Deed {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ClubAnswer {
     Challenged,
-    Seeking(Game),
+    Seeking(GameKind),
     Withdrawn,
-    Begun(State),
-    Acted(Change),
-    Refused(Refusal),
+    Begun(MatchState),
+    Acted(MatchChange),
+    Refused(ClubRefusal),
     /// None: there never was such a match, or it is forgotten.
-    Match(Option<State>),
+    Match(Option<MatchState>),
     /// None: nobody has named this player.
-    Player(Option<Activity>),
+    Player(Option<PlayerActivity>),
     /// None: no match of this player was counted.
-    Standing(Option<Tally>),
+    Standing(Option<ScoreTally>),
     /// Nothing but zeros where they never met.
     Against(Versus),
     /// No answer came.
@@ -96,7 +96,7 @@ pub enum Answer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ClubRefusal {
     SamePlayer,
     Playing {
         player: u16,
@@ -108,9 +108,9 @@ pub enum Refusal {
     NotWaiting,
     NoSuchMatch,
     NotSeated,
-    Over(State),
-    Stale(State),
-    NotYourTurn(State),
+    Over(MatchState),
+    Stale(MatchState),
+    NotYourTurn(MatchState),
     NoSuchCell,
     Taken,
     FalseClaim,
@@ -123,11 +123,11 @@ pub enum Refusal {
 
 /// What a player does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activity {
+pub enum PlayerActivity {
     Idle,
-    Challenging(u16, Game),
-    Seeking(Game),
-    Playing(State),
+    Challenging(u16, GameKind),
+    Seeking(GameKind),
+    Playing(MatchState),
 }
 
 /// Matches that count of one player against another.
@@ -140,7 +140,7 @@ pub struct Versus {
 
 /// Matches of a player that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ScoreTally {
     /// As it is told, which need not be the sum of the others.
     pub played: u64,
     pub won: u64,
@@ -148,8 +148,8 @@ pub struct Tally {
     pub drawn: u64,
 }
 
-compact!(struct Operation { ask, answer });
-compact!(enum Ask {
+compact!(struct ClubOperation { ask, answer });
+compact!(enum ClubRequest {
     0 = Challenge { game, player, opponent },
     1 = Seek { game, player },
     2 = Withdraw { player },
@@ -160,7 +160,7 @@ compact!(enum Ask {
     7 = Standing { player },
     8 = Against { player, opponent },
 });
-compact!(enum Deed {
+compact!(enum MatchDeed {
     0 = Move { ply, choice, claim },
     1 = Resign,
     2 = Abort,
@@ -168,7 +168,7 @@ compact!(enum Deed {
     4 = Accept,
     5 = Decline,
 });
-compact!(enum Answer {
+compact!(enum ClubAnswer {
     0 = Challenged,
     1 = Seeking(game),
     2 = Withdrawn,
@@ -181,7 +181,7 @@ compact!(enum Answer {
     9 = Against(versus),
     10 = Unknown,
 });
-compact!(enum Refusal {
+compact!(enum ClubRefusal {
     0 = SamePlayer,
     1 = Playing { player, number },
     2 = Waiting { player },
@@ -199,16 +199,16 @@ compact!(enum Refusal {
     14 = TooLate,
     15 = Strange,
 });
-compact!(enum Activity {
+compact!(enum PlayerActivity {
     0 = Idle,
     1 = Challenging(opponent, game),
     2 = Seeking(game),
     3 = Playing(state),
 });
 compact!(struct Versus { won, lost, drawn });
-compact!(struct Tally { played, won, lost, drawn });
+compact!(struct ScoreTally { played, won, lost, drawn });
 
-impl Ask {
+impl ClubRequest {
     /// Whether it changes nothing, whatever is answered.
     #[must_use]
     pub const fn is_reading(&self) -> bool {
@@ -219,16 +219,18 @@ impl Ask {
     }
 }
 
-impl Answer {
+impl ClubAnswer {
     /// The match that it shows.
     #[must_use]
-    pub const fn state(&self) -> Option<State> {
+    pub const fn state(&self) -> Option<MatchState> {
         match *self {
             Self::Begun(state)
             | Self::Match(Some(state))
-            | Self::Player(Some(Activity::Playing(state)))
+            | Self::Player(Some(PlayerActivity::Playing(state)))
             | Self::Refused(
-                Refusal::Over(state) | Refusal::Stale(state) | Refusal::NotYourTurn(state),
+                ClubRefusal::Over(state)
+                | ClubRefusal::Stale(state)
+                | ClubRefusal::NotYourTurn(state),
             ) => Some(state),
             _ => None,
         }
@@ -240,30 +242,34 @@ impl Answer {
             Self::Acted(change) => change.ending,
             _ => self.state().and_then(|state| state.ending),
         };
-        ending == Some(Ending::Clock)
+        ending == Some(MatchEnding::Clock)
     }
 }
 
 /// What it means that something else was answered.
-pub(super) fn meaning(told: &Answer, replayed: &Answer) -> &'static str {
+pub(super) fn meaning(told: &ClubAnswer, replayed: &ClubAnswer) -> &'static str {
     const LOST: &str = "what was answered before is lost";
     match (told, replayed) {
-        (Answer::Begun(state), Answer::Begun(_)) if state.has(STRANGER) => {
+        (ClubAnswer::Begun(state), ClubAnswer::Begun(_)) if state.has(STRANGER) => {
             "somebody else plays here"
         }
-        (Answer::Begun(_), Answer::Begun(_)) => "it is another match",
-        (Answer::Begun(_), _) => "somebody would do two things at once",
-        (Answer::Acted(told), Answer::Acted(replayed)) if told.changes < replayed.changes => LOST,
-        (Answer::Acted(_), Answer::Acted(_)) => "it has done something else",
+        (ClubAnswer::Begun(_), ClubAnswer::Begun(_)) => "it is another match",
+        (ClubAnswer::Begun(_), _) => "somebody would do two things at once",
+        (ClubAnswer::Acted(told), ClubAnswer::Acted(replayed))
+            if told.changes < replayed.changes =>
+        {
+            LOST
+        }
+        (ClubAnswer::Acted(_), ClubAnswer::Acted(_)) => "it has done something else",
         (
-            Answer::Acted(change),
-            Answer::Refused(Refusal::Stale(state) | Refusal::NotYourTurn(state)),
+            ClubAnswer::Acted(change),
+            ClubAnswer::Refused(ClubRefusal::Stale(state) | ClubRefusal::NotYourTurn(state)),
         ) if change.changes <= state.changes => LOST,
-        (Answer::Acted(_), _) => "it was not allowed",
-        (Answer::Refused(Refusal::Strange), _) => "there is no reason",
-        (Answer::Refused(_), Answer::Refused(_)) => "the reason is another",
-        (Answer::Refused(_), _) => LOST,
-        (Answer::Challenged | Answer::Seeking(_), Answer::Begun(_)) => LOST,
+        (ClubAnswer::Acted(_), _) => "it was not allowed",
+        (ClubAnswer::Refused(ClubRefusal::Strange), _) => "there is no reason",
+        (ClubAnswer::Refused(_), ClubAnswer::Refused(_)) => "the reason is another",
+        (ClubAnswer::Refused(_), _) => LOST,
+        (ClubAnswer::Challenged | ClubAnswer::Seeking(_), ClubAnswer::Begun(_)) => LOST,
         _ => "they differ",
     }
 }

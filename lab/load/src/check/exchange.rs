@@ -1,22 +1,18 @@
-//! Dealers who trade in the same few books, under keys, so that every answer is known in the end; all
+//! Traders who deal in the same few books, under keys, so that every answer is known in the end; all
 //! checked.
-
-mod answer;
-mod dealer;
 
 use std::{net::SocketAddr, sync::Arc};
 
 use turnstile_check::{Charge, exchange as model, witnesses};
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Counted, Proof, Report, When, again, compare_counts, drive, speak_resp3, unfit};
+use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
 use crate::{
-    Error,
+    Error, again,
     door::{self, field},
-    exchange::{self as workload, Books, CENTS, Door, Market, WHOLE},
+    exchange::{self as workload, Balance, Books, CENTS, Door, Market, Trader, WHOLE},
     pace::{Pace, Progress},
 };
-use dealer::Dealer;
 
 /// What to drive, and how hard.
 #[derive(Clone, Debug)]
@@ -24,7 +20,7 @@ pub struct Config {
     /// The RESP door of a server at whose exchange nobody else trades.
     pub pace: Pace,
     pub when: When,
-    /// Dealers; each has a connection of its own.
+    /// Traders; each has a connection of its own.
     pub users: usize,
     pub symbols: usize,
 }
@@ -36,7 +32,7 @@ struct Counters {
     open: u64,
 }
 
-/// Makes accounts and symbols, runs dealers against the server, and checks all that they are told.
+/// Makes accounts and symbols, runs traders against the server, and checks all that they are told.
 ///
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell positions. What
@@ -57,18 +53,18 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let (server, position) = (facts.server()?, facts.count("position")?);
     let before = Counters::ask(config.pace.address)?;
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, position);
-    let dealers = dealer::dealers(&workload, &market, position, witnesses);
-    let model = model::Market::new(
+    let traders = workload::checked(&workload, &market, position, witnesses);
+    let model = model::TradingModel::new(
         market.accounts.len(),
         market.symbols.len(),
         Market::cents_each(),
         Market::shares_each(),
     );
     let checked = (model, chronicle);
-    let settle = |dealer: &mut Dealer| again::settle(dealer, config.pace.address);
+    let settle = |trader: &mut Trader<true>| again::settle(trader, config.pace.address);
     let driven = drive(
         (&config.pace, &config.when),
-        dealers,
+        traders,
         checked,
         progress,
         settle,
@@ -112,13 +108,13 @@ fn compare_books(
     charge: &mut Charge,
     address: SocketAddr,
     market: &Market,
-    replayed: &model::Market,
+    replayed: &model::TradingModel,
 ) -> Result<(), Error> {
     let books = Books::read(address, market)?;
     for sentence in books.charge.sentences() {
         charge.add(|| sentence);
     }
-    let is = |found: &workload::Balance, known: &model::Held, unit: u128| {
+    let is = |found: &Balance, known: &model::HeldAmount, unit: u128| {
         (found.free, found.reserved)
             == (
                 unit * u128::from(known.free),
@@ -165,7 +161,7 @@ impl Counters {
     }
 }
 
-fn counted(before: Counters, after: Counters, replayed: &model::Market) -> [Counted; 2] {
+fn counted(before: Counters, after: Counters, replayed: &model::TradingModel) -> [Counted; 2] {
     let open = u64::try_from(replayed.open()).expect("a count fits 64 bits");
     [
         ("orders", before.orders, after.orders, replayed.accepted()),

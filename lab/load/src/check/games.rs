@@ -10,23 +10,20 @@ use std::{net::SocketAddr, sync::Arc};
 
 use turnstile_check::{
     Charge, Model as _,
-    games::{Ask, Club, Operation, Totals},
+    games::{Club, ClubOperation, ClubRequest, ClubTotals},
     witnesses,
 };
 use turnstile_client::{self as client, Connection, resp, resp::Value};
 
-use super::{
-    Counted, Proof, Report, When,
-    again::{self, Line},
-    compare_counts, drive, speak_resp3, unfit,
-};
+use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
 use crate::{
     Error,
+    again::{self, Line},
     door::{self, Facts, field},
     pace::{Garbled, Pace, Progress, Rhythm, Think},
     reply,
 };
-use answer::{Names, Told};
+use answer::{GamesReply, PlayerNames};
 use plan::CIRCLE;
 use steward::Steward;
 
@@ -100,7 +97,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let (server, position) = (facts.server()?, facts.count("position")?);
     let before = Counters::of(&facts)?;
     before.nobody_plays()?;
-    let names = Arc::new(Names::of_run(position, players));
+    let names = Arc::new(PlayerNames::of_run(position, players));
     tells_positions(&mut door, &names)?;
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, position);
     let steward = |witness| {
@@ -142,7 +139,7 @@ fn players(users: usize) -> u16 {
 }
 
 /// Nobody of this name waits for anything: that is refused, and must tell its position.
-fn tells_positions(door: &mut Connection, names: &Names) -> Result<(), Error> {
+fn tells_positions(door: &mut Connection, names: &PlayerNames) -> Result<(), Error> {
     let refused = door.command(&[b"GAMES.WITHDRAW", names.of(0)])?;
     let said = field(&refused, "reason").and_then(Value::as_str);
     if said != Some("not_waiting") || field(&refused, "position").is_none() {
@@ -155,7 +152,7 @@ fn tells_positions(door: &mut Connection, names: &Names) -> Result<(), Error> {
 fn compare_players(
     charge: &mut Charge,
     address: SocketAddr,
-    (names, players): (&Names, u16),
+    (names, players): (&PlayerNames, u16),
     replayed: &Club,
 ) -> Result<(), Error> {
     let socket = |error| Error::Door(client::Error::Io(error));
@@ -165,18 +162,21 @@ fn compare_players(
     let mut greets = true;
     for player in 0..players {
         let first = player / CIRCLE * CIRCLE;
-        let against =
-            (first..players.min(first + CIRCLE)).map(|opponent| Ask::Against { player, opponent });
-        let own = [Ask::Standing { player }, Ask::Player { player }];
+        let against = (first..players.min(first + CIRCLE))
+            .map(|opponent| ClubRequest::Against { player, opponent });
+        let own = [
+            ClubRequest::Standing { player },
+            ClubRequest::Player { player },
+        ];
         for ask in own.into_iter().chain(against) {
             words::put(&mut request, &ask, 0, names);
-            let hear = |bytes: &[u8]| -> Result<Option<Operation>, Garbled> {
+            let hear = |bytes: &[u8]| -> Result<Option<ClubOperation>, Garbled> {
                 let Some(whole) = reply::whole(bytes, greets)? else {
                     return Ok(None);
                 };
                 match answer::told(&bytes[whole], &ask, names)? {
-                    Told::Answered { answer, .. } => Ok(Some(Operation { ask, answer })),
-                    Told::Error(_) => Err(Garbled),
+                    GamesReply::Answered { answer, .. } => Ok(Some(ClubOperation { ask, answer })),
+                    GamesReply::Error(_) => Err(Garbled),
                 }
             };
             let found = line.ask(&request, hear).map_err(socket)?;
@@ -218,7 +218,7 @@ impl Counters {
     }
 }
 
-fn counted(before: Counters, after: Counters, replayed: Totals) -> [Counted; 5] {
+fn counted(before: Counters, after: Counters, replayed: ClubTotals) -> [Counted; 5] {
     [
         ("matches", before.begun, after.begun, replayed.begun),
         ("moves", before.moves, after.moves, replayed.moves),

@@ -19,9 +19,9 @@ use turnstile_check::{
 };
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Proof, Report, When, again, drive, speak_resp3, unfit};
+use super::{Proof, Report, When, drive, speak_resp3, unfit};
 use crate::{
-    Error,
+    Error, again,
     door::{self, field},
     pace::{Pace, Progress},
 };

@@ -21,7 +21,7 @@ pub(crate) const WHOLE: u128 = 100_000_000;
 
 /// Free and reserved, in units of 10^-8: shares have at most so many digits, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct Balance {
     pub(crate) free: u128,
     pub(crate) reserved: u128,
 }
@@ -29,9 +29,9 @@ pub(crate) struct Held {
 /// What the accounts and symbols of a market hold, in the market's order.
 #[derive(Debug, Default)]
 pub(crate) struct Books {
-    pub(crate) cash: Vec<Held>,
+    pub(crate) cash: Vec<Balance>,
     /// By account, and within it by symbol.
-    pub(crate) shares: Vec<Vec<Held>>,
+    pub(crate) shares: Vec<Vec<Balance>>,
     /// By symbol.
     pub(crate) issued: Vec<u128>,
     /// Accounts and symbols that are not there, or are listed as something else.
@@ -63,7 +63,7 @@ impl Books {
                     .charge
                     .add(|| format!("account {account} is not listed with the cash that it has"));
             }
-            let nothing = || (Held::default(), vec![Held::default(); numbers.len()]);
+            let nothing = || (Balance::default(), vec![Balance::default(); numbers.len()]);
             let (cash, shares) = found.unwrap_or_else(nothing);
             books.cash.push(cash);
             books.shares.push(shares);
@@ -90,7 +90,7 @@ impl Books {
         door: &mut Connection,
         account: &[u8],
         numbers: &BTreeMap<&[u8], usize>,
-    ) -> Result<Option<(Held, Vec<Held>)>, Error> {
+    ) -> Result<Option<(Balance, Vec<Balance>)>, Error> {
         let answer = door.command(&[b"EXCHANGE.GET-ACCOUNT", account, b"LIMIT", PAGE])?;
         if refusal(&answer).is_some() {
             self.charge.add(|| {
@@ -99,7 +99,7 @@ impl Books {
             });
             return Ok(None);
         }
-        let mut shares = vec![Held::default(); numbers.len()];
+        let mut shares = vec![Balance::default(); numbers.len()];
         let unusable = || unusable("EXCHANGE.GET-ACCOUNT", &answer);
         let positions = field(&answer, "positions").and_then(Value::as_array);
         for position in positions.ok_or_else(unusable)? {
@@ -112,14 +112,14 @@ impl Books {
     }
 }
 
-impl Held {
+impl Balance {
     pub(crate) const fn all(&self) -> u128 {
         self.free + self.reserved
     }
 }
 
 /// The cash of all accounts by their listing.
-fn listed_cash(door: &mut Connection) -> Result<BTreeMap<Vec<u8>, Held>, Error> {
+fn listed_cash(door: &mut Connection) -> Result<BTreeMap<Vec<u8>, Balance>, Error> {
     let mut listed = BTreeMap::new();
     let mut cursor: Option<String> = None;
     loop {
@@ -142,8 +142,8 @@ fn listed_cash(door: &mut Connection) -> Result<BTreeMap<Vec<u8>, Held>, Error> 
     }
 }
 
-fn held(entry: &Value) -> Option<Held> {
-    Some(Held {
+fn held(entry: &Value) -> Option<Balance> {
+    Some(Balance {
         free: units(field(entry, "free")?)?,
         reserved: units(field(entry, "reserved")?)?,
     })

@@ -36,13 +36,13 @@ pub(crate) struct Path(Vec<u64>);
 /// What a trader wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    New(New),
-    Cancel(Held),
+    New(NewOrder),
+    Cancel(RestingOrder),
 }
 
 /// A new order. Accounts and symbols are numbers within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct New {
+pub(crate) struct NewOrder {
     pub(crate) account: usize,
     pub(crate) symbol: usize,
     pub(crate) side: Side,
@@ -55,7 +55,7 @@ pub(crate) struct New {
 
 /// An order that may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub(crate) struct RestingOrder {
     pub(crate) order: u64,
     pub(crate) account: usize,
     /// Where its trader remembers it for the proof.
@@ -72,7 +72,7 @@ pub(crate) struct Flow {
     /// Whether the door has orders that do not wait.
     immediate: bool,
     wishes: u64,
-    held: VecDeque<Held>,
+    held: VecDeque<RestingOrder>,
 }
 
 impl Path {
@@ -129,14 +129,14 @@ impl Flow {
 
     /// Remembers an order that rests, to cancel it one day; the oldest is forgotten when there are
     /// too many.
-    pub(crate) fn rests(&mut self, held: Held) {
+    pub(crate) fn rests(&mut self, held: RestingOrder) {
         if self.held.len() == self.held.capacity() {
             self.held.pop_front();
         }
         self.held.push_back(held);
     }
 
-    fn order(&mut self) -> New {
+    fn order(&mut self) -> NewOrder {
         let dice = &mut self.dice;
         let accounts = u64::try_from(self.accounts.len()).expect("accounts are bounded");
         let account = index(dice.below(accounts));
@@ -153,7 +153,7 @@ impl Flow {
             Side::Buy => middle + 2 - away,
             Side::Sell => middle + away - 2,
         };
-        New {
+        NewOrder {
             account: self.accounts[account],
             symbol: index(dice.below(self.symbols)),
             side,
@@ -185,7 +185,7 @@ mod tests {
             if let Wish::New(new) = wish {
                 let account = new.account;
                 let place = 0;
-                flow.rests(Held {
+                flow.rests(RestingOrder {
                     order,
                     account,
                     place,
@@ -226,7 +226,7 @@ mod tests {
         let waits = |wish: &Wish| {
             !matches!(
                 wish,
-                Wish::New(New {
+                Wish::New(NewOrder {
                     immediate: true,
                     ..
                 })
@@ -243,7 +243,7 @@ mod tests {
         let mut cancels = 0_u32;
         for (wish, number) in wishes.iter().zip(&mut orders) {
             match wish {
-                Wish::New(new) => resting.push_back(Held {
+                Wish::New(new) => resting.push_back(RestingOrder {
                     order: number,
                     account: new.account,
                     place: 0,

@@ -11,7 +11,7 @@ use turnstile_stats::units::Count;
 
 use super::{
     Config, Market, Trader,
-    books::{Books, Held},
+    books::{Balance, Books},
     statuses::{self, Statuses},
 };
 use crate::{
@@ -79,7 +79,7 @@ pub(super) fn prove(
     config: &Config,
     market: &Market,
     before: Option<&Counters>,
-    totals: &Totals<Trader>,
+    totals: &Totals<Trader<false>>,
 ) -> Result<Proof, Error> {
     let mut proof = Proof::of_run(config, market, totals);
     match proof.reconcile(config, market, before, totals) {
@@ -97,7 +97,7 @@ pub(super) fn prove(
 
 impl Proof {
     /// What the generator knows.
-    fn of_run(config: &Config, market: &Market, totals: &Totals<Trader>) -> Self {
+    fn of_run(config: &Config, market: &Market, totals: &Totals<Trader<false>>) -> Self {
         let (order, unknown) = acknowledged(&totals.tally);
         let left_out = totals.users.iter().map(|trader| trader.sent().1);
         Self {
@@ -142,7 +142,7 @@ impl Proof {
         config: &Config,
         market: &Market,
         before: Option<&Counters>,
-        totals: &Totals<Trader>,
+        totals: &Totals<Trader<false>>,
     ) -> Result<(), Error> {
         let statuses = statuses::ask(config, market, &totals.users)?;
         self.statuses = statuses.asked;
@@ -196,7 +196,7 @@ impl Proof {
         before: &Counters,
         after: &Counters,
         statuses: &Statuses,
-        totals: &Totals<Trader>,
+        totals: &Totals<Trader<false>>,
     ) {
         self.orders_by_server = after.orders.saturating_sub(before.orders);
         self.trades = after.trades.saturating_sub(before.trades);
@@ -235,7 +235,7 @@ impl Proof {
 
     fn judge_shares(&mut self, market: &Market, books: &Books) {
         let each = units(market.shares_each) * wide(market.accounts.len());
-        let mut all = Held::default();
+        let mut all = Balance::default();
         for (number, symbol) in market.symbols.iter().enumerate() {
             let held = sum(books.shares.iter().map(|shares| &shares[number]));
             let issued = books.issued[number];
@@ -305,8 +305,8 @@ fn acknowledged(tally: &Tally) -> (u64, u64) {
     (order.done, order.unknown + cancel.unknown)
 }
 
-fn sum<'a>(all: impl Iterator<Item = &'a Held>) -> Held {
-    all.fold(Held::default(), |sum, held| Held {
+fn sum<'a>(all: impl Iterator<Item = &'a Balance>) -> Balance {
+    all.fold(Balance::default(), |sum, held| Balance {
         free: sum.free + held.free,
         reserved: sum.reserved + held.reserved,
     })

@@ -8,7 +8,7 @@ use turnstile_client::{Connection, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal, OrderId, Side};
 use turnstile_xml::client::{Outgoing, Part, Replies, Reply, ReplyKind};
 
-use super::{Config, Door, Market, Trader, market::connect_xml, proof::text, trader::Sent};
+use super::{Config, Door, Market, Trader, market::connect_xml, proof::text, trader::SentOrder};
 use crate::{
     Error,
     door::{self, field},
@@ -22,7 +22,7 @@ const SCALE: u8 = CASH_SCALE / 2;
 
 /// What was executed: shares in units of 10^-4, value in units of 10^-8, and how many executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Executed {
+pub(super) struct ExecutedSum {
     pub(super) shares: u128,
     pub(super) value: u128,
     pub(super) count: u64,
@@ -31,8 +31,8 @@ pub(super) struct Executed {
 /// What one account bought and sold of one symbol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Dealt {
-    pub(super) bought: Executed,
-    pub(super) sold: Executed,
+    pub(super) bought: ExecutedSum,
+    pub(super) sold: ExecutedSum,
 }
 
 /// What the statuses say.
@@ -48,13 +48,17 @@ pub(super) struct Statuses {
 
 /// The status of one order.
 #[derive(Clone, Copy, Debug, Default)]
-struct Status {
+struct OrderStatus {
     open: bool,
-    executed: Executed,
+    executed: ExecutedSum,
 }
 
 /// Asks for the status of every order that the traders remember, through the door that was driven.
-pub(super) fn ask(config: &Config, market: &Market, traders: &[Trader]) -> Result<Statuses, Error> {
+pub(super) fn ask(
+    config: &Config,
+    market: &Market,
+    traders: &[Trader<false>],
+) -> Result<Statuses, Error> {
     let mut statuses = Statuses {
         asked: 0,
         charge: Charge::default(),
@@ -62,7 +66,7 @@ pub(super) fn ask(config: &Config, market: &Market, traders: &[Trader]) -> Resul
         dealt: vec![Dealt::default(); market.accounts.len() * market.symbols.len()],
     };
     let sent = traders.iter().flat_map(|trader| trader.sent().0);
-    let sent: Vec<Sent> = sent.copied().collect();
+    let sent: Vec<SentOrder> = sent.copied().collect();
     match config.door {
         Door::Resp => statuses.ask_resp(config.pace.address, &sent, market)?,
         Door::Xml => statuses.ask_xml(config.pace.address, &sent, market)?,
@@ -94,7 +98,7 @@ impl Statuses {
     fn ask_resp(
         &mut self,
         address: SocketAddr,
-        sent: &[Sent],
+        sent: &[SentOrder],
         market: &Market,
     ) -> Result<(), Error> {
         let mut door = door::connect(address)?;
@@ -111,7 +115,7 @@ impl Statuses {
 
     fn hear_resp(
         &mut self,
-        sent: &Sent,
+        sent: &SentOrder,
         door: &mut Connection,
         market: &Market,
     ) -> Result<(), Error> {
@@ -126,7 +130,7 @@ impl Statuses {
     fn ask_xml(
         &mut self,
         address: SocketAddr,
-        sent: &[Sent],
+        sent: &[SentOrder],
         market: &Market,
     ) -> Result<(), Error> {
         let mut door = connect_xml(address)?;
@@ -141,7 +145,7 @@ impl Statuses {
         Ok(())
     }
 
-    fn hear_xml(&mut self, batch: &[Sent], answer: &[u8]) -> Result<(), Error> {
+    fn hear_xml(&mut self, batch: &[SentOrder], answer: &[u8]) -> Result<(), Error> {
         let unusable = || Error::Preparation {
             command: "query",
             answer: String::from_utf8_lossy(answer).chars().take(200).collect(),
@@ -158,7 +162,7 @@ impl Statuses {
     }
 
     /// Compares a status with what was acknowledged, and adds it to what its account dealt.
-    fn judge(&mut self, sent: &Sent, status: Status) {
+    fn judge(&mut self, sent: &SentOrder, status: OrderStatus) {
         self.asked += 1;
         let (order, shares) = (sent.order, status.executed.shares);
         let acknowledged = Decimal::new(sent.executed.into(), 0).at_scale(SCALE);
@@ -182,7 +186,7 @@ impl Statuses {
         }
     }
 
-    fn contradicts(&mut self, sent: &Sent, answer: &str) {
+    fn contradicts(&mut self, sent: &SentOrder, answer: &str) {
         self.asked += 1;
         let order = sent.order;
         self.charge.add(|| {
@@ -193,7 +197,7 @@ impl Statuses {
 }
 
 /// A status in RESP; none when it is not of this order.
-fn read_resp(answer: &Value, sent: &Sent, market: &Market) -> Option<Status> {
+fn read_resp(answer: &Value, sent: &SentOrder, market: &Market) -> Option<OrderStatus> {
     let is = |name, expected: &[u8]| Some(field(answer, name)?.as_bytes()? == expected);
     let side = if sent.side == Side::Buy {
         "buy"
@@ -213,9 +217,9 @@ fn read_resp(answer: &Value, sent: &Sent, market: &Market) -> Option<Status> {
     if !same {
         return None;
     }
-    let mut status = Status {
+    let mut status = OrderStatus {
         open: is("state", b"open")?,
-        ..Status::default()
+        ..OrderStatus::default()
     };
     for execution in field(answer, "executions")?.as_array()? {
         let number = |name| scaled(Decimal::parse(text(field(execution, name)?)?.as_bytes()).ok()?);
@@ -225,11 +229,11 @@ fn read_resp(answer: &Value, sent: &Sent, market: &Market) -> Option<Status> {
 }
 
 /// A status in XML; none when it is not of this order.
-fn read_xml(reply: &Reply<'_>, sent: &Sent) -> Option<Status> {
+fn read_xml(reply: &Reply<'_>, sent: &SentOrder) -> Option<OrderStatus> {
     if reply.kind != ReplyKind::Status || reply.order() != Some(OrderId(sent.order)) {
         return None;
     }
-    let mut status = Status::default();
+    let mut status = OrderStatus::default();
     for part in &reply.parts {
         match *part {
             Part::Open { .. } => status.open = true,
@@ -254,7 +258,7 @@ fn sum<'a>(all: impl Iterator<Item = &'a Dealt>) -> Dealt {
     })
 }
 
-impl Status {
+impl OrderStatus {
     const fn execute(&mut self, shares: u128, price: u128) {
         self.executed.shares += shares;
         self.executed.value += shares * price;
@@ -262,7 +266,7 @@ impl Status {
     }
 }
 
-impl Executed {
+impl ExecutedSum {
     const fn add(&mut self, other: &Self) {
         self.shares += other.shares;
         self.value += other.value;

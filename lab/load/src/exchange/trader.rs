@@ -1,16 +1,25 @@
-//! A trader: one connection, four accounts, and the flow of its orders.
+//! A trader: sends orders and cancels the oldest that it holds, over either door. With a witness it asks
+//! under keys until each answer is known, looks at the books, and tells all that it hears.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
+use turnstile_check::{
+    Seen, Witness,
+    exchange::{LimitOrder, OrderCancelled, OrderSide, OrderState, Ordered, TradingOperation},
+};
+use turnstile_client::resp;
 use turnstile_exchange::Side;
 
 use super::{
     Config, Door, Market,
-    flow::{Flow, Held, New, Path, Wish},
-    wire::{Opened, Told},
+    answer::{self, ExchangeReply},
+    flow::{Flow, NewOrder, Path, RestingOrder, Wish},
+    wire::{OpenedOrder, TraderReply},
 };
 use crate::{
+    again::{self, Ask, Insistent, KEY_WORDS, Unanswered},
     pace::{Answer, Garbled, Heard, User},
+    reply,
     seed::Dice,
 };
 
@@ -18,22 +27,35 @@ use crate::{
 /// remembers the newest four million that have ended.
 const SENT_MAX: usize = 2 << 20;
 
-/// One trader. Everything it will need is allocated when it is made.
+/// With a witness, one of so many requests looks at the best prices of a book.
+const LOOKS_ONE_IN: u64 = 8;
+
+/// One trader, with a witness if it is `CHECKED`. Everything it will need is allocated when it is made.
 #[derive(Debug)]
-pub struct Trader {
+pub(crate) struct Trader<const CHECKED: bool> {
     door: Door,
     market: Arc<Market>,
     flow: Flow,
     asks_left: u64,
-    /// The orders that were accepted last, the n-th of all in place n modulo capacity.
-    sent: Vec<Sent>,
+    /// The orders that were accepted last, the n-th of all in place n modulo capacity; none where a
+    /// witness is told.
+    sent: Vec<SentOrder>,
     /// How many orders were accepted.
     accepted: usize,
+    checked: Option<Checked>,
+}
+
+/// What a trader with a witness needs besides.
+#[derive(Debug)]
+struct Checked {
+    witness: Witness<TradingOperation>,
+    unanswered: Unanswered<TraderRequest>,
+    dice: Dice,
 }
 
 /// An order that was accepted, and what the server has told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct SentOrder {
     pub(super) order: u64,
     /// Numbers within the run.
     pub(super) account: u16,
@@ -45,36 +67,68 @@ pub(super) struct Sent {
     pub(super) ended: bool,
 }
 
-const _: () = assert!(size_of::<Sent>() == 16);
+const _: () = assert!(size_of::<SentOrder>() == 16);
 
-/// What a trader asked.
+/// What a trader asked. The key means something only where a witness is told.
 #[derive(Clone, Copy, Debug)]
-pub enum Ask {
-    Order {
-        account: usize,
-        symbol: usize,
-        side: Side,
-    },
-    Cancel(Held),
+pub(crate) enum TraderRequest {
+    Order { new: NewOrder, key: u64 },
+    Cancel { held: RestingOrder, key: u64 },
+    Look { symbol: usize },
 }
 
-/// The traders of a run.
-pub(super) fn traders(config: &Config, market: &Arc<Market>) -> Vec<Trader> {
+/// The traders of a run whose answers nobody checks.
+pub(super) fn traders(config: &Config, market: &Arc<Market>) -> Vec<Trader<false>> {
     let path = Arc::new(Path::of_seed(config.pace.seed));
+    let remembered = (SENT_MAX / config.users.max(1)).max(64);
     (0..config.users)
-        .map(|number| Trader::new(config, number, market, &path))
+        .map(|number| Trader::new(config, number, market, &path, remembered))
         .collect()
 }
 
-impl Trader {
-    fn new(config: &Config, number: usize, market: &Arc<Market>, path: &Arc<Path>) -> Self {
-        let user = u64::try_from(number).expect("users are bounded");
-        let remembered = (SENT_MAX / config.users.max(1)).max(64);
+/// The traders of a run that begins at this position, whose answers are checked.
+pub(crate) fn checked(
+    config: &Config,
+    market: &Arc<Market>,
+    position: u64,
+    witnesses: Vec<Witness<TradingOperation>>,
+) -> Vec<Trader<true>> {
+    let path = Arc::new(Path::of_seed(config.pace.seed));
+    let trader = |witness: Witness<TradingOperation>| {
+        let number = witness.user();
+        let mut trader = Trader::new(config, number, market, &path, 0);
+        trader.checked = Some(Checked {
+            witness,
+            unanswered: Unanswered::new(position, number, config.pace.pipeline),
+            dice: Dice::of_user(!config.pace.seed, wide(number)),
+        });
+        trader
+    };
+    witnesses.into_iter().map(trader).collect()
+}
+
+fn wide(number: usize) -> u64 {
+    u64::try_from(number).expect("users and symbols are bounded")
+}
+
+fn narrow(number: usize) -> u16 {
+    u16::try_from(number).expect("at most 1,000 accounts and symbols")
+}
+
+impl<const CHECKED: bool> Trader<CHECKED> {
+    /// A trader that remembers so many orders.
+    fn new(
+        config: &Config,
+        number: usize,
+        market: &Arc<Market>,
+        path: &Arc<Path>,
+        remembered: usize,
+    ) -> Self {
         Self {
             door: config.door,
             market: Arc::clone(market),
             flow: Flow::new(
-                Dice::of_user(config.pace.seed, user),
+                Dice::of_user(config.pace.seed, wide(number)),
                 Arc::clone(path),
                 market.accounts_of(number),
                 market.symbols.len(),
@@ -84,23 +138,23 @@ impl Trader {
             asks_left: u64::MAX,
             sent: Vec::with_capacity(remembered),
             accepted: 0,
+            checked: None,
         }
     }
 
     /// The same trader, who asks once.
-    pub(super) const fn once(mut self) -> Self {
+    pub(super) fn once(mut self) -> Self {
         self.asks_left = 1;
         self
     }
 
     /// The orders that were accepted last, and how many more there were.
-    pub(super) fn sent(&self) -> (&[Sent], u64) {
-        let left_out = u64::try_from(self.accepted - self.sent.len());
-        (&self.sent, left_out.expect("a count fits 64 bits"))
+    pub(super) fn sent(&self) -> (&[SentOrder], u64) {
+        (&self.sent, wide(self.accepted - self.sent.len()))
     }
 
     /// Remembers an order instead of the oldest one; says where.
-    fn remember(&mut self, sent: Sent) -> usize {
+    fn remember(&mut self, sent: SentOrder) -> usize {
         let place = self.accepted % self.sent.capacity();
         self.accepted += 1;
         if place < self.sent.len() {
@@ -112,7 +166,7 @@ impl Trader {
     }
 
     /// Takes an answer by which nothing of an order is open any more.
-    fn ended(&mut self, held: &Held) {
+    fn ended(&mut self, held: &RestingOrder) {
         let sent = &mut self.sent[held.place];
         // Else its place has been given to a newer one.
         if sent.order == held.order {
@@ -120,103 +174,287 @@ impl Trader {
         }
     }
 
-    fn opened(&mut self, opened: Opened, account: usize, symbol: usize, side: Side) {
-        let Opened {
+    fn opened(&mut self, opened: OpenedOrder, new: &NewOrder) {
+        let OpenedOrder {
             order,
             rests,
             executed,
         } = opened;
-        let narrow = |number| u16::try_from(number).expect("at most 1,000 of each");
-        let place = self.remember(Sent {
+        let place = self.remember(SentOrder {
             order,
-            account: narrow(account),
-            symbol: narrow(symbol),
-            side,
+            account: narrow(new.account),
+            symbol: narrow(new.symbol),
+            side: new.side,
             executed,
             ended: !rests,
         });
         if rests {
-            self.flow.rests(Held {
-                order,
-                account,
-                place,
-            });
+            self.rests(order, new, place);
+        }
+    }
+
+    fn rests(&mut self, order: u64, new: &NewOrder, place: usize) {
+        let account = new.account;
+        self.flow.rests(RestingOrder {
+            order,
+            account,
+            place,
+        });
+    }
+
+    /// Reads an answer that nobody checks.
+    fn hear_briefly<'a>(
+        &mut self,
+        what: &TraderRequest,
+        bytes: &'a [u8],
+    ) -> Result<Option<Heard<'a>>, Garbled> {
+        let Some((told, length)) = self.door.hear(bytes)? else {
+            return Ok(None);
+        };
+        let answer = match (told, what) {
+            (TraderReply::Error(code), _) => Answer::Error(code),
+            (TraderReply::Refused(reason), what) => {
+                if let TraderRequest::Cancel { held, .. } = what
+                    && reason == self.door.not_open()
+                {
+                    self.ended(held);
+                }
+                Answer::Refused(reason)
+            }
+            (TraderReply::Cancelled, TraderRequest::Cancel { held, .. }) => {
+                self.ended(held);
+                Answer::Done
+            }
+            (TraderReply::Opened(opened), TraderRequest::Order { new, .. }) => {
+                self.opened(opened, new);
+                Answer::Done
+            }
+            (TraderReply::Cancelled | TraderReply::Opened(_), _) => return Err(Garbled),
+        };
+        Ok(Some(Heard { length, answer }))
+    }
+
+    /// Reads an answer, and tells the witness.
+    fn hear_whole<'a>(
+        &mut self,
+        ask: &Ask<TraderRequest>,
+        bytes: &'a [u8],
+    ) -> Result<Option<Heard<'a>>, Garbled> {
+        let Some(whole) = reply::whole(bytes, ask.greets)? else {
+            return Ok(None);
+        };
+        let length = whole.end;
+        let reply = &bytes[whole];
+        let told = match ask.what {
+            TraderRequest::Order { .. } => answer::ordered(reply)?,
+            TraderRequest::Cancel { .. } => answer::cancelled(reply)?,
+            TraderRequest::Look { .. } => answer::top(reply)?,
+        };
+        let (seen, operation, answer) = match (told, &ask.what) {
+            (ExchangeReply::Error(code), what) => {
+                let unknown = what.unknown().filter(|_one| reply::is_unknown(code));
+                self.tell(unknown.map(|operation| (Seen::Unknown, operation)));
+                let answer = Answer::Error(code);
+                return Ok(Some(Heard { length, answer }));
+            }
+            (
+                ExchangeReply::Ordered {
+                    position,
+                    answer,
+                    refused,
+                },
+                TraderRequest::Order { new, .. },
+            ) => {
+                if let Ordered::Accepted { order, ticket } = answer
+                    && ticket.state == OrderState::Open
+                {
+                    self.rests(order, new, 0);
+                }
+                (Seen::At(position), ordered(new, answer), refused)
+            }
+            (
+                ExchangeReply::Cancelled {
+                    position,
+                    answer,
+                    refused,
+                },
+                TraderRequest::Cancel { held, .. },
+            ) => (Seen::At(position), cancelled(held, answer), refused),
+            (ExchangeReply::Seen { bid, ask }, TraderRequest::Look { symbol }) => {
+                let symbol = narrow(*symbol);
+                let look = TradingOperation::Look { symbol, bid, ask };
+                (Seen::Reading, look, None)
+            }
+            _ => return Err(Garbled),
+        };
+        self.tell(Some((seen, operation)));
+        let answer = answer.map_or(Answer::Done, Answer::Refused);
+        Ok(Some(Heard { length, answer }))
+    }
+
+    /// Tells the witness what was heard, or that nothing was done.
+    fn tell(&mut self, heard: Option<(Seen, TradingOperation)>) {
+        let Some(checked) = &mut self.checked else {
+            return;
+        };
+        match heard {
+            Some((seen, operation)) => checked.witness.hears(seen, operation),
+            None => checked.witness.hears_nothing(),
         }
     }
 }
 
-impl User for Trader {
-    type Ask = Ask;
+fn ordered(new: &NewOrder, answer: Ordered) -> TradingOperation {
+    let order = LimitOrder {
+        account: narrow(new.account),
+        symbol: narrow(new.symbol),
+        side: match new.side {
+            Side::Buy => OrderSide::Buy,
+            Side::Sell => OrderSide::Sell,
+        },
+        quantity: new.quantity,
+        limit: new.price,
+        immediate: new.immediate,
+    };
+    TradingOperation::Order { order, answer }
+}
 
-    const OPERATIONS: &'static [&'static str] = &["order", "cancel"];
+fn cancelled(held: &RestingOrder, answer: OrderCancelled) -> TradingOperation {
+    TradingOperation::Cancel {
+        account: narrow(held.account),
+        order: held.order,
+        answer,
+    }
+}
 
-    const REQUEST_BYTES_MAX: usize = 512;
+impl TraderRequest {
+    /// The same without an answer; nothing of what changes nothing.
+    fn unknown(&self) -> Option<TradingOperation> {
+        match self {
+            Self::Order { new, .. } => Some(ordered(new, Ordered::Unknown)),
+            Self::Cancel { held, .. } => Some(cancelled(held, OrderCancelled::Unknown)),
+            Self::Look { .. } => None,
+        }
+    }
+}
 
-    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask> {
-        self.asks_left = self.asks_left.checked_sub(1)?;
-        Some(match self.flow.next() {
-            Wish::Cancel(held) => {
-                self.door.put_cancel(out, &self.market, held);
-                Ask::Cancel(held)
-            }
-            Wish::New(new) => {
-                self.door.put_new(out, &self.market, &new);
-                let New {
-                    account,
-                    symbol,
-                    side,
-                    ..
-                } = new;
-                Ask::Order {
-                    account,
-                    symbol,
-                    side,
-                }
-            }
-        })
+impl<const CHECKED: bool> Insistent for Trader<CHECKED> {
+    type What = TraderRequest;
+
+    fn unanswered(&mut self) -> &mut Unanswered<TraderRequest> {
+        let checked = self.checked.as_mut();
+        &mut checked
+            .expect("only traders with a witness insist")
+            .unanswered
     }
 
-    fn operation(ask: &Ask) -> usize {
-        match ask {
-            Ask::Order { .. } => 0,
-            Ask::Cancel(_) => 1,
+    fn choose(&mut self) -> TraderRequest {
+        let mut key = 0;
+        if let Some(checked) = &mut self.checked {
+            checked.witness.asks();
+            if checked.dice.below(LOOKS_ONE_IN) == 0 {
+                let symbol = checked.dice.below(wide(self.market.symbols.len()));
+                let symbol = usize::try_from(symbol).expect("symbols are bounded");
+                return TraderRequest::Look { symbol };
+            }
+            key = checked.unanswered.next_key();
+        }
+        match self.flow.next() {
+            Wish::New(new) => TraderRequest::Order { new, key },
+            Wish::Cancel(held) => TraderRequest::Cancel { held, key },
         }
     }
 
-    fn hear<'a>(&mut self, ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
-        let Some((told, length)) = self.door.hear(bytes)? else {
-            return Ok(None);
-        };
-        let answer = match (told, *ask) {
-            (Told::Error(code), _) => Answer::Error(code),
-            (Told::Refused(reason), ask) => {
-                if let Ask::Cancel(held) = ask
-                    && reason == self.door.not_open()
-                {
-                    self.ended(&held);
-                }
-                Answer::Refused(reason)
+    fn put(&mut self, out: &mut Vec<u8>, what: &TraderRequest) {
+        let more = if CHECKED { KEY_WORDS } else { 0 };
+        let key = match what {
+            TraderRequest::Order { new, key } => {
+                self.door.put_new(out, &self.market, new, more);
+                *key
             }
-            (Told::Cancelled, Ask::Cancel(held)) => {
-                self.ended(&held);
-                Answer::Done
+            TraderRequest::Cancel { held, key } => {
+                self.door.put_cancel(out, &self.market, *held, more);
+                *key
             }
-            (
-                Told::Opened(opened),
-                Ask::Order {
-                    account,
-                    symbol,
-                    side,
-                },
-            ) => {
-                self.opened(opened, account, symbol, side);
-                Answer::Done
-            }
-            (Told::Cancelled, Ask::Order { .. }) | (Told::Opened(_), Ask::Cancel(_)) => {
-                return Err(Garbled);
+            TraderRequest::Look { symbol } => {
+                let symbol = self.market.symbols[*symbol].as_bytes();
+                return resp::put_command(out, &[b"EXCHANGE.GET-DEPTH", symbol, b"LEVELS", b"1"]);
             }
         };
-        Ok(Some(Heard { length, answer }))
+        if let Some(checked) = &mut self.checked {
+            checked.unanswered.put_key(out, key);
+        }
+    }
+
+    fn gives_up(&mut self, what: &TraderRequest) {
+        let unknown = what.unknown();
+        self.tell(unknown.map(|operation| (Seen::Unknown, operation)));
+    }
+}
+
+impl<const CHECKED: bool> User for Trader<CHECKED> {
+    type Ask = Ask<TraderRequest>;
+
+    const OPERATIONS: &'static [&'static str] = if CHECKED {
+        &["order", "cancel", "look"]
+    } else {
+        &["order", "cancel"]
+    };
+
+    const REQUEST_BYTES_MAX: usize = 512;
+
+    fn at(&mut self, now: Instant) {
+        if let Some(checked) = &mut self.checked {
+            checked.witness.at(now);
+        }
+    }
+
+    fn connected(&mut self) {
+        if let Some(checked) = &mut self.checked {
+            checked.unanswered.connected();
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        let checked = self.checked.as_ref();
+        checked.is_some_and(|checked| !checked.unanswered.is_empty())
+    }
+
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<TraderRequest>> {
+        if self.checked.is_some() {
+            return Some(again::ask(self, out));
+        }
+        self.asks_left = self.asks_left.checked_sub(1)?;
+        let what = self.choose();
+        self.put(out, &what);
+        let greets = false;
+        Some(Ask { greets, what })
+    }
+
+    fn operation(ask: &Ask<TraderRequest>) -> usize {
+        match ask.what {
+            TraderRequest::Order { .. } => 0,
+            TraderRequest::Cancel { .. } => 1,
+            TraderRequest::Look { .. } => 2,
+        }
+    }
+
+    fn hear<'a>(
+        &mut self,
+        ask: &Ask<TraderRequest>,
+        bytes: &'a [u8],
+    ) -> Result<Option<Heard<'a>>, Garbled> {
+        if self.checked.is_some() {
+            self.hear_whole(ask, bytes)
+        } else {
+            self.hear_briefly(&ask.what, bytes)
+        }
+    }
+
+    fn lost(&mut self, ask: &Ask<TraderRequest>) {
+        if let Some(checked) = &mut self.checked {
+            checked.unanswered.lose(ask.what);
+        }
     }
 }
 
@@ -225,28 +463,36 @@ mod tests {
     use super::*;
     use crate::exchange::tests::config;
 
-    fn open(trader: &mut Trader, order: u64, rests: bool, executed: u8) {
-        let opened = Opened {
+    fn open(trader: &mut Trader<false>, order: u64, rests: bool, executed: u8) {
+        let opened = OpenedOrder {
             order,
             rests,
             executed,
         };
-        trader.opened(opened, 3, 1, Side::Sell);
+        let new = NewOrder {
+            account: 3,
+            symbol: 1,
+            side: Side::Sell,
+            quantity: 9,
+            price: 100,
+            immediate: false,
+        };
+        trader.opened(opened, &new);
     }
 
     #[test]
     fn the_newest_orders_are_remembered_with_what_was_told_of_them() {
         let mut config = config(Door::Resp);
-        config.users = SENT_MAX;
+        config.users = 2;
         let market = Arc::new(Market::named(&config, 1));
         let path = Arc::new(Path::of_seed(1));
-        let mut trader = Trader::new(&config, 0, &market, &path);
+        let mut trader = Trader::new(&config, 0, &market, &path, 64);
         for order in 0..64 {
             open(&mut trader, order, true, 0);
         }
         open(&mut trader, 64, true, 5);
         open(&mut trader, 65, false, 7);
-        let held = |order, place| Held {
+        let held = |order, place| RestingOrder {
             order,
             account: 3,
             place,
@@ -254,7 +500,7 @@ mod tests {
         // The first has been forgotten for the one in its place.
         trader.ended(&held(0, 0));
         trader.ended(&held(2, 2));
-        let sent = |order, executed, ended| Sent {
+        let sent = |order, executed, ended| SentOrder {
             order,
             account: 3,
             symbol: 1,

@@ -9,7 +9,7 @@ use turnstile_xml::{
 
 use super::{
     Door, Market,
-    flow::{Held, New},
+    flow::{NewOrder, RestingOrder},
 };
 use crate::{door::code, pace::Garbled};
 
@@ -18,8 +18,8 @@ const PRICE_SCALE: u8 = 2;
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told<'a> {
-    Opened(Opened),
+pub(super) enum TraderReply<'a> {
+    Opened(OpenedOrder),
     Cancelled,
     Refused(&'a [u8]),
     Error(&'a [u8]),
@@ -27,7 +27,7 @@ pub(super) enum Told<'a> {
 
 /// An order that was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Opened {
+pub(super) struct OpenedOrder {
     pub(super) order: u64,
     /// It may be on the book.
     pub(super) rests: bool,
@@ -44,48 +44,36 @@ impl Door {
         }
     }
 
-    pub(super) fn put_new(self, out: &mut Vec<u8>, market: &Market, new: &New) {
-        let (account, symbol) = (&market.accounts[new.account], &market.symbols[new.symbol]);
-        let price = Decimal::new(new.price, PRICE_SCALE);
+    /// Appends an order, which so many more words follow: none over XML.
+    pub(super) fn put_new(self, out: &mut Vec<u8>, market: &Market, new: &NewOrder, more: usize) {
         match self {
-            Self::Resp => {
-                resp::put_count(out, b'*', if new.immediate { 7 } else { 6 });
-                resp::put_bulk(out, b"EXCHANGE.PLACE-ORDER");
-                resp::put_bulk(out, account.as_bytes());
-                resp::put_bulk(out, symbol.as_bytes());
-                resp::put_bulk(
-                    out,
-                    if new.side == Side::Buy {
-                        b"BUY"
-                    } else {
-                        b"SELL"
-                    },
-                );
-                put_number(out, new.quantity, 0);
-                put_number(out, price.units(), price.scale());
-                if new.immediate {
-                    resp::put_bulk(out, b"IOC");
-                }
-            }
+            Self::Resp => put_order(out, market, new, more),
             Self::Xml => {
-                let mut request = Outgoing::transactions(out, account);
-                request.order(symbol, new.side, Decimal::new(new.quantity, 0), price);
+                let (quantity, price) = (Decimal::new(new.quantity, 0), price(new));
+                let mut request = Outgoing::transactions(out, &market.accounts[new.account]);
+                request.order(&market.symbols[new.symbol], new.side, quantity, price);
                 request.finish();
             }
         }
     }
 
-    pub(super) fn put_cancel(self, out: &mut Vec<u8>, market: &Market, held: Held) {
-        let account = &market.accounts[held.account];
+    /// Appends a cancellation, which so many more words follow: none over XML.
+    pub(super) fn put_cancel(
+        self,
+        out: &mut Vec<u8>,
+        market: &Market,
+        held: RestingOrder,
+        more: usize,
+    ) {
         match self {
             Self::Resp => {
-                resp::put_count(out, b'*', 3);
+                resp::put_count(out, b'*', 3 + more);
                 resp::put_bulk(out, b"EXCHANGE.CANCEL-ORDER");
-                resp::put_bulk(out, account.as_bytes());
+                resp::put_bulk(out, market.accounts[held.account].as_bytes());
                 put_number(out, held.order, 0);
             }
             Self::Xml => {
-                let mut request = Outgoing::transactions(out, account);
+                let mut request = Outgoing::transactions(out, &market.accounts[held.account]);
                 request.cancel(OrderId(held.order));
                 request.finish();
             }
@@ -94,12 +82,34 @@ impl Door {
 
     /// Reads the answer at the front of `bytes` and how many bytes it takes; nothing when more are
     /// needed.
-    pub(super) fn hear(self, bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
+    pub(super) fn hear(self, bytes: &[u8]) -> Result<Option<(TraderReply<'_>, usize)>, Garbled> {
         match self {
             Self::Resp => hear_resp(bytes),
             Self::Xml => hear_xml(bytes),
         }
     }
+}
+
+fn put_order(out: &mut Vec<u8>, market: &Market, new: &NewOrder, more: usize) {
+    let price = price(new);
+    resp::put_count(out, b'*', 6 + usize::from(new.immediate) + more);
+    resp::put_bulk(out, b"EXCHANGE.PLACE-ORDER");
+    resp::put_bulk(out, market.accounts[new.account].as_bytes());
+    resp::put_bulk(out, market.symbols[new.symbol].as_bytes());
+    let side: &[u8] = match new.side {
+        Side::Buy => b"BUY",
+        Side::Sell => b"SELL",
+    };
+    resp::put_bulk(out, side);
+    put_number(out, new.quantity, 0);
+    put_number(out, price.units(), price.scale());
+    if new.immediate {
+        resp::put_bulk(out, b"IOC");
+    }
+}
+
+fn price(new: &NewOrder) -> Decimal {
+    Decimal::new(new.price, PRICE_SCALE)
 }
 
 /// Appends a number as a bulk string.
@@ -122,7 +132,7 @@ pub(crate) fn put_number(out: &mut Vec<u8>, mut units: u64, scale: u8) {
     resp::put_bulk(out, &text[at..]);
 }
 
-fn hear_resp(bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
+fn hear_resp(bytes: &[u8]) -> Result<Option<(TraderReply<'_>, usize)>, Garbled> {
     let garbled = |_malformed| Garbled;
     let Some(length) = resp::reply_length(bytes, &Limits::REPLY).map_err(garbled)? else {
         return Ok(None);
@@ -136,9 +146,9 @@ fn hear_resp(bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
         }))
     };
     let told = match (next()?, next()?, next()?, next()?, next()?) {
-        (Some(Token::Error(text)), ..) => Told::Error(code(text)),
+        (Some(Token::Error(text)), ..) => TraderReply::Error(code(text)),
         (Some(Token::Array(2..)), Some(Token::Integer(0)), Some(Token::Bulk(reason)), ..) => {
-            Told::Refused(reason)
+            TraderReply::Refused(reason)
         }
         // Order, state, filled, value, open, and the position behind them.
         (
@@ -147,13 +157,13 @@ fn hear_resp(bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
             Some(Token::Integer(order)),
             Some(Token::Bulk(state)),
             Some(Token::Bulk(filled)),
-        ) => Told::Opened(Opened {
+        ) => TraderReply::Opened(OpenedOrder {
             order: u64::try_from(order).map_err(|_negative| Garbled)?,
             rests: state == b"open",
             executed: whole(filled).ok_or(Garbled)?,
         }),
         // Order, quantity, position.
-        (Some(Token::Array(4)), Some(Token::Integer(1)), ..) => Told::Cancelled,
+        (Some(Token::Array(4)), Some(Token::Integer(1)), ..) => TraderReply::Cancelled,
         _ => return Err(Garbled),
     };
     Ok(Some((told, length)))
@@ -161,7 +171,7 @@ fn hear_resp(bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
 
 /// Reads the first reply only, and of it the name and the id: an answer holds one, and reading it
 /// whole, as [`turnstile_xml::client::Replies`] does, takes memory.
-fn hear_xml(bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
+fn hear_xml(bytes: &[u8]) -> Result<Option<(TraderReply<'_>, usize)>, Garbled> {
     let (answer, length) = match frame(bytes) {
         Framed::Incomplete { .. } => return Ok(None),
         Framed::Broken(_) => return Err(Garbled),
@@ -172,16 +182,16 @@ fn hear_xml(bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
     let (tag, content) = (&reply[..end], &reply[end + 1..]);
     let name = tag.split(|byte| b" />".contains(byte)).next();
     let told = match name {
-        Some(b"opened") => Told::Opened(Opened {
+        Some(b"opened") => TraderReply::Opened(OpenedOrder {
             order: id(tag).ok_or(Garbled)?,
             rests: true,
             executed: 0,
         }),
-        Some(b"canceled") => Told::Cancelled,
+        Some(b"canceled") => TraderReply::Cancelled,
         // The figures of a refusal stand behind a colon.
         Some(b"error") => {
             let end = content.iter().position(|byte| b":<,".contains(byte));
-            Told::Refused(&content[..end.unwrap_or(content.len())])
+            TraderReply::Refused(&content[..end.unwrap_or(content.len())])
         }
         _ => return Err(Garbled),
     };
@@ -205,7 +215,7 @@ mod tests {
     use super::*;
     use crate::exchange::tests::config;
 
-    fn check(door: Door, bytes: &[u8], told: Told<'_>) {
+    fn check(door: Door, bytes: &[u8], told: TraderReply<'_>) {
         assert_eq!(door.hear(bytes), Ok(Some((told, bytes.len()))));
         for cut in 0..bytes.len() {
             assert_eq!(door.hear(&bytes[..cut]), Ok(None), "{cut}");
@@ -215,7 +225,7 @@ mod tests {
     #[test]
     fn answers_of_either_door_are_read_whole_or_not_at_all() {
         let opened = |rests, executed| {
-            Told::Opened(Opened {
+            TraderReply::Opened(OpenedOrder {
                 order: 17,
                 rests,
                 executed,
@@ -233,22 +243,22 @@ mod tests {
             check(Door::Resp, bytes.as_bytes(), opened(rests, filled));
         }
         let refused = b"*2\r\n:0\r\n$8\r\nnot_open\r\n";
-        check(Door::Resp, refused, Told::Refused(b"not_open"));
-        check(Door::Resp, b"-BUSY later\r\n", Told::Error(b"BUSY"));
+        check(Door::Resp, refused, TraderReply::Refused(b"not_open"));
+        check(Door::Resp, b"-BUSY later\r\n", TraderReply::Error(b"BUSY"));
         let cancelled = b"*4\r\n:1\r\n:17\r\n$2\r\n10\r\n:9\r\n";
-        check(Door::Resp, cancelled, Told::Cancelled);
-        let rows: [(&[u8], Told<'_>); 3] = [
+        check(Door::Resp, cancelled, TraderReply::Cancelled);
+        let rows: [(&[u8], TraderReply<'_>); 3] = [
             (
                 b"<results><opened sym=\"L1S0\" amount=\"10\" limit=\"99.5\" id=\"17\"/></results>",
                 opened(true, 0),
             ),
             (
                 b"<results><canceled id=\"17\"><canceled shares=\"5\" time=\"1\"/></canceled></results>",
-                Told::Cancelled,
+                TraderReply::Cancelled,
             ),
             (
                 b"<results><error id=\"17\">Insufficient funds: 5 needed</error></results>",
-                Told::Refused(b"Insufficient funds"),
+                TraderReply::Refused(b"Insufficient funds"),
             ),
         ];
         for (bytes, told) in rows {
@@ -274,7 +284,7 @@ mod tests {
     #[test]
     fn orders_and_cancels_are_written_as_each_door_reads_them() {
         let market = Market::named(&config(Door::Resp), 3);
-        let mut new = New {
+        let mut new = NewOrder {
             account: 2,
             symbol: 1,
             side: Side::Sell,
@@ -282,17 +292,17 @@ mod tests {
             price: 9_905,
             immediate: true,
         };
-        let held = Held {
+        let held = RestingOrder {
             order: 17,
             account: 2,
             place: 0,
         };
         let mut out = Vec::new();
-        Door::Resp.put_new(&mut out, &market, &new);
+        Door::Resp.put_new(&mut out, &market, &new, 0);
         new.price = 10_000;
         new.immediate = false;
-        Door::Resp.put_new(&mut out, &market, &new);
-        Door::Resp.put_cancel(&mut out, &market, held);
+        Door::Resp.put_new(&mut out, &market, &new, 0);
+        Door::Resp.put_cancel(&mut out, &market, held, 0);
         let expected = "*7\r\n$20\r\nEXCHANGE.PLACE-ORDER\r\n$5\r\n30002\r\n$4\r\nL3S1\r\n$4\r\nSELL\r\n\
             $2\r\n40\r\n$5\r\n99.05\r\n$3\r\nIOC\r\n\
             *6\r\n$20\r\nEXCHANGE.PLACE-ORDER\r\n$5\r\n30002\r\n$4\r\nL3S1\r\n$4\r\nSELL\r\n\
@@ -301,8 +311,8 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), expected);
 
         let mut out = Vec::new();
-        Door::Xml.put_new(&mut out, &market, &new);
-        Door::Xml.put_cancel(&mut out, &market, held);
+        Door::Xml.put_new(&mut out, &market, &new, 0);
+        Door::Xml.put_cancel(&mut out, &market, held, 0);
         let order = "<transactions id=\"30002\"><order sym=\"L3S1\" amount=\"-40\" limit=\"100\"/>\
             </transactions>";
         let cancel = "<transactions id=\"30002\"><cancel id=\"17\"/></transactions>";

@@ -1,14 +1,14 @@
 //! The large boards, and games beside each other.
 
 use super::{
-    ADA, Answer, Ask, BOB, Board, Claim, DAN, Deed, EVE, Ending, Game, NUMBER, Refusal, State, act,
-    club, played,
+    ADA, BOB, ClubAnswer, ClubRefusal, ClubRequest, DAN, EVE, GameKind, MatchDeed, MatchEnding,
+    MatchState, MoveClaim, NUMBER, WitnessBoard, act, club, played,
 };
 use crate::games::Versus;
 
 /// The state of any game after these moves, by turns.
-fn after(game: Game, choices: &[u8]) -> State {
-    let mut state = State::new(NUMBER, game, [ADA, BOB]);
+fn after(game: GameKind, choices: &[u8]) -> MatchState {
+    let mut state = MatchState::new(NUMBER, game, [ADA, BOB]);
     for &choice in choices {
         assert!(state.board.target(choice).is_some(), "{choice}: {state:?}");
         state.play(choice);
@@ -18,12 +18,12 @@ fn after(game: Game, choices: &[u8]) -> State {
 
 #[test]
 fn a_stone_of_connect_four_falls_and_four_in_any_direction_win() {
-    let four = Game::ConnectFour;
+    let four = GameKind::ConnectFour;
     let fallen = after(four, &[4, 4, 3]);
     let rows = [
         ".......", ".......", ".......", ".......", "...o...", "..xx...",
     ];
-    let expected = Board::parse(four, rows.concat().as_bytes());
+    let expected = WitnessBoard::parse(four, rows.concat().as_bytes());
     assert_eq!((Some(fallen.board), fallen.last), (expected, Some(38)));
     assert!(fallen.board.target(8).is_none() && fallen.board.target(0).is_none());
     let full = after(four, &[1, 1, 1, 1, 1, 1]);
@@ -38,7 +38,7 @@ fn a_stone_of_connect_four_falls_and_four_in_any_direction_win() {
         (&[5, 1, 6, 1, 7, 2, 1], None),
     ] {
         let state = after(four, choices);
-        let ending = winner.map(|_winner| Ending::Line);
+        let ending = winner.map(|_winner| MatchEnding::Line);
         assert_eq!((state.ending, state.winner), (ending, winner), "{state:?}");
     }
 }
@@ -61,10 +61,13 @@ fn five_or_more_in_any_direction_win_at_gomoku() {
                 .zip(far)
                 .flat_map(|(one, two)| [*one, two])
                 .collect();
-            let before = after(Game::Gomoku, &moves[..8]);
-            assert_eq!(before.claim_of(line[4]), Claim::Wins, "{before:?}");
-            let won = after(Game::Gomoku, &moves[..9]);
-            assert_eq!((won.ending, won.winner), (Some(Ending::Line), Some(ADA)));
+            let before = after(GameKind::Gomoku, &moves[..8]);
+            assert_eq!(before.claim_of(line[4]), MoveClaim::Wins, "{before:?}");
+            let won = after(GameKind::Gomoku, &moves[..9]);
+            assert_eq!(
+                (won.ending, won.winner),
+                (Some(MatchEnding::Line), Some(ADA))
+            );
         }
     }
     // A line does not go on at the other end of the board.
@@ -74,58 +77,58 @@ fn five_or_more_in_any_direction_win_at_gomoku() {
         .zip(far)
         .flat_map(|(one, two)| [*one, two])
         .collect();
-    assert_eq!(after(Game::Gomoku, &moves).ending, None);
-    let board = Board::parse(Game::Gomoku, &[b'.'; 225]);
-    assert_eq!(board, Some(Board::empty(Game::Gomoku)));
+    assert_eq!(after(GameKind::Gomoku, &moves).ending, None);
+    let board = WitnessBoard::parse(GameKind::Gomoku, &[b'.'; 225]);
+    assert_eq!(board, Some(WitnessBoard::empty(GameKind::Gomoku)));
     for letters in [&[b'.'; 224][..], &[b'?'; 225]] {
-        assert_eq!(Board::parse(Game::Gomoku, letters), None);
+        assert_eq!(WitnessBoard::parse(GameKind::Gomoku, letters), None);
     }
 }
 
 #[test]
 fn who_waits_in_one_game_is_not_met_in_another_and_pairs_are_counted_from_either_side() {
     let mut club = club();
-    let challenge = |game, player, opponent| Ask::Challenge {
+    let challenge = |game, player, opponent| ClubRequest::Challenge {
         game,
         player,
         opponent,
     };
-    let (four, five) = (Game::ConnectFour, Game::Gomoku);
-    let seek = |game, player| Ask::Seek { game, player };
+    let (four, five) = (GameKind::ConnectFour, GameKind::Gomoku);
+    let seek = |game, player| ClubRequest::Seek { game, player };
     let answers = played(
         &mut club,
         &[
             challenge(four, ADA, BOB),
             challenge(five, BOB, ADA),
             challenge(four, BOB, ADA),
-            Ask::Withdraw { player: BOB },
+            ClubRequest::Withdraw { player: BOB },
             challenge(four, BOB, ADA),
-            act(BOB, Deed::Resign),
+            act(BOB, MatchDeed::Resign),
             seek(five, EVE),
             seek(four, DAN),
         ],
     );
-    let waiting = Answer::Refused(Refusal::Waiting { player: BOB });
-    let mut over = State::new(NUMBER, four, [ADA, BOB]);
-    let begun = Answer::Begun(over);
-    over.end(Ending::Resigned, Some(ADA));
+    let waiting = ClubAnswer::Refused(ClubRefusal::Waiting { player: BOB });
+    let mut over = MatchState::new(NUMBER, four, [ADA, BOB]);
+    let begun = ClubAnswer::Begun(over);
+    over.end(MatchEnding::Resigned, Some(ADA));
     assert_eq!(
         answers,
         [
-            Answer::Challenged,
-            Answer::Challenged,
+            ClubAnswer::Challenged,
+            ClubAnswer::Challenged,
             waiting,
-            Answer::Withdrawn,
+            ClubAnswer::Withdrawn,
             begun,
-            Answer::Acted(over.change()),
-            Answer::Seeking(five),
-            Answer::Seeking(four),
+            ClubAnswer::Acted(over.change()),
+            ClubAnswer::Seeking(five),
+            ClubAnswer::Seeking(four),
         ]
     );
-    let against = |player, opponent| club.look(&Ask::Against { player, opponent });
+    let against = |player, opponent| club.look(&ClubRequest::Against { player, opponent });
     let versus = |won, lost| {
         let drawn = 0;
-        Answer::Against(Versus { won, lost, drawn })
+        ClubAnswer::Against(Versus { won, lost, drawn })
     };
     assert_eq!(against(ADA, BOB), versus(1, 0));
     assert_eq!(against(BOB, ADA), versus(0, 1));

@@ -1,7 +1,8 @@
 //! The answers that stewards read.
 
 use turnstile_check::games::{
-    Activity, Answer, Ask, Board, Change, Ending, Game, Refusal, STRANGER, State, Tally, Versus,
+    ClubAnswer, ClubRefusal, ClubRequest, GameKind, MatchChange, MatchEnding, MatchState,
+    PlayerActivity, STRANGER, ScoreTally, Versus, WitnessBoard,
 };
 use turnstile_client::resp::Token;
 
@@ -13,19 +14,19 @@ use crate::{
 
 /// The names of a run's players.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct PlayerNames {
     stem: Vec<u8>,
     names: Vec<Vec<u8>>,
 }
 
 /// What a steward was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told<'a> {
+pub(super) enum GamesReply<'a> {
     Error(&'a [u8]),
     Answered {
         /// Of what may change anything.
         position: Option<u64>,
-        answer: Answer,
+        answer: ClubAnswer,
         /// Why it was refused.
         refused: Option<&'a [u8]>,
     },
@@ -33,7 +34,7 @@ pub(super) enum Told<'a> {
 
 /// The fields of an answer.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fields<'a> {
+struct GamesFields<'a> {
     done: bool,
     reason: Option<&'a [u8]>,
     position: Option<u64>,
@@ -45,18 +46,18 @@ struct Fields<'a> {
     lost: Option<u64>,
     drawn: Option<u64>,
     /// Those of a match that are not in a map of their own.
-    facts: Facts<'a>,
+    facts: MatchFields<'a>,
     /// Those that are.
-    state: Option<Facts<'a>>,
+    state: Option<MatchFields<'a>>,
     /// The game that a ticket is for.
-    ticket: Option<Game>,
+    ticket: Option<GameKind>,
 }
 
 /// The fields of a match.
 #[derive(Clone, Copy, Debug, Default)]
-struct Facts<'a> {
+struct MatchFields<'a> {
     number: Option<u64>,
-    game: Option<Game>,
+    game: Option<GameKind>,
     first: Option<u16>,
     second: Option<u16>,
     board: Option<&'a [u8]>,
@@ -65,11 +66,11 @@ struct Facts<'a> {
     last: Option<u8>,
     to_move: Option<u16>,
     offer: Option<u16>,
-    ending: Option<Ending>,
+    ending: Option<MatchEnding>,
     winner: Option<u16>,
 }
 
-impl Names {
+impl PlayerNames {
     /// So many names that no run has used which began at another position.
     pub(super) fn of_run(position: u64, players: u16) -> Self {
         let stem = format!("c{position}-").into_bytes();
@@ -95,37 +96,41 @@ impl Names {
 }
 
 /// Reads a whole reply in RESP3 to what was asked.
-pub(super) fn told<'a>(reply: &'a [u8], ask: &Ask, names: &Names) -> Result<Told<'a>, Garbled> {
+pub(super) fn told<'a>(
+    reply: &'a [u8],
+    ask: &ClubRequest,
+    names: &PlayerNames,
+) -> Result<GamesReply<'a>, Garbled> {
     if let Some(code) = error(reply)? {
-        return Ok(Told::Error(code));
+        return Ok(GamesReply::Error(code));
     }
-    let fields = Fields::read(reply, names)?;
+    let fields = GamesFields::read(reply, names)?;
     let (answer, position) = if ask.is_reading() {
         (fields.shown(ask)?, None)
     } else {
         (fields.outcome(ask)?, Some(fields.position.ok_or(Garbled)?))
     };
     let refused = fields.reason.filter(|_reason| !ask.is_reading());
-    Ok(Told::Answered {
+    Ok(GamesReply::Answered {
         position,
         answer,
         refused,
     })
 }
 
-impl<'a> Fields<'a> {
-    fn read(reply: &'a [u8], names: &Names) -> Result<Self, Garbled> {
+impl<'a> GamesFields<'a> {
+    fn read(reply: &'a [u8], names: &PlayerNames) -> Result<Self, Garbled> {
         let mut tokens = Tokens(reply);
         let mut fields = Self::default();
         for _ in 0..tokens.pairs()? {
             let name = tokens.text()?;
             match (name, tokens.next()?) {
                 (b"state", Token::Map(pairs)) => {
-                    fields.state = Some(Facts::read(&mut tokens, pairs, names)?);
+                    fields.state = Some(MatchFields::read(&mut tokens, pairs, names)?);
                 }
                 (b"ticket", Token::Map(pairs)) => {
                     fields.ticket = Some(
-                        Facts::read(&mut tokens, pairs, names)?
+                        MatchFields::read(&mut tokens, pairs, names)?
                             .game
                             .ok_or(Garbled)?,
                     );
@@ -136,7 +141,7 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
-    fn take(&mut self, name: &[u8], token: Token<'a>, names: &Names) -> Result<(), Garbled> {
+    fn take(&mut self, name: &[u8], token: Token<'a>, names: &PlayerNames) -> Result<(), Garbled> {
         match (name, token) {
             (b"outcome", Token::Bulk(word)) => self.done = word == b"done",
             (b"reason", Token::Bulk(word)) => self.reason = Some(word),
@@ -154,34 +159,34 @@ impl<'a> Fields<'a> {
     }
 
     /// What somebody reads.
-    fn shown(&self, ask: &Ask) -> Result<Answer, Garbled> {
+    fn shown(&self, ask: &ClubRequest) -> Result<ClubAnswer, Garbled> {
         Ok(match (ask, self.reason) {
-            (Ask::Match { .. }, None) => Answer::Match(Some(self.facts.state()?)),
-            (Ask::Match { .. }, Some(b"no_such_match")) => Answer::Match(None),
-            (Ask::Player { .. }, None) => Answer::Player(Some(self.activity()?)),
-            (Ask::Player { .. }, Some(b"no_such_player")) => Answer::Player(None),
-            (Ask::Standing { .. }, None) => Answer::Standing(Some(self.tally()?)),
-            (Ask::Standing { .. }, Some(b"no_such_player")) => Answer::Standing(None),
-            (Ask::Against { .. }, None) => Answer::Against(self.versus()?),
+            (ClubRequest::Match { .. }, None) => ClubAnswer::Match(Some(self.facts.state()?)),
+            (ClubRequest::Match { .. }, Some(b"no_such_match")) => ClubAnswer::Match(None),
+            (ClubRequest::Player { .. }, None) => ClubAnswer::Player(Some(self.activity()?)),
+            (ClubRequest::Player { .. }, Some(b"no_such_player")) => ClubAnswer::Player(None),
+            (ClubRequest::Standing { .. }, None) => ClubAnswer::Standing(Some(self.tally()?)),
+            (ClubRequest::Standing { .. }, Some(b"no_such_player")) => ClubAnswer::Standing(None),
+            (ClubRequest::Against { .. }, None) => ClubAnswer::Against(self.versus()?),
             _ => return Err(Garbled),
         })
     }
 
-    fn activity(&self) -> Result<Activity, Garbled> {
+    fn activity(&self) -> Result<PlayerActivity, Garbled> {
         Ok(match self.activity.ok_or(Garbled)? {
-            b"idle" => Activity::Idle,
+            b"idle" => PlayerActivity::Idle,
             b"challenging" => {
                 let opponent = self.opponent.ok_or(Garbled)?;
-                Activity::Challenging(opponent, self.facts.game.ok_or(Garbled)?)
+                PlayerActivity::Challenging(opponent, self.facts.game.ok_or(Garbled)?)
             }
-            b"seeking" => Activity::Seeking(self.ticket.ok_or(Garbled)?),
-            b"playing" => Activity::Playing(self.state()?),
+            b"seeking" => PlayerActivity::Seeking(self.ticket.ok_or(Garbled)?),
+            b"playing" => PlayerActivity::Playing(self.state()?),
             _ => return Err(Garbled),
         })
     }
 
-    fn tally(&self) -> Result<Tally, Garbled> {
-        Ok(Tally {
+    fn tally(&self) -> Result<ScoreTally, Garbled> {
+        Ok(ScoreTally {
             played: self.played.ok_or(Garbled)?,
             won: self.won.ok_or(Garbled)?,
             lost: self.lost.ok_or(Garbled)?,
@@ -197,56 +202,56 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn state(&self) -> Result<State, Garbled> {
+    fn state(&self) -> Result<MatchState, Garbled> {
         self.state.ok_or(Garbled)?.state()
     }
 
     /// What became of something that may change anything.
-    fn outcome(&self, ask: &Ask) -> Result<Answer, Garbled> {
+    fn outcome(&self, ask: &ClubRequest) -> Result<ClubAnswer, Garbled> {
         if !self.done {
-            return Ok(Answer::Refused(self.refusal()?));
+            return Ok(ClubAnswer::Refused(self.refusal()?));
         }
         Ok(match ask {
-            Ask::Begin { .. } => Answer::Begun(self.state()?),
-            Ask::Challenge { .. } | Ask::Seek { .. } if self.state.is_some() => {
-                Answer::Begun(self.state()?)
+            ClubRequest::Begin { .. } => ClubAnswer::Begun(self.state()?),
+            ClubRequest::Challenge { .. } | ClubRequest::Seek { .. } if self.state.is_some() => {
+                ClubAnswer::Begun(self.state()?)
             }
-            Ask::Challenge { .. } => Answer::Challenged,
-            Ask::Seek { .. } => Answer::Seeking(self.ticket.ok_or(Garbled)?),
-            Ask::Withdraw { .. } => Answer::Withdrawn,
-            Ask::Act { .. } => Answer::Acted(self.facts.change()?),
+            ClubRequest::Challenge { .. } => ClubAnswer::Challenged,
+            ClubRequest::Seek { .. } => ClubAnswer::Seeking(self.ticket.ok_or(Garbled)?),
+            ClubRequest::Withdraw { .. } => ClubAnswer::Withdrawn,
+            ClubRequest::Act { .. } => ClubAnswer::Acted(self.facts.change()?),
             _ => return Err(Garbled),
         })
     }
 
-    fn refusal(&self) -> Result<Refusal, Garbled> {
+    fn refusal(&self) -> Result<ClubRefusal, Garbled> {
         let player = || self.player.ok_or(Garbled);
         Ok(match self.reason.ok_or(Garbled)? {
-            b"same_player" => Refusal::SamePlayer,
-            b"playing" => Refusal::Playing {
+            b"same_player" => ClubRefusal::SamePlayer,
+            b"playing" => ClubRefusal::Playing {
                 player: player()?,
                 number: self.facts.number.ok_or(Garbled)?,
             },
-            b"waiting" => Refusal::Waiting { player: player()? },
-            b"not_waiting" => Refusal::NotWaiting,
-            b"no_such_match" => Refusal::NoSuchMatch,
-            b"not_seated" => Refusal::NotSeated,
-            b"over" => Refusal::Over(self.state()?),
-            b"stale" => Refusal::Stale(self.state()?),
-            b"not_your_turn" => Refusal::NotYourTurn(self.state()?),
-            b"no_such_cell" => Refusal::NoSuchCell,
-            b"taken" => Refusal::Taken,
-            b"false_claim" => Refusal::FalseClaim,
-            b"no_offer" => Refusal::NoOffer,
-            b"offer_stands" => Refusal::OfferStands,
-            b"too_late" => Refusal::TooLate,
-            _ => Refusal::Strange,
+            b"waiting" => ClubRefusal::Waiting { player: player()? },
+            b"not_waiting" => ClubRefusal::NotWaiting,
+            b"no_such_match" => ClubRefusal::NoSuchMatch,
+            b"not_seated" => ClubRefusal::NotSeated,
+            b"over" => ClubRefusal::Over(self.state()?),
+            b"stale" => ClubRefusal::Stale(self.state()?),
+            b"not_your_turn" => ClubRefusal::NotYourTurn(self.state()?),
+            b"no_such_cell" => ClubRefusal::NoSuchCell,
+            b"taken" => ClubRefusal::Taken,
+            b"false_claim" => ClubRefusal::FalseClaim,
+            b"no_offer" => ClubRefusal::NoOffer,
+            b"offer_stands" => ClubRefusal::OfferStands,
+            b"too_late" => ClubRefusal::TooLate,
+            _ => ClubRefusal::Strange,
         })
     }
 }
 
-impl<'a> Facts<'a> {
-    fn read(tokens: &mut Tokens<'a>, pairs: usize, names: &Names) -> Result<Self, Garbled> {
+impl<'a> MatchFields<'a> {
+    fn read(tokens: &mut Tokens<'a>, pairs: usize, names: &PlayerNames) -> Result<Self, Garbled> {
         let mut facts = Self::default();
         for _ in 0..pairs {
             let name = tokens.text()?;
@@ -255,7 +260,7 @@ impl<'a> Facts<'a> {
         Ok(facts)
     }
 
-    fn take(&mut self, name: &[u8], token: Token<'a>, names: &Names) -> Result<(), Garbled> {
+    fn take(&mut self, name: &[u8], token: Token<'a>, names: &PlayerNames) -> Result<(), Garbled> {
         match (name, token) {
             (b"match", Token::Integer(count)) => self.number = number(count)?,
             (b"ply", Token::Integer(count)) => self.ply = number(count)?,
@@ -275,13 +280,13 @@ impl<'a> Facts<'a> {
         Ok(())
     }
 
-    fn state(&self) -> Result<State, Garbled> {
+    fn state(&self) -> Result<MatchState, Garbled> {
         let players = self.first.zip(self.second).ok_or(Garbled)?;
         let (game, cells) = self.game.zip(self.board).ok_or(Garbled)?;
-        Ok(State {
+        Ok(MatchState {
             number: self.number.ok_or(Garbled)?,
             players: players.into(),
-            board: Board::parse(game, cells).ok_or(Garbled)?,
+            board: WitnessBoard::parse(game, cells).ok_or(Garbled)?,
             ply: self.ply.ok_or(Garbled)?,
             changes: self.changes.ok_or(Garbled)?,
             last: self.last,
@@ -292,8 +297,8 @@ impl<'a> Facts<'a> {
         })
     }
 
-    fn change(&self) -> Result<Change, Garbled> {
-        Ok(Change {
+    fn change(&self) -> Result<MatchChange, Garbled> {
+        Ok(MatchChange {
             number: self.number.ok_or(Garbled)?,
             ply: self.ply.ok_or(Garbled)?,
             changes: self.changes.ok_or(Garbled)?,
@@ -305,19 +310,19 @@ impl<'a> Facts<'a> {
     }
 }
 
-fn game(word: &[u8]) -> Result<Game, Garbled> {
-    let mut all = Game::ALL.into_iter();
+fn game(word: &[u8]) -> Result<GameKind, Garbled> {
+    let mut all = GameKind::ALL.into_iter();
     all.find(|game| word_of_game(*game) == word).ok_or(Garbled)
 }
 
-fn ending(word: &[u8]) -> Result<Ending, Garbled> {
+fn ending(word: &[u8]) -> Result<MatchEnding, Garbled> {
     Ok(match word {
-        b"line" => Ending::Line,
-        b"resigned" => Ending::Resigned,
-        b"full" => Ending::Full,
-        b"agreed" => Ending::Agreed,
-        b"aborted" => Ending::Aborted,
-        b"timed_out" | b"left" | b"claimed" => Ending::Clock,
+        b"line" => MatchEnding::Line,
+        b"resigned" => MatchEnding::Resigned,
+        b"full" => MatchEnding::Full,
+        b"agreed" => MatchEnding::Agreed,
+        b"aborted" => MatchEnding::Aborted,
+        b"timed_out" | b"left" | b"claimed" => MatchEnding::Clock,
         _ => return Err(Garbled),
     })
 }
@@ -338,14 +343,14 @@ fn number<N: TryFrom<i64>>(count: i64) -> Result<Option<N>, Garbled> {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_check::games::Deed;
+    use turnstile_check::games::MatchDeed;
 
     use super::*;
 
-    const MOVE: Ask = Ask::Act {
+    const MOVE: ClubRequest = ClubRequest::Act {
         number: 7,
         player: 0,
-        deed: Deed::Resign,
+        deed: MatchDeed::Resign,
     };
 
     fn text(word: &str) -> String {
@@ -365,16 +370,16 @@ mod tests {
         reply
     }
 
-    fn names() -> Names {
-        Names::of_run(12, 8)
+    fn names() -> PlayerNames {
+        PlayerNames::of_run(12, 8)
     }
 
-    fn answered(reply: &str, ask: &Ask) -> Result<(Option<u64>, Answer), Garbled> {
+    fn answered(reply: &str, ask: &ClubRequest) -> Result<(Option<u64>, ClubAnswer), Garbled> {
         match told(reply.as_bytes(), ask, &names())? {
-            Told::Answered {
+            GamesReply::Answered {
                 position, answer, ..
             } => Ok((position, answer)),
-            Told::Error(_) => panic!("{reply}"),
+            GamesReply::Error(_) => panic!("{reply}"),
         }
     }
 
@@ -397,8 +402,8 @@ mod tests {
         ])
     }
 
-    fn expected(first: u16) -> State {
-        let mut state = State::new(7, Game::TicTacToe, [first, 3]);
+    fn expected(first: u16) -> MatchState {
+        let mut state = MatchState::new(7, GameKind::TicTacToe, [first, 3]);
         state.play(1);
         state.play(2);
         state.offer(Some(3));
@@ -414,22 +419,22 @@ mod tests {
             ("state", &state),
             ("position", ":9\r\n"),
         ]);
-        let answer = Answer::Refused(Refusal::Stale(expected(0)));
+        let answer = ClubAnswer::Refused(ClubRefusal::Stale(expected(0)));
         assert_eq!(answered(&stale, &MOVE), Ok((Some(9), answer)));
-        let looks = Ask::Match { number: 7 };
-        let answer = Answer::Match(Some(expected(0)));
+        let looks = ClubRequest::Match { number: 7 };
+        let answer = ClubAnswer::Match(Some(expected(0)));
         assert_eq!(answered(&state, &looks), Ok((None, answer)));
         let playing = map(&[("activity", "playing"), ("state", &state)]);
-        let answer = Answer::Player(Some(Activity::Playing(expected(0))));
-        let asks = Ask::Player { player: 0 };
+        let answer = ClubAnswer::Player(Some(PlayerActivity::Playing(expected(0))));
+        let asks = ClubRequest::Player { player: 0 };
         assert_eq!(answered(&playing, &asks), Ok((None, answer)));
     }
 
     #[test]
     fn whoever_is_not_of_the_run_is_a_stranger() {
         for name in ["ada", "c12-8", "c12-03", "c12-", "c1-0"] {
-            let answer = Answer::Match(Some(expected(STRANGER)));
-            let looks = Ask::Match { number: 7 };
+            let answer = ClubAnswer::Match(Some(expected(STRANGER)));
+            let looks = ClubRequest::Match { number: 7 };
             assert_eq!(answered(&state(name), &looks), Ok((None, answer)), "{name}");
         }
     }
@@ -449,25 +454,28 @@ mod tests {
             position,
         ]);
         let mut state = expected(0);
-        state.end(Ending::Clock, Some(3));
-        let answer = Answer::Acted(state.change());
+        state.end(MatchEnding::Clock, Some(3));
+        let answer = ClubAnswer::Acted(state.change());
         assert_eq!(answered(&ended, &MOVE), Ok((Some(9), answer)));
         let refused = |reason| map(&[("outcome", "refused"), ("reason", reason), position]);
         for (reason, refusal) in [
-            ("taken", Refusal::Taken),
-            ("no_offer", Refusal::NoOffer),
-            ("scores_away", Refusal::Strange),
+            ("taken", ClubRefusal::Taken),
+            ("no_offer", ClubRefusal::NoOffer),
+            ("scores_away", ClubRefusal::Strange),
         ] {
-            let answer = Answer::Refused(refusal);
+            let answer = ClubAnswer::Refused(refusal);
             assert_eq!(answered(&refused(reason), &MOVE), Ok((Some(9), answer)));
         }
         let absent = map(&[("outcome", "refused"), ("reason", "no_such_player")]);
-        let asks = Ask::Standing { player: 1 };
-        assert_eq!(answered(&absent, &asks), Ok((None, Answer::Standing(None))));
+        let asks = ClubRequest::Standing { player: 1 };
+        assert_eq!(
+            answered(&absent, &asks),
+            Ok((None, ClubAnswer::Standing(None)))
+        );
         // Without a position there is no order.
         let nowhere = map(&[("outcome", "refused"), ("reason", "taken")]);
         assert_eq!(answered(&nowhere, &MOVE), Err(Garbled));
         let told = told(b"-BUSY later\r\n", &MOVE, &names());
-        assert_eq!(told, Ok(Told::Error(b"BUSY")));
+        assert_eq!(told, Ok(GamesReply::Error(b"BUSY")));
     }
 }

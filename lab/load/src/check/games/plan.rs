@@ -1,6 +1,9 @@
 //! What a steward asks next, by what it knows of a player.
 
-use turnstile_check::games::{Activity, Answer, Ask, Claim, Deed, Game, Refusal, State};
+use turnstile_check::games::{
+    ClubAnswer, ClubRefusal, ClubRequest, GameKind, MatchDeed, MatchState, MoveClaim,
+    PlayerActivity,
+};
 
 use crate::seed::Dice;
 
@@ -17,7 +20,7 @@ const STAYS: u64 = 6;
 
 /// A player whom a steward acts for, then another.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct StewardPlan {
     dice: Dice,
     players: u16,
     /// The number of the last match before the run.
@@ -25,22 +28,22 @@ pub(super) struct Plan {
     player: u16,
     /// For so many requests more.
     left: u64,
-    known: Known,
+    known: KnownActivity,
     /// A match that was over when it was last heard of.
-    past: Option<State>,
+    past: Option<MatchState>,
 }
 
 /// What is known of the player. Others act for the same one, so it may be old.
 #[derive(Clone, Copy, Debug)]
-enum Known {
+enum KnownActivity {
     Nothing,
     Idle,
-    Challenging(u16, Game),
-    Seeking(Game),
-    Playing(State),
+    Challenging(u16, GameKind),
+    Seeking(GameKind),
+    Playing(MatchState),
 }
 
-impl Plan {
+impl StewardPlan {
     /// For so many players, whose first match comes behind this one.
     pub(super) const fn new(dice: Dice, players: u16, before: u64) -> Self {
         Self {
@@ -49,7 +52,7 @@ impl Plan {
             before,
             player: 0,
             left: 0,
-            known: Known::Nothing,
+            known: KnownActivity::Nothing,
             past: None,
         }
     }
@@ -76,21 +79,21 @@ impl Plan {
     }
 
     /// What to ask next.
-    pub(super) fn next(&mut self) -> Ask {
+    pub(super) fn next(&mut self) -> ClubRequest {
         if self.left == 0 {
             self.left = STAYS + self.dice.below(STAYS);
             self.player = self.below(self.players);
-            self.known = Known::Nothing;
+            self.known = KnownActivity::Nothing;
         }
         self.left -= 1;
         let throw = self.dice.below(100);
         if throw < 3 {
             let player = self.below(self.players);
-            return Ask::Standing { player };
+            return ClubRequest::Standing { player };
         }
         if throw < 6 {
             let (player, opponent) = (self.player, self.mate());
-            return Ask::Against { player, opponent };
+            return ClubRequest::Against { player, opponent };
         }
         if throw < 10
             && let Some(past) = self.past
@@ -99,23 +102,23 @@ impl Plan {
         }
         let player = self.player;
         match self.known {
-            Known::Nothing => Ask::Player { player },
-            Known::Idle if Self::seeks(player) => self.seek(),
-            Known::Idle => self.look_for_somebody(),
-            Known::Challenging(opponent, game) => self.wait_for(opponent, game),
-            Known::Seeking(game) => self.wait(game),
-            Known::Playing(state) => self.play(&state),
+            KnownActivity::Nothing => ClubRequest::Player { player },
+            KnownActivity::Idle if Self::seeks(player) => self.seek(),
+            KnownActivity::Idle => self.look_for_somebody(),
+            KnownActivity::Challenging(opponent, game) => self.wait_for(opponent, game),
+            KnownActivity::Seeking(game) => self.wait(game),
+            KnownActivity::Playing(state) => self.play(&state),
         }
     }
 
     /// Something in a match that is over, or a look at that or at an older one, which may be forgotten.
-    fn disturb(&mut self, past: &State) -> Ask {
+    fn disturb(&mut self, past: &MatchState) -> ClubRequest {
         let (number, player) = (past.number, self.one_of(past.players));
         let claim = None;
         let (ply, choice) = (past.ply, 1);
-        let step = Deed::Move { ply, choice, claim };
-        let deed = self.one_of([step, Deed::Resign, Deed::Offer]);
-        let disturbs = Ask::Act {
+        let step = MatchDeed::Move { ply, choice, claim };
+        let deed = self.one_of([step, MatchDeed::Resign, MatchDeed::Offer]);
+        let disturbs = ClubRequest::Act {
             number,
             player,
             deed,
@@ -124,33 +127,33 @@ impl Plan {
         let older = self.before + 1 + self.dice.below(since);
         self.one_of([
             disturbs,
-            Ask::Match { number },
-            Ask::Match { number: older },
+            ClubRequest::Match { number },
+            ClubRequest::Match { number: older },
         ])
     }
 
-    fn seek(&mut self) -> Ask {
-        let (game, player, mate) = (self.one_of(Game::ALL), self.player, self.mate());
+    fn seek(&mut self) -> ClubRequest {
+        let (game, player, mate) = (self.one_of(GameKind::ALL), self.player, self.mate());
         match self.dice.below(100) {
-            0..70 => Ask::Seek { game, player },
-            70..90 => Ask::Seek { game, player: mate },
-            _ => Ask::Withdraw { player },
+            0..70 => ClubRequest::Seek { game, player },
+            70..90 => ClubRequest::Seek { game, player: mate },
+            _ => ClubRequest::Withdraw { player },
         }
     }
 
-    fn look_for_somebody(&mut self) -> Ask {
-        let (game, player, mate) = (self.one_of(Game::ALL), self.player, self.mate());
+    fn look_for_somebody(&mut self) -> ClubRequest {
+        let (game, player, mate) = (self.one_of(GameKind::ALL), self.player, self.mate());
         let (player, opponent) = match self.dice.below(100) {
             0..45 => (player, mate),
             45..70 => (mate, player),
             70..90 => {
                 let players = [player, mate];
-                return Ask::Begin { game, players };
+                return ClubRequest::Begin { game, players };
             }
-            90..95 => return Ask::Withdraw { player },
+            90..95 => return ClubRequest::Withdraw { player },
             _ => (player, player),
         };
-        Ask::Challenge {
+        ClubRequest::Challenge {
             game,
             player,
             opponent,
@@ -158,54 +161,54 @@ impl Plan {
     }
 
     /// The challenged one accepts, perhaps by another game, which accepts nothing.
-    fn wait_for(&mut self, opponent: u16, game: Game) -> Ask {
+    fn wait_for(&mut self, opponent: u16, game: GameKind) -> ClubRequest {
         let (player, mate) = (self.player, self.mate());
         let (game, player, opponent) = match self.dice.below(100) {
             0..60 => (game, opponent, player),
-            60..66 => (self.one_of(Game::ALL), opponent, player),
+            60..66 => (self.one_of(GameKind::ALL), opponent, player),
             66..74 => (game, player, mate),
             74..82 => {
                 let players = [mate, player];
-                return Ask::Begin { game, players };
+                return ClubRequest::Begin { game, players };
             }
-            82..92 => return Ask::Withdraw { player },
-            _ => return Ask::Player { player },
+            82..92 => return ClubRequest::Withdraw { player },
+            _ => return ClubRequest::Player { player },
         };
-        Ask::Challenge {
+        ClubRequest::Challenge {
             game,
             player,
             opponent,
         }
     }
 
-    fn wait(&mut self, game: Game) -> Ask {
+    fn wait(&mut self, game: GameKind) -> ClubRequest {
         let (player, mate) = (self.player, self.mate());
         match self.dice.below(100) {
-            0..60 => Ask::Seek { game, player: mate },
-            60..75 => Ask::Seek { game, player },
-            75..90 => Ask::Withdraw { player },
-            _ => Ask::Player { player },
+            0..60 => ClubRequest::Seek { game, player: mate },
+            60..75 => ClubRequest::Seek { game, player },
+            75..90 => ClubRequest::Withdraw { player },
+            _ => ClubRequest::Player { player },
         }
     }
 
-    fn play(&mut self, state: &State) -> Ask {
+    fn play(&mut self, state: &MatchState) -> ClubRequest {
         // More moves are needed on large boards until somebody has won.
-        if state.board.game() != Game::TicTacToe && self.dice.below(3) > 0 {
+        if state.board.game() != GameKind::TicTacToe && self.dice.below(3) > 0 {
             return self.step(state);
         }
         let number = state.number;
         let either = self.one_of(state.players);
         let (player, deed) = match self.dice.below(100) {
             0..76 => return self.step(state),
-            76..82 => (either, Deed::Offer),
-            82..88 => (either, Deed::Accept),
-            88..90 => (either, Deed::Decline),
-            90..93 if !Self::seeks(self.player) => (either, Deed::Resign),
-            93..95 => (either, Deed::Abort),
-            95..97 => (self.below(self.players), Deed::Decline),
-            _ => return Ask::Match { number },
+            76..82 => (either, MatchDeed::Offer),
+            82..88 => (either, MatchDeed::Accept),
+            88..90 => (either, MatchDeed::Decline),
+            90..93 if !Self::seeks(self.player) => (either, MatchDeed::Resign),
+            93..95 => (either, MatchDeed::Abort),
+            95..97 => (self.below(self.players), MatchDeed::Decline),
+            _ => return ClubRequest::Match { number },
         };
-        Ask::Act {
+        ClubRequest::Act {
             number,
             player,
             deed,
@@ -213,15 +216,15 @@ impl Plan {
     }
 
     /// A move, most often one that is allowed.
-    fn step(&mut self, state: &State) -> Ask {
+    fn step(&mut self, state: &MatchState) -> ClubRequest {
         let number = state.number;
         let mover = state.to_move.unwrap_or(self.player);
         let other = state.other(mover);
         let Some(choice) = self.choice(state) else {
             // Whatever is left wins, which must not be.
             let player = self.one_of([mover, other]);
-            let deed = Deed::Offer;
-            return Ask::Act {
+            let deed = MatchDeed::Offer;
+            return ClubRequest::Act {
                 number,
                 player,
                 deed,
@@ -229,9 +232,9 @@ impl Plan {
         };
         let (ply, right) = (state.ply, state.claim_of(choice));
         let wrong = match right {
-            Claim::Ordinary => Claim::Wins,
-            Claim::Wins => Claim::Fills,
-            Claim::Fills => Claim::Ordinary,
+            MoveClaim::Ordinary => MoveClaim::Wins,
+            MoveClaim::Wins => MoveClaim::Fills,
+            MoveClaim::Fills => MoveClaim::Ordinary,
         };
         let (player, ply, choice, claim) = match self.dice.below(100) {
             0..50 => (mover, ply, choice, None),
@@ -241,8 +244,8 @@ impl Plan {
             85..93 => (other, ply, choice, None),
             _ => (mover, ply.checked_sub(1).unwrap_or(3), choice, None),
         };
-        let deed = Deed::Move { ply, choice, claim };
-        Ask::Act {
+        let deed = MatchDeed::Move { ply, choice, claim };
+        ClubRequest::Act {
             number,
             player,
             deed,
@@ -250,13 +253,13 @@ impl Plan {
     }
 
     /// A move that can be made; among those who seek none that wins.
-    fn choice(&mut self, state: &State) -> Option<u8> {
+    fn choice(&mut self, state: &MatchState) -> Option<u8> {
         let draws = Self::seeks(self.player);
         let can_be = |choice: &u8| state.board.target(*choice).is_some();
         let fits =
-            |choice: &u8| can_be(choice) && !(draws && state.claim_of(*choice) == Claim::Wins);
+            |choice: &u8| can_be(choice) && !(draws && state.claim_of(*choice) == MoveClaim::Wins);
         let game = state.board.game();
-        if game != Game::TicTacToe && self.dice.below(8) > 0 {
+        if game != GameKind::TicTacToe && self.dice.below(8) > 0 {
             let aimed = aimed(state).find(fits);
             if aimed.is_some() {
                 return aimed;
@@ -270,7 +273,7 @@ impl Plan {
     }
 
     /// Where a stone lies, or nowhere.
-    fn wrong_choice(&mut self, state: &State) -> u8 {
+    fn wrong_choice(&mut self, state: &MatchState) -> u8 {
         let game = state.board.game();
         let taken = choices(game).find(|choice| state.board.target(*choice).is_none());
         let beyond = self.one_of([0, game.choices() + 1]);
@@ -278,92 +281,96 @@ impl Plan {
     }
 
     /// Takes note of what can be asked for next.
-    pub(super) fn learn(&mut self, ask: &Ask, answer: &Answer) {
+    pub(super) fn learn(&mut self, ask: &ClubRequest, answer: &ClubAnswer) {
         let own = self.player;
         if let Some(state) = answer.state() {
             return self.learn_state(&state);
         }
         match (*ask, *answer) {
-            (Ask::Player { player }, Answer::Player(activity)) if player == own => {
+            (ClubRequest::Player { player }, ClubAnswer::Player(activity)) if player == own => {
                 self.known = match activity {
-                    None | Some(Activity::Idle) => Known::Idle,
-                    Some(Activity::Challenging(opponent, game)) => {
-                        Known::Challenging(opponent, game)
+                    None | Some(PlayerActivity::Idle) => KnownActivity::Idle,
+                    Some(PlayerActivity::Challenging(opponent, game)) => {
+                        KnownActivity::Challenging(opponent, game)
                     }
-                    Some(Activity::Seeking(game)) => Known::Seeking(game),
-                    Some(Activity::Playing(state)) => Known::Playing(state),
+                    Some(PlayerActivity::Seeking(game)) => KnownActivity::Seeking(game),
+                    Some(PlayerActivity::Playing(state)) => KnownActivity::Playing(state),
                 };
             }
             (
-                Ask::Challenge {
+                ClubRequest::Challenge {
                     game,
                     player,
                     opponent,
                 },
-                Answer::Challenged,
-            ) if player == own => self.known = Known::Challenging(opponent, game),
-            (Ask::Seek { player, .. }, Answer::Seeking(game)) if player == own => {
-                self.known = Known::Seeking(game);
+                ClubAnswer::Challenged,
+            ) if player == own => self.known = KnownActivity::Challenging(opponent, game),
+            (ClubRequest::Seek { player, .. }, ClubAnswer::Seeking(game)) if player == own => {
+                self.known = KnownActivity::Seeking(game);
             }
-            (Ask::Withdraw { player }, Answer::Withdrawn) if player == own => {
-                self.known = Known::Idle;
+            (ClubRequest::Withdraw { player }, ClubAnswer::Withdrawn) if player == own => {
+                self.known = KnownActivity::Idle;
             }
-            (Ask::Act { deed, .. }, Answer::Acted(change)) => {
-                let Known::Playing(mut state) = self.known else {
+            (ClubRequest::Act { deed, .. }, ClubAnswer::Acted(change)) => {
+                let KnownActivity::Playing(mut state) = self.known else {
                     return;
                 };
                 if state.number != change.number {
                     return;
                 }
                 match deed {
-                    Deed::Move { ply, choice, .. } if ply == state.ply => state.play(choice),
+                    MatchDeed::Move { ply, choice, .. } if ply == state.ply => state.play(choice),
                     _ => {}
                 }
                 // What else has changed meanwhile, a look tells.
-                self.known = Known::Nothing;
+                self.known = KnownActivity::Nothing;
                 if state.change() == change || change.ending.is_some() {
                     state.ending = change.ending;
                     self.learn_state(&state);
                 }
             }
-            (_, Answer::Refused(Refusal::Playing { player, .. } | Refusal::Waiting { player }))
-                if player == own =>
-            {
-                self.known = Known::Nothing;
+            (
+                _,
+                ClubAnswer::Refused(
+                    ClubRefusal::Playing { player, .. } | ClubRefusal::Waiting { player },
+                ),
+            ) if player == own => {
+                self.known = KnownActivity::Nothing;
             }
             _ => {}
         }
     }
 
-    fn learn_state(&mut self, state: &State) {
-        let is_known = matches!(self.known, Known::Playing(known) if known.number == state.number);
+    fn learn_state(&mut self, state: &MatchState) {
+        let is_known =
+            matches!(self.known, KnownActivity::Playing(known) if known.number == state.number);
         if state.ending.is_some() {
             self.past = Some(*state);
             if is_known {
-                self.known = Known::Idle;
+                self.known = KnownActivity::Idle;
             }
         } else if state.has(self.player) {
-            self.known = Known::Playing(*state);
+            self.known = KnownActivity::Playing(*state);
         }
     }
 }
 
-fn choices(game: Game) -> impl Iterator<Item = u8> + Clone {
+fn choices(game: GameKind) -> impl Iterator<Item = u8> + Clone {
     1..=game.choices()
 }
 
 /// Moves along a line of one's own, so that matches are won on large boards too: in connect four a column
 /// or, of who moves first, a row, by the number of the match; in gomoku a line of any of the four
 /// directions.
-fn aimed(state: &State) -> impl Iterator<Item = u8> + use<> {
+fn aimed(state: &MatchState) -> impl Iterator<Item = u8> + use<> {
     let is_first = state.ply.is_multiple_of(2);
     let turn = u8::try_from(state.ply / 2 % 4).expect("it is below 4");
     let way = u8::try_from(state.number % 4).expect("it is below 4");
     let (start, step) = match (state.board.game(), is_first) {
-        (Game::TicTacToe, _) => (1, 1),
-        (Game::ConnectFour, true) if way < 2 => (1 + turn, 0),
-        (Game::ConnectFour, true) => (3, 0),
-        (Game::ConnectFour, false) => (6, 0),
+        (GameKind::TicTacToe, _) => (1, 1),
+        (GameKind::ConnectFour, true) if way < 2 => (1 + turn, 0),
+        (GameKind::ConnectFour, true) => (3, 0),
+        (GameKind::ConnectFour, false) => (6, 0),
         (game, true) => (GOMOKU_STARTS[0], steps(game)[usize::from(way)]),
         (game, false) => (GOMOKU_STARTS[1], steps(game)[usize::from(way)]),
     };
@@ -374,7 +381,7 @@ fn aimed(state: &State) -> impl Iterator<Item = u8> + use<> {
 const GOMOKU_STARTS: [u8; 2] = [2 * 15 + 7, 9 * 15 + 9];
 
 /// From a cell to those beside, below, and below to either side.
-const fn steps(game: Game) -> [u8; 4] {
+const fn steps(game: GameKind) -> [u8; 4] {
     let columns = game.columns();
     [1, columns, columns + 1, columns - 1]
 }

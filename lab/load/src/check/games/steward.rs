@@ -4,37 +4,34 @@ use std::{sync::Arc, time::Instant};
 
 use turnstile_check::{
     Seen, Witness,
-    games::{Answer, Ask as Question, Deed, Operation},
+    games::{ClubAnswer, ClubOperation, ClubRequest, MatchDeed},
 };
 
 use super::{
-    answer::{self, Names, Told},
-    plan::Plan,
+    answer::{self, GamesReply, PlayerNames},
+    plan::StewardPlan,
     words,
 };
 use crate::{
-    check::again::{self, Ask, Insistent, Unanswered},
+    again::{self, Ask, Insistent, KEY_WORDS, Unanswered},
     pace::{self, Garbled, Heard, User},
     reply,
     seed::Dice,
 };
 
-/// Words that are a key.
-const KEY_WORDS: usize = 2;
-
 /// One steward. Everything it will need is allocated when it is made.
 #[derive(Debug)]
 pub(super) struct Steward {
-    plan: Plan,
-    witness: Witness<Operation>,
-    names: Arc<Names>,
-    unanswered: Unanswered<What>,
+    plan: StewardPlan,
+    witness: Witness<ClubOperation>,
+    names: Arc<PlayerNames>,
+    unanswered: Unanswered<StewardRequest>,
 }
 
 /// What a steward asked; the key is nothing to a reading.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct What {
-    ask: Question,
+pub(super) struct StewardRequest {
+    ask: ClubRequest,
     key: u64,
 }
 
@@ -43,12 +40,12 @@ impl Steward {
     pub(super) fn new(
         pace: &pace::Pace,
         (position, before): (u64, u64),
-        (names, players): (Arc<Names>, u16),
-        witness: Witness<Operation>,
+        (names, players): (Arc<PlayerNames>, u16),
+        witness: Witness<ClubOperation>,
     ) -> Self {
         let user = u64::try_from(witness.user()).expect("users are bounded");
         Self {
-            plan: Plan::new(Dice::of_user(pace.seed, user), players, before),
+            plan: StewardPlan::new(Dice::of_user(pace.seed, user), players, before),
             unanswered: Unanswered::new(position, witness.user(), pace.pipeline),
             witness,
             names,
@@ -57,20 +54,20 @@ impl Steward {
 }
 
 impl Insistent for Steward {
-    type What = What;
+    type What = StewardRequest;
 
-    fn unanswered(&mut self) -> &mut Unanswered<What> {
+    fn unanswered(&mut self) -> &mut Unanswered<StewardRequest> {
         &mut self.unanswered
     }
 
-    fn choose(&mut self) -> What {
+    fn choose(&mut self) -> StewardRequest {
         self.witness.asks();
         let ask = self.plan.next();
         let key = self.unanswered.next_key();
-        What { ask, key }
+        StewardRequest { ask, key }
     }
 
-    fn put(&mut self, out: &mut Vec<u8>, what: &What) {
+    fn put(&mut self, out: &mut Vec<u8>, what: &StewardRequest) {
         if what.ask.is_reading() {
             return words::put(out, &what.ask, 0, &self.names);
         }
@@ -78,18 +75,19 @@ impl Insistent for Steward {
         self.unanswered.put_key(out, what.key);
     }
 
-    fn gives_up(&mut self, what: &What) {
+    fn gives_up(&mut self, what: &StewardRequest) {
         if what.ask.is_reading() {
             self.witness.hears_nothing();
         } else {
-            let (ask, answer) = (what.ask, Answer::Unknown);
-            self.witness.hears(Seen::Unknown, Operation { ask, answer });
+            let (ask, answer) = (what.ask, ClubAnswer::Unknown);
+            self.witness
+                .hears(Seen::Unknown, ClubOperation { ask, answer });
         }
     }
 }
 
 impl User for Steward {
-    type Ask = Ask<What>;
+    type Ask = Ask<StewardRequest>;
 
     const OPERATIONS: &'static [&'static str] = &[
         "challenge",
@@ -117,37 +115,41 @@ impl User for Steward {
         !self.unanswered.is_empty()
     }
 
-    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<What>> {
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<StewardRequest>> {
         Some(again::ask(self, out))
     }
 
-    fn operation(ask: &Ask<What>) -> usize {
+    fn operation(ask: &Ask<StewardRequest>) -> usize {
         match ask.what.ask {
-            Question::Challenge { .. } => 0,
-            Question::Seek { .. } => 1,
-            Question::Withdraw { .. } => 2,
-            Question::Begin { .. } => 3,
-            Question::Act { deed, .. } => match deed {
-                Deed::Move { .. } => 4,
-                Deed::Resign => 5,
-                Deed::Abort => 6,
-                Deed::Offer | Deed::Accept | Deed::Decline => 7,
+            ClubRequest::Challenge { .. } => 0,
+            ClubRequest::Seek { .. } => 1,
+            ClubRequest::Withdraw { .. } => 2,
+            ClubRequest::Begin { .. } => 3,
+            ClubRequest::Act { deed, .. } => match deed {
+                MatchDeed::Move { .. } => 4,
+                MatchDeed::Resign => 5,
+                MatchDeed::Abort => 6,
+                MatchDeed::Offer | MatchDeed::Accept | MatchDeed::Decline => 7,
             },
-            Question::Match { .. }
-            | Question::Player { .. }
-            | Question::Standing { .. }
-            | Question::Against { .. } => 8,
+            ClubRequest::Match { .. }
+            | ClubRequest::Player { .. }
+            | ClubRequest::Standing { .. }
+            | ClubRequest::Against { .. } => 8,
         }
     }
 
-    fn hear<'a>(&mut self, ask: &Ask<What>, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(
+        &mut self,
+        ask: &Ask<StewardRequest>,
+        bytes: &'a [u8],
+    ) -> Result<Option<Heard<'a>>, Garbled> {
         let Some(whole) = reply::whole(bytes, ask.greets)? else {
             return Ok(None);
         };
         let length = whole.end;
         let what = &ask.what;
         let answer = match answer::told(&bytes[whole], &what.ask, &self.names)? {
-            Told::Error(code) => {
+            GamesReply::Error(code) => {
                 if reply::is_unknown(code) {
                     self.gives_up(what);
                 } else {
@@ -155,7 +157,7 @@ impl User for Steward {
                 }
                 pace::Answer::Error(code)
             }
-            Told::Answered {
+            GamesReply::Answered {
                 position,
                 answer,
                 refused,
@@ -163,14 +165,14 @@ impl User for Steward {
                 self.plan.learn(&what.ask, &answer);
                 let ask = what.ask;
                 let seen = position.map_or(Seen::Reading, Seen::At);
-                self.witness.hears(seen, Operation { ask, answer });
+                self.witness.hears(seen, ClubOperation { ask, answer });
                 refused.map_or(pace::Answer::Done, pace::Answer::Refused)
             }
         };
         Ok(Some(Heard { length, answer }))
     }
 
-    fn lost(&mut self, ask: &Ask<What>) {
+    fn lost(&mut self, ask: &Ask<StewardRequest>) {
         self.unanswered.lose(ask.what);
     }
 }

@@ -15,7 +15,7 @@ use super::{
     stock::Stock,
 };
 use crate::{
-    check::again::{self, Ask, Insistent, Unanswered},
+    again::{self, Ask, Insistent, Unanswered},
     pace::{self, Ended, Garbled, Heard, User},
     reply,
 };

@@ -1,18 +1,20 @@
-//! The answers that dealers read.
+//! The answers that traders read whole, for the witness.
 
-use turnstile_check::exchange::{Cancelled, Cents, Ordered, Shares, State, Ticket};
+use turnstile_check::exchange::{
+    Cents, OrderCancelled, OrderState, OrderTicket, Ordered, ShareCount,
+};
 use turnstile_client::resp::Token;
 use turnstile_exchange::{CASH_SCALE, Decimal};
 
+use super::{CENTS, WHOLE};
 use crate::{
-    exchange::{CENTS, WHOLE},
     pace::Garbled,
     reply::{Tokens, error},
 };
 
-/// What a dealer was told.
+/// What a trader was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told<'a> {
+pub(super) enum ExchangeReply<'a> {
     Error(&'a [u8]),
     Ordered {
         position: u64,
@@ -21,21 +23,21 @@ pub(super) enum Told<'a> {
     },
     Cancelled {
         position: u64,
-        answer: Cancelled,
+        answer: OrderCancelled,
         refused: Option<&'a [u8]>,
     },
     /// The best price on each side, and how many shares wait there.
     Seen {
-        bid: Level,
-        ask: Level,
+        bid: BestPrice,
+        ask: BestPrice,
     },
 }
 
-type Level = Option<(Cents, Shares)>;
+type BestPrice = Option<(Cents, ShareCount)>;
 
 /// The fields of an outcome.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fields<'a> {
+struct OrderFields<'a> {
     done: bool,
     position: Option<u64>,
     /// Why it was refused, or why an order ended.
@@ -49,11 +51,11 @@ struct Fields<'a> {
 }
 
 /// Reads a whole reply in RESP3 to an order.
-pub(super) fn ordered(reply: &[u8]) -> Result<Told<'_>, Garbled> {
+pub(super) fn ordered(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
     if let Some(code) = error(reply)? {
-        return Ok(Told::Error(code));
+        return Ok(ExchangeReply::Error(code));
     }
-    let fields = Fields::read(reply)?;
+    let fields = OrderFields::read(reply)?;
     let position = fields.position.ok_or(Garbled)?;
     if !fields.done {
         let answer = match fields.reason {
@@ -61,20 +63,20 @@ pub(super) fn ordered(reply: &[u8]) -> Result<Told<'_>, Garbled> {
             _ => Ordered::Strange,
         };
         let refused = fields.reason;
-        return Ok(Told::Ordered {
+        return Ok(ExchangeReply::Ordered {
             position,
             answer,
             refused,
         });
     }
     let state = match (fields.state, fields.reason) {
-        (b"open", None) => State::Open,
-        (b"filled", None) => State::Filled,
-        (b"cancelled", Some(b"immediate")) => State::Immediate,
-        (b"cancelled", Some(b"self_trade")) => State::SelfTrade,
+        (b"open", None) => OrderState::Open,
+        (b"filled", None) => OrderState::Filled,
+        (b"cancelled", Some(b"immediate")) => OrderState::Immediate,
+        (b"cancelled", Some(b"self_trade")) => OrderState::SelfTrade,
         _ => return Err(Garbled),
     };
-    let ticket = Ticket {
+    let ticket = OrderTicket {
         state,
         filled: fields.filled.ok_or(Garbled)?,
         value: fields.value.ok_or(Garbled)?,
@@ -82,7 +84,7 @@ pub(super) fn ordered(reply: &[u8]) -> Result<Told<'_>, Garbled> {
     };
     let order = fields.order.ok_or(Garbled)?;
     let answer = Ordered::Accepted { order, ticket };
-    Ok(Told::Ordered {
+    Ok(ExchangeReply::Ordered {
         position,
         answer,
         refused: None,
@@ -90,17 +92,17 @@ pub(super) fn ordered(reply: &[u8]) -> Result<Told<'_>, Garbled> {
 }
 
 /// Reads a whole reply in RESP3 to a cancellation.
-pub(super) fn cancelled(reply: &[u8]) -> Result<Told<'_>, Garbled> {
+pub(super) fn cancelled(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
     if let Some(code) = error(reply)? {
-        return Ok(Told::Error(code));
+        return Ok(ExchangeReply::Error(code));
     }
-    let fields = Fields::read(reply)?;
+    let fields = OrderFields::read(reply)?;
     let answer = match fields.reason {
-        None => Cancelled::Done(fields.quantity.ok_or(Garbled)?),
-        Some(b"not_open" | b"not_found") => Cancelled::Gone,
-        Some(_) => Cancelled::Strange,
+        None => OrderCancelled::Done(fields.quantity.ok_or(Garbled)?),
+        Some(b"not_open" | b"not_found") => OrderCancelled::Gone,
+        Some(_) => OrderCancelled::Strange,
     };
-    Ok(Told::Cancelled {
+    Ok(ExchangeReply::Cancelled {
         position: fields.position.ok_or(Garbled)?,
         answer,
         refused: fields.reason,
@@ -108,9 +110,9 @@ pub(super) fn cancelled(reply: &[u8]) -> Result<Told<'_>, Garbled> {
 }
 
 /// Reads a whole reply in RESP3 to a look at the best prices.
-pub(super) fn top(reply: &[u8]) -> Result<Told<'_>, Garbled> {
+pub(super) fn top(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
     if let Some(code) = error(reply)? {
-        return Ok(Told::Error(code));
+        return Ok(ExchangeReply::Error(code));
     }
     let mut tokens = Tokens(reply);
     let (mut bid, mut ask) = (None, None);
@@ -122,11 +124,11 @@ pub(super) fn top(reply: &[u8]) -> Result<Told<'_>, Garbled> {
             _ => {}
         }
     }
-    Ok(Told::Seen { bid, ask })
+    Ok(ExchangeReply::Seen { bid, ask })
 }
 
 /// The only level of a side, or none.
-fn level(tokens: &mut Tokens<'_>, levels: usize) -> Result<Level, Garbled> {
+fn level(tokens: &mut Tokens<'_>, levels: usize) -> Result<BestPrice, Garbled> {
     if levels == 0 {
         return Ok(None);
     }
@@ -145,7 +147,7 @@ fn level(tokens: &mut Tokens<'_>, levels: usize) -> Result<Level, Garbled> {
     Ok(Some((price.ok_or(Garbled)?, quantity.ok_or(Garbled)?)))
 }
 
-impl<'a> Fields<'a> {
+impl<'a> OrderFields<'a> {
     fn read(reply: &'a [u8]) -> Result<Self, Garbled> {
         let mut tokens = Tokens(reply);
         let mut fields = Self::default();
@@ -183,7 +185,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A decimal number in whole units: dealers ask for whole shares and cents, and get nothing else.
+/// A decimal number in whole units: traders ask for whole shares and cents, and get nothing else.
 fn number(text: &[u8], unit: u128) -> Result<u64, Garbled> {
     let decimal = Decimal::parse(text).map_err(|_invalid| Garbled)?;
     let small = decimal.at_scale(CASH_SCALE).ok_or(Garbled)?;
@@ -220,14 +222,14 @@ mod tests {
             ("open", "4"),
             ("position", ":9"),
         ]);
-        let ticket = Ticket {
-            state: State::Open,
+        let ticket = OrderTicket {
+            state: OrderState::Open,
             filled: 3,
             value: 30_015,
             open: 4,
         };
         let answer = Ordered::Accepted { order: 17, ticket };
-        let told = Told::Ordered {
+        let told = ExchangeReply::Ordered {
             position: 9,
             answer,
             refused: None,
@@ -250,7 +252,7 @@ mod tests {
             ("insufficient_funds", Ordered::NotCovered),
             ("no_market", Ordered::Strange),
         ] {
-            let told = Told::Ordered {
+            let told = ExchangeReply::Ordered {
                 position: 9,
                 answer,
                 refused: Some(reason.as_bytes()),
@@ -258,17 +260,20 @@ mod tests {
             assert_eq!(ordered(&reply(reason)), Ok(told));
         }
         for (reason, answer) in [
-            ("not_open", Cancelled::Gone),
-            ("not_yours", Cancelled::Strange),
+            ("not_open", OrderCancelled::Gone),
+            ("not_yours", OrderCancelled::Strange),
         ] {
-            let told = Told::Cancelled {
+            let told = ExchangeReply::Cancelled {
                 position: 9,
                 answer,
                 refused: Some(reason.as_bytes()),
             };
             assert_eq!(cancelled(&reply(reason)), Ok(told));
         }
-        assert_eq!(cancelled(b"-BUSY later\r\n"), Ok(Told::Error(b"BUSY")));
+        assert_eq!(
+            cancelled(b"-BUSY later\r\n"),
+            Ok(ExchangeReply::Error(b"BUSY"))
+        );
     }
 
     #[test]
@@ -280,7 +285,7 @@ mod tests {
             ("orders", ":2"),
         ]));
         reply.extend(b"$4\r\nasks\r\n*0\r\n");
-        let told = Told::Seen {
+        let told = ExchangeReply::Seen {
             bid: Some((9_950, 12)),
             ask: None,
         };
