@@ -5,7 +5,7 @@ use std::{
     path::PathBuf,
 };
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use crate::{
     probe::Probe,
@@ -16,6 +16,8 @@ use crate::{
 pub(crate) struct Ground {
     /// Our shipped binary.
     pub(crate) turnstile: PathBuf,
+    /// An older one.
+    pub(crate) older: Option<PathBuf>,
     /// Where servers and probes keep their files: on the disk that is measured.
     pub(crate) scratch: PathBuf,
     pub(crate) quick: bool,
@@ -33,7 +35,14 @@ impl Ground {
 
     /// The same, with more arguments.
     pub(crate) fn start_with(&self, kind: Kind, more: &[String]) -> Result<Server> {
-        Server::start(kind, more, &self.turnstile, &self.scratch)
+        let program = match kind {
+            Kind::Older => {
+                let older = self.older.as_ref();
+                older.context("name the older program: --older PATH")?
+            }
+            Kind::Turnstile(_) | Kind::Five | Kind::Redis(_) => &self.turnstile,
+        };
+        Server::start(kind, more, program, &self.scratch)
     }
 
     pub(crate) fn probe(&self) -> Result<Probe> {

@@ -75,6 +75,8 @@ enum Command {
     Travel(Servers),
     /// Services in databases; writes backends.json and backends.md
     Backends(Servers),
+    /// This version beside an older one (--older); writes versions.json and versions.md
+    Versions(Servers),
     /// Any scenario file (bench/scenarios/README.md); writes its result under the file's name
     Run {
         file: PathBuf,
@@ -121,6 +123,9 @@ struct Servers {
     scratch: PathBuf,
     #[command(flatten)]
     program: Program,
+    /// An older program of ours, for scenarios that compare with one
+    #[arg(long, value_name = "PATH")]
+    older: Option<PathBuf>,
 }
 
 const ROOMS: &str = include_str!("../scenarios/rooms.toml");
@@ -128,6 +133,7 @@ const EXCHANGE: &str = include_str!("../scenarios/exchange.toml");
 const GAMES: &str = include_str!("../scenarios/games.toml");
 const TRAVEL: &str = include_str!("../scenarios/travel.toml");
 const BACKENDS: &str = include_str!("../scenarios/backends.toml");
+const VERSIONS: &str = include_str!("../scenarios/versions.toml");
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
@@ -136,6 +142,7 @@ fn main() -> Result<()> {
         Command::Games(run) => built_in("games", GAMES, &run),
         Command::Travel(run) => built_in("travel", TRAVEL, &run),
         Command::Backends(run) => built_in("backends", BACKENDS, &run),
+        Command::Versions(run) => built_in("versions", VERSIONS, &run),
         Command::Run { file, run } => {
             let name = file.file_stem().context("a scenario file has a name")?;
             let name = name.to_string_lossy().into_owned();
@@ -185,10 +192,12 @@ fn measure(name: &str, scenario: &ScenarioFile, run: &Servers) -> Result<()> {
     }
     let ground = Ground {
         turnstile: run.program.path()?,
+        older: run.older.clone(),
         scratch: run.scratch.clone(),
         quick: run.extent.quick,
     };
     let mut programs = vec![ground.turnstile.as_path()];
+    programs.extend(ground.older.as_deref());
     programs.extend(scenario.programs.iter().map(Path::new));
     let mut report = Report {
         title: scenario.title.clone(),
@@ -238,7 +247,8 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::{
-        Arguments, BACKENDS, EXCHANGE, GAMES, ROOMS, ScenarioFile, TRAVEL, scenario::usual,
+        Arguments, BACKENDS, EXCHANGE, GAMES, ROOMS, ScenarioFile, TRAVEL, VERSIONS,
+        scenario::usual,
     };
 
     #[test]
@@ -254,6 +264,7 @@ mod tests {
             ("games", GAMES, (6, 10)),
             ("travel", TRAVEL, (7, 17)),
             ("backends", BACKENDS, (2, 0)),
+            ("versions", VERSIONS, (6, 6)),
         ];
         for (name, text, expected) in files {
             for quick in [true, false] {

@@ -49,6 +49,7 @@ const HOMES: [(Home, &str); 4] = [
 pub(crate) fn measure(arguments: &Reproduce) -> Result<()> {
     let ground = Ground {
         turnstile: arguments.program.path()?,
+        older: None,
         scratch: arguments.scratch.clone(),
         quick: arguments.brief,
     };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 
 use crate::{
     database::{Databases, Empty, Home},
@@ -11,7 +11,7 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     probe::{Probe, syncs_at_once_us},
     ratio::Ratio,
-    scenario::{Core, Floor, Part, Prepare, Row},
+    scenario::{Core, Floor, Part, Row},
     section::{Figure, MeasuredRow, Section},
     server::{Doors, MessageRelay, Server},
 };
@@ -238,7 +238,7 @@ struct Reading {
 impl Reading {
     fn of(server: &Server, row: &Row, database: Option<&Empty<'_>>) -> Result<Self> {
         let us = |time: std::time::Duration| time.as_secs_f64() * 1e6;
-        let is_ours = row.server.starts_with("turnstile");
+        let is_ours = row.server.contains("turnstile");
         let groups = if is_ours { server.groups()? } else { 0 };
         let batches = match (&row.backend, database) {
             (Some(backend), Some(_)) => {
@@ -287,15 +287,16 @@ impl Reading {
     }
 }
 
-fn prepare(server: &Server, what: &Prepare) -> Result<()> {
-    let lines = match what {
-        Prepare::Named(name) if name == "trips" => TRIPS.map(str::to_owned).to_vec(),
-        Prepare::Named(name) => bail!("nothing is prepared under the name `{name}`"),
-        Prepare::Commands(lines) => lines.clone(),
+/// Sends what comes before the load: commands between semicolons, or those with a name.
+fn prepare(server: &Server, what: &str) -> Result<()> {
+    let lines: Vec<String> = match what {
+        "" => return Ok(()),
+        "trips" => TRIPS.map(str::to_owned).to_vec(),
+        commands => commands
+            .split(';')
+            .map(|line| line.trim().to_owned())
+            .collect(),
     };
-    if lines.is_empty() {
-        return Ok(());
-    }
     fill::run(&mut server.connect()?, &lines)
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Part {
     #[serde(default)]
     pub(crate) on_request: bool,
     #[serde(default)]
-    pub(crate) prepare: Prepare,
+    pub(crate) prepare: String,
     #[serde(default = "usual_figures")]
     pub(crate) figures: Vec<FigureColumn>,
     #[serde(rename = "subject")]
@@ -68,7 +68,7 @@ pub(crate) struct Row {
     #[serde(default)]
     pub(crate) backend: Option<BackendChoice>,
     #[serde(default)]
-    pub(crate) prepare: Prepare,
+    pub(crate) prepare: String,
     #[serde(default)]
     pub(crate) load: String,
     /// The core of the generator.
@@ -84,15 +84,6 @@ pub(crate) struct Row {
 pub(crate) struct BackendChoice {
     pub(crate) service: String,
     pub(crate) home: String,
-}
-
-/// What is sent before the load.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Prepare {
-    /// By name.
-    Named(String),
-    Commands(Vec<String>),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -196,12 +187,6 @@ impl Aim {
     pub(crate) fn bound(&self) -> Result<Bound> {
         let bound = self.bound.as_deref().map_or(Ok(Bound::None), str::parse);
         bound.map_err(|error: String| anyhow!(error))
-    }
-}
-
-impl Default for Prepare {
-    fn default() -> Self {
-        Self::Commands(Vec::new())
     }
 }
 

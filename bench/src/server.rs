@@ -60,6 +60,8 @@ const LAST_WORDS_BYTES: usize = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Turnstile(ServerDurability),
+    /// An older program of ours, durable.
+    Older,
     /// Travel in five durable processes: the middleware, and four resource managers.
     Five,
     Redis(Persistence),
@@ -166,12 +168,14 @@ impl Server {
     /// Starts a server on the files of another.
     fn start_at(kind: Kind, more: &[String], turnstile: &Path, home: Rc<TempDir>) -> Result<Self> {
         let doors = Doors::any()?;
+        let ours = |durability| {
+            let mut command = pin::command(pin::SERVER_CORE, turnstile);
+            turnstile::arguments(&mut command, durability, home.path(), doors);
+            command
+        };
         let mut command = match kind {
-            Kind::Turnstile(durability) => {
-                let mut command = pin::command(pin::SERVER_CORE, turnstile);
-                turnstile::arguments(&mut command, durability, home.path(), doors);
-                command
-            }
+            Kind::Turnstile(durability) => ours(durability),
+            Kind::Older => ours(ServerDurability::Sync),
             Kind::Redis(persistence) => {
                 let mut command = pin::command(pin::SERVER_CORE, "redis-server");
                 redis::arguments(&mut command, persistence, home.path(), doors.resp);
@@ -197,7 +201,7 @@ impl Server {
         };
         server.await_answer(begin)?;
         server.start_time = begin.elapsed();
-        if matches!(kind, Kind::Turnstile(_)) {
+        if matches!(kind, Kind::Turnstile(_) | Kind::Older) {
             server.await_ready(begin)?;
         }
         Ok(server)
@@ -252,7 +256,7 @@ impl Server {
     pub(crate) fn accepted(&self) -> Result<u64> {
         match self.kind {
             Kind::Redis(_) => redis::keys(&mut self.connect()?),
-            Kind::Turnstile(_) | Kind::Five => self.count("rooms_booked_total"),
+            Kind::Turnstile(_) | Kind::Older | Kind::Five => self.count("rooms_booked_total"),
         }
     }
 
@@ -343,6 +347,7 @@ impl FromStr for Kind {
         Ok(match text {
             "turnstile" => Self::Turnstile(ServerDurability::Sync),
             "turnstile in memory" => Self::Turnstile(ServerDurability::Memory),
+            "older turnstile" => Self::Older,
             "turnstile in five processes" => Self::Five,
             "redis" => Self::Redis(Persistence::None),
             "redis always" => Self::Redis(Persistence::Always),
@@ -355,6 +360,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Turnstile(durability) => write!(f, "turnstile {durability}"),
+            Self::Older => f.write_str("older turnstile"),
             Self::Five => f.write_str("turnstile in five processes"),
             Self::Redis(persistence) => write!(f, "redis {persistence}"),
         }
