@@ -24,8 +24,8 @@ pub use self::core::{
     fault_points::{FAULT_EXIT, HAS_FAULT_POINTS},
     feed::Feed,
     gate::{
-        Answered, Ask, BackendStatus, Executed, Gate, LineStatus, Overloaded, PlainTotals, Request,
-        ServerStatus, Undecided,
+        Answered, Ask, BackendStatus, Executed, Gate, LineStatus, Overloaded, Request,
+        ServerStatus, TotalsOfServices, Undecided,
     },
     post::Peers,
     remote::{DatabaseUrl, InvalidUrl},

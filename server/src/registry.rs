@@ -1,6 +1,5 @@
-//! The services of this server: the one list of them, and what is special about each.
-//!
-//! The rest of the crate derives from [`services`] what it does for every service alike.
+//! What the server knows of each service of [the list](turnstile_services), and what is special about
+//! some.
 
 use std::{borrow::Cow, fmt};
 
@@ -10,37 +9,10 @@ use turnstile_embedded::{Embedded, Hosted};
 use turnstile_exchange::Exchange;
 use turnstile_games::{Games, MatchId};
 use turnstile_rooms::{EntryState, Reference, Rooms};
-use turnstile_seats::Seats;
 use turnstile_travel::{Travel, Xid};
 use turnstile_types::{Outcome, Position, Principal, Timestamp};
 
 use crate::limits::{HOLDS_PER_CONNECTION, MATCHES_PER_CONNECTION, TRANSACTIONS_PER_CONNECTION};
-
-/// Calls a macro with the list of services: the name of each, and its machine.
-macro_rules! services {
-    ($then:ident) => {
-        $then! {
-            rooms: turnstile_rooms::Rooms,
-            exchange: turnstile_exchange::Exchange,
-            travel: turnstile_travel::Travel,
-            games: turnstile_games::Games,
-            seats: turnstile_seats::Seats,
-        }
-    };
-}
-
-pub(crate) use services;
-
-/// Calls a macro with the services of which nothing is special to any door.
-macro_rules! plain_services {
-    ($then:ident) => {
-        $then! {
-            seats: turnstile_seats::Seats,
-        }
-    };
-}
-
-pub(crate) use plain_services;
 
 /// A table with a bound that all clients share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +56,9 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
 
     /// Which of the outcomes it is.
     fn outcome_place(outcome: &Self::Outcome) -> usize;
+
+    /// The totals, if the answer tells them.
+    fn totals_of(answer: &Self::Answer) -> Option<Self::Totals>;
 
     /// Appends what has happened since the last call, if that is wanted; answers the last position of
     /// what was not.
@@ -147,7 +122,7 @@ pub(crate) struct CountedWords {
 }
 
 macro_rules! words_of_services {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// The places of the services in the list.
         enum Place {
             $($machine,)+
@@ -156,16 +131,16 @@ macro_rules! words_of_services {
         /// The services, in the order of the list.
         pub(crate) const SERVICES: [CountedWords; [$(Place::$machine),+].len()] = [
             $(CountedWords {
-                name: $types::$machine::NAME,
-                operations: $types::$machine::OPERATIONS,
-                outcomes: $types::$machine::OUTCOMES,
-                answers_late: $types::$machine::ANSWERS_LATE,
+                name: turnstile_services::$name::$machine::NAME,
+                operations: turnstile_services::$name::$machine::OPERATIONS,
+                outcomes: turnstile_services::$name::$machine::OUTCOMES,
+                answers_late: turnstile_services::$name::$machine::ANSWERS_LATE,
             },)+
         ];
     };
 }
 
-services!(words_of_services);
+turnstile_services::services!(words_of_services);
 
 /// How many operations the services before this place have.
 const fn operations_before(place: usize) -> usize {
@@ -181,35 +156,59 @@ const fn operations_before(place: usize) -> usize {
 /// The operations of all services.
 pub(crate) const OPERATIONS: usize = operations_before(SERVICES.len());
 
+/// Some of the services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SomeServices(pub(crate) [bool; SERVICES.len()]);
+
+impl SomeServices {
+    pub(crate) const ALL: Self = Self([true; SERVICES.len()]);
+    pub(crate) const NONE: Self = Self([false; SERVICES.len()]);
+
+    pub(crate) const fn has<M: Registered>(self) -> bool {
+        self.0[M::PLACE]
+    }
+
+    pub(crate) const fn add<M: Registered>(&mut self) {
+        self.0[M::PLACE] = true;
+    }
+}
+
 /// What all services have in common: operations are commands and queries in the order of their
 /// declaration.
 macro_rules! operations {
-    ($name:literal, $types:ident::$machine:ident) => {
-        const CHANNEL: &'static str = concat!($name, ".events");
+    ($name:ident: $machine:ident) => {
+        const CHANNEL: &'static str = concat!(stringify!($name), ".events");
         const PLACE: usize = Place::$machine as usize;
         const OPERATIONS: &'static [&'static str] = {
-            use $types::{Command, Query};
+            use turnstile_services::$name::{Command, Query};
             const ALL: [&str; Command::WORDS.len() + Query::WORDS.len()] =
                 joined(&[Command::WORDS, Query::WORDS]);
             &ALL
         };
-        const TOTALS: Self::Query = $types::Query::Totals;
+        const TOTALS: Self::Query = turnstile_services::$name::Query::Totals;
 
         fn command_place(command: &Self::Command<'_>) -> usize {
             command.place()
         }
 
         fn query_place(query: &Self::Query) -> usize {
-            $types::Command::WORDS.len() + query.place()
+            turnstile_services::$name::Command::WORDS.len() + query.place()
+        }
+
+        fn totals_of(answer: &Self::Answer) -> Option<Self::Totals> {
+            match answer {
+                turnstile_services::$name::Answer::Totals(totals) => Some(*totals),
+                _ => None,
+            }
         }
     };
 }
 
 /// Done, and each refusal by its word.
 macro_rules! outcomes {
-    ($types:ident) => {
+    ($name:ident) => {
         const OUTCOMES: &'static [&'static str] = {
-            use $types::Refusal;
+            use turnstile_services::$name::Refusal;
             const ALL: [&str; 1 + Refusal::WORDS.len()] = joined(&[&["done"], Refusal::WORDS]);
             &ALL
         };
@@ -223,9 +222,22 @@ macro_rules! outcomes {
     };
 }
 
+macro_rules! plain {
+    ($($name:ident: $machine:ident),+ $(,)?) => {$(
+        impl Registered for turnstile_services::$name::$machine {
+            operations!($name: $machine);
+            outcomes!($name);
+
+            type Opened = ();
+        }
+    )+};
+}
+
+turnstile_services::plain_services!(plain);
+
 impl Registered for Rooms {
-    operations!("rooms", turnstile_rooms::Rooms);
-    outcomes!(turnstile_rooms);
+    operations!(rooms: Rooms);
+    outcomes!(rooms);
 
     type Opened = Reference;
 
@@ -238,7 +250,7 @@ impl Registered for Rooms {
     }
 
     fn taken(backend: &Embedded) -> usize {
-        usize::try_from(backend.rooms().totals().holds).unwrap_or(usize::MAX)
+        usize::try_from(backend.machine::<Self>().totals().holds).unwrap_or(usize::MAX)
     }
 
     fn opened(outcome: &Self::Outcome) -> Option<Reference> {
@@ -261,8 +273,8 @@ impl Registered for Rooms {
 
 /// Open orders are bounded for each account.
 impl Registered for Exchange {
-    operations!("exchange", turnstile_exchange::Exchange);
-    outcomes!(turnstile_exchange);
+    operations!(exchange: Exchange);
+    outcomes!(exchange);
 
     const IS_KEPT_WHILE_FOLLOWED: bool = true;
 
@@ -297,7 +309,7 @@ pub(crate) const TRANSACTIONS: Table = Table {
 };
 
 impl Registered for Travel {
-    operations!("travel", turnstile_travel::Travel);
+    operations!(travel: Travel);
 
     const ANSWERS_LATE: bool = true;
 
@@ -342,7 +354,7 @@ impl Registered for Travel {
     }
 
     fn taken(backend: &Embedded) -> usize {
-        backend.travel().open_transactions()
+        backend.machine::<Self>().open_transactions()
     }
 
     fn opened(outcome: &Self::Outcome) -> Option<Xid> {
@@ -353,13 +365,13 @@ impl Registered for Travel {
     }
 
     fn is_open(backend: &Embedded, _now: Timestamp, xid: Xid) -> bool {
-        backend.travel().is_open(xid)
+        backend.machine::<Self>().is_open(xid)
     }
 }
 
 impl Registered for Games {
-    operations!("games", turnstile_games::Games);
-    outcomes!(turnstile_games);
+    operations!(games: Games);
+    outcomes!(games);
 
     const IS_KEPT_WHILE_FOLLOWED: bool = true;
 
@@ -390,7 +402,7 @@ impl Registered for Games {
     }
 
     fn taken(backend: &Embedded) -> usize {
-        backend.games().totals().open as usize
+        backend.machine::<Self>().totals().open as usize
     }
 
     fn opened(outcome: &Self::Outcome) -> Option<MatchId> {
@@ -407,14 +419,6 @@ impl Registered for Games {
             _ => false,
         }
     }
-}
-
-/// Open holds are bounded by the seats that there are.
-impl Registered for Seats {
-    operations!("seats", turnstile_seats::Seats);
-    outcomes!(turnstile_seats);
-
-    type Opened = ();
 }
 
 #[cfg(test)]
@@ -467,11 +471,11 @@ mod tests {
         }
 
         macro_rules! check_all {
-            ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
-                $(check::<$types::$machine>();)+
+            ($($name:ident: $machine:ident),+ $(,)?) => {
+                $(check::<turnstile_services::$name::$machine>();)+
             };
         }
-        services!(check_all);
+        turnstile_services::services!(check_all);
     }
 
     /// The words of a service's operations. Each is that of a counter.
@@ -487,18 +491,18 @@ mod tests {
     #[test]
     fn an_operation_has_one_name_on_every_door() {
         macro_rules! words_of_all {
-            ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+            ($($name:ident: $machine:ident),+ $(,)?) => {
                 [$((
-                    $types::$machine::NAME,
+                    turnstile_services::$name::$machine::NAME,
                     words::<
-                        $types::$machine,
-                        <$types::$machine as Machine>::Command<'_>,
-                        <$types::$machine as Machine>::Query,
+                        turnstile_services::$name::$machine,
+                        <turnstile_services::$name::$machine as Machine>::Command<'_>,
+                        <turnstile_services::$name::$machine as Machine>::Query,
                     >(),
                 )),+]
             };
         }
-        let services = services!(words_of_all);
+        let services = turnstile_services::services!(words_of_all);
         let mut expected = Vec::new();
         for (service, words) in services {
             expected.extend(words.into_iter().map(|word| {

@@ -12,7 +12,8 @@ use std::{
 
 use mio::{Poll, Waker};
 use turnstile_embedded::{Claim, Durability, Embedded, Options, Recovery};
-use turnstile_rooms::IdKey;
+use turnstile_exchange::Exchange;
+use turnstile_rooms::{IdKey, Rooms};
 
 use crate::{
     DatabaseUrl, Running, Settings, StartError, Stopper,
@@ -21,7 +22,7 @@ use crate::{
         engine::{Engine, RecoveredEngine},
         fault_points::FaultPoints,
         feed::Feeds,
-        gate::{Gate, InDatabases},
+        gate::Gate,
         listener::Listener,
         loading::Loading,
         remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
@@ -223,10 +224,12 @@ impl Parts {
         let waker = Waker::new(poll.registry(), GATE).map_err(StartError::System)?;
         let (mut gate, inbox) = Gate::new(waker, Arc::clone(loading), settings.verhoeff);
         let urls = &settings.databases;
-        gate.in_databases = InDatabases {
-            rooms: urls.rooms.is_some(),
-            exchange: urls.exchange.is_some(),
-        };
+        if urls.rooms.is_some() {
+            gate.in_databases.add::<Rooms>();
+        }
+        if urls.exchange.is_some() {
+            gate.in_databases.add::<Exchange>();
+        }
         let mut listeners = Vec::new();
         for (door, socket) in fast {
             let listener = Listener::new(door, socket, poll.registry(), LISTENERS);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnstile_embedded::Services;
 use turnstile_record::{Record, SERVICE_ENGINE};
 use turnstile_sequencer::{ExecuteError, KEY_MS};
-use turnstile_travel::{Done, EventKind, LateAnswer, Outcome, Query, Travel, Xid};
+use turnstile_travel::{Done, EventKind, LateAnswer, Outcome, Travel, Xid};
 use turnstile_types::{Context, Machine, Machines, Position, Principal, Timestamp, hash_of};
 
 use crate::{
@@ -44,14 +44,12 @@ impl TakenRecord {
 
     /// The bytes of its answer, or of what it was answered after it had waited.
     fn final_outcome(&self, travel: &Travel) -> Vec<u8> {
-        if let Some(Outcome::Waiting { ticket }) = self.of_travel() {
-            let (now, principal) = (self.time, Principal::local());
-            let found = travel.query(now, &principal, &Query::Answered { ticket });
-            if let turnstile_travel::Answer::Answered(LateAnswer::Given(outcome)) = found {
-                let mut bytes = Vec::new();
-                Travel::encode_outcome(&outcome, &mut bytes);
-                return bytes;
-            }
+        if let Some(Outcome::Waiting { ticket }) = self.of_travel()
+            && let LateAnswer::Given(outcome) = travel.late_answer(ticket)
+        {
+            let mut bytes = Vec::new();
+            Travel::encode_outcome(&outcome, &mut bytes);
+            return bytes;
         }
         self.outcome.clone()
     }

@@ -1,14 +1,9 @@
 //! What the simulator knows of each service: who asks for what, and what was announced.
 
 use turnstile_embedded::{Hosted, Services};
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
 use turnstile_journal::Log;
-use turnstile_rooms::Rooms;
-use turnstile_seats::Seats;
 use turnstile_seed::Random;
 use turnstile_sequencer::{ExecuteError, Reply, Sequencer};
-use turnstile_travel::Travel;
 use turnstile_types::{Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
@@ -26,6 +21,24 @@ pub(crate) type SimulatedAnswer = Result<Reply<Vec<u8>>, ExecuteError>;
 /// Writes down what is the same for each service: from the one list of them below.
 macro_rules! services {
     ($($name:ident: $machine:ident, $clients:ident;)+) => {
+        $(use turnstile_services::$name::$machine;)+
+
+        /// A service with traffic.
+        #[derive(Clone, Copy)]
+        enum TrafficKind {
+            $($machine,)+
+        }
+
+        impl TrafficKind {
+            const ALL: &[(u8, Self)] = &[$(($machine::SERVICE, Self::$machine)),+];
+
+            fn of(service: u8) -> Self {
+                let mut all = Self::ALL.iter();
+                let found = all.find(|(known, _)| *known == service);
+                found.expect("every service has traffic").1
+            }
+        }
+
         /// A command of one of the services.
         #[derive(Debug)]
         pub(crate) enum SimulatedRequest<'a> {
@@ -35,12 +48,11 @@ macro_rules! services {
         impl<'a> SimulatedRequest<'a> {
             /// Reads the bytes of a command that this traffic has made.
             pub(crate) fn decode(service: u8, payload: &'a [u8]) -> Self {
-                match service {
-                    $($machine::SERVICE => {
+                match TrafficKind::of(service) {
+                    $(TrafficKind::$machine => {
                         let command = $machine::decode_command(payload);
                         Self::$machine(command.expect("it was encoded by the traffic"))
                     })+
-                    other => unreachable!("service {other} has no traffic"),
                 }
             }
 
@@ -90,21 +102,20 @@ macro_rules! services {
                 now: Timestamp,
                 service: Option<u8>,
             ) -> SimulatedRequest<'a> {
-                let any = [$($machine::SERVICE),+];
-                match service.unwrap_or_else(|| random.pick(&any)) {
-                    $($machine::SERVICE => SimulatedRequest::$machine(self.$name.next(random, now)),)+
-                    other => unreachable!("service {other} has no traffic"),
+                let any = || random.pick(TrafficKind::ALL).1;
+                let kind = service.map_or_else(any, TrafficKind::of);
+                match kind {
+                    $(TrafficKind::$machine => SimulatedRequest::$machine(self.$name.next(random, now)),)+
                 }
             }
 
             /// Remembers what was given out with an outcome, in the bytes of its service.
             pub(crate) fn note(&mut self, service: u8, outcome: &[u8]) {
-                match service {
-                    $($machine::SERVICE => {
+                match TrafficKind::of(service) {
+                    $(TrafficKind::$machine => {
                         let outcome = $machine::decode_outcome(outcome);
                         self.$name.note(&outcome.expect("the machine made it"));
                     })+
-                    other => unreachable!("service {other} has no traffic"),
                 }
             }
         }
@@ -225,7 +236,7 @@ fn execute<M: Hosted, L: Log>(
     key: Option<Key<'_>>,
     command: &M::Command<'_>,
 ) -> SimulatedAnswer {
-    let reply = server.execute::<M>(now, &Principal::local(), key, command)?;
+    let reply = server.execute::<M>(now, &Principal::local(), key, command, None)?;
     let mut outcome = Vec::new();
     M::encode_outcome(&reply.outcome, &mut outcome);
     Ok(Reply {

@@ -27,11 +27,16 @@ older checkout, there as well.
   command* does the same for `Command`.
 - *Type names with two meanings* are names of structs, enums, traits and aliases that are defined in
   two or more production files.
+- *Shared files that name seats* are the production files and manifests that were touched to add the
+  service `seats`, beside its own: those that name its crate, its module or its machine.
 - *Modules in cycles* are top modules of a crate that use each other, directly or over others.
 ";
 
 /// Services whose enums are counted.
 const SERVICES: [&str; 5] = ["rooms", "exchange", "games", "travel", "seats"];
+
+/// The service by which files are counted that a new plain service touches.
+const PLAIN_SERVICE: &str = "seats";
 
 /// Counts the checkout at `root` and, if there is one, an older checkout; writes the table.
 pub(crate) fn run(root: &Path, before: Option<&str>) -> Result<String> {
@@ -100,6 +105,10 @@ fn figures(tree: &Tree) -> Figures {
             types::with_two_meanings(tree).len().to_string(),
         ),
     ];
+    figures.push((
+        format!("shared files that name {PLAIN_SERVICE}"),
+        shared_files(tree, PLAIN_SERVICE).len().to_string(),
+    ));
     for (name, figure) in ["refusal", "command"]
         .into_iter()
         .zip(["Refusal", "Command"])
@@ -118,6 +127,31 @@ fn figures(tree: &Tree) -> Figures {
         }
     }
     figures
+}
+
+/// Production files and manifests that name a service and are not there for it alone.
+fn shared_files<'a>(tree: &'a Tree, service: &str) -> Vec<&'a str> {
+    let (first, rest) = service.split_at(1);
+    let machine = first.to_ascii_uppercase() + rest;
+    let module = format!("mod {service}");
+    let types = format!("{service}::");
+    let quoted = format!("\"{service}\"");
+    let is_own = |file: &File| {
+        let mut parts = file.path.split(['/', '.']);
+        parts.any(|part| part == service)
+    };
+    let names_it = |file: &File| match file.path.rsplit('/').next() {
+        Some("Cargo.toml" | "Cargo.lock") => file.text.contains(&format!("turnstile-{service}")),
+        _ if file.extension() == Some("rs") && !file.is_test() => {
+            let code = file.untested_code();
+            let text = file.untested_lines().any(|line| line.contains(&quoted));
+            text || names(&code, &machine) || names(&code, &module) || code.contains(&types)
+        }
+        _ => false,
+    };
+    let shared = tree.files.iter();
+    let shared = shared.filter(|file| !is_own(file) && names_it(file));
+    shared.map(|file| file.path.as_str()).collect()
 }
 
 /// How many production files name a variant of an enum of the services, on average.
@@ -219,6 +253,21 @@ mod tests {
             ("of_another_service.rs", "Refusal::Sold"),
         ];
         assert_eq!(of(&files, "files for a refusal, mean"), "1.5");
+    }
+
+    #[test]
+    fn files_that_name_a_plain_service_are_counted_without_its_own() {
+        let files = [
+            ("Cargo.toml", "turnstile-seats = 1"),
+            ("domain/seats/src/lib.rs", "struct Seats;"),
+            ("sim/src/seats.rs", "Seats"),
+            ("sim/src/lib.rs", "mod seats;"),
+            ("sim/src/services.rs", "seats: Seats"),
+            ("lab/src/lib.rs", "let name = \"seats\";"),
+            ("cli/src/travel.rs", "self.seats + SEATS // Seats"),
+            ("server/tests/server.rs", "mod seats;"),
+        ];
+        assert_eq!(of(&files, "shared files that name seats"), "4");
     }
 
     #[test]

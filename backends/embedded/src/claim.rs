@@ -13,9 +13,9 @@ use turnstile_types::Position;
 
 use crate::{
     Embedded, OpenError, Options, Recovery, RecoveryProgress, copying, id_key,
-    kept::Kept,
     progress::Stage,
     recovery::{newest_state, replay},
+    server_log::ServerLog,
     snapshots::Snapshots,
     start::Start,
 };
@@ -25,11 +25,11 @@ use crate::{
 #[derive(Debug)]
 pub struct Claim {
     options: Options,
-    place: Option<Place>,
+    place: Option<LockedDirectory>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct LockedDirectory {
     directory: PathBuf,
     disk: RealDisk,
     lock: RealLock,
@@ -44,7 +44,7 @@ impl Claim {
     pub fn new(directory: Option<&Path>, options: Options) -> Result<Self, OpenError> {
         let directory = directory.filter(|_| options.durability != Durability::Memory);
         let place = directory
-            .map(|path| Place::take(path, options))
+            .map(|path| LockedDirectory::take(path, options))
             .transpose()?;
         Ok(Self { options, place })
     }
@@ -55,7 +55,7 @@ impl Claim {
     /// The directory cannot be read, or is damaged where nothing may be forgotten;
     /// [`OpenError::Ended`] when `progress` was told to [end](RecoveryProgress::end).
     pub fn recover(self, progress: &RecoveryProgress) -> Result<(Embedded, Recovery), OpenError> {
-        let Some(Place {
+        let Some(LockedDirectory {
             directory,
             disk,
             lock,
@@ -90,7 +90,7 @@ impl Claim {
         let start = Start::of(state.machines());
         let every = self.options.snapshot_records;
         let snapshots = Snapshots::new(disk, journal.id(), every, snapshot);
-        let mut sequencer = Sequencer::new(state, Kept::InDirectory(Box::new(journal)));
+        let mut sequencer = Sequencer::new(state, ServerLog::InDirectory(Box::new(journal)));
         sequencer.limit_keys(self.options.key_bytes);
         let embedded = Embedded {
             snapshots: Some(snapshots),
@@ -105,7 +105,18 @@ impl Claim {
     }
 }
 
-impl Place {
+impl Embedded {
+    /// Opens the back end that is kept in `directory`, or, without one, a new one that is kept
+    /// nowhere.
+    ///
+    /// # Errors
+    /// The directory is in use, cannot be read, or is damaged where nothing may be forgotten.
+    pub fn open(directory: Option<&Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
+        Claim::new(directory, options)?.recover(&RecoveryProgress::default())
+    }
+}
+
+impl LockedDirectory {
     fn take(directory: &Path, options: Options) -> Result<Self, OpenError> {
         copying::refuse_unfinished(directory)?;
         let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {

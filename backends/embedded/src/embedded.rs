@@ -1,17 +1,14 @@
 //! The machines on a journal in a directory.
 
-use std::{io, path::Path};
-
 use turnstile_games::Games;
 use turnstile_journal::{CommitError, Durability, Log, LogThread, MemoryLog, Trouble};
-use turnstile_rooms::{IdKey, Rooms};
+use turnstile_rooms::IdKey;
 use turnstile_sequencer::{ExecuteError, KEY_BYTES_MAX, KeyFigures, Sequencer, Settled, State};
-use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    Claim, Hosted, OpenError, Recovery, RecoveryProgress, Reply, Services, id_key,
-    kept::Kept,
+    Hosted, OpenError, Recovery, Services, id_key,
+    server_log::ServerLog,
     services::Recents,
     slowed::Slowed,
     snapshots::Snapshots,
@@ -57,6 +54,9 @@ impl Options {
     }
 }
 
+/// What became of a command of a machine.
+pub type Reply<M> = turnstile_sequencer::Reply<<M as Machine>::Outcome>;
+
 /// Figures about a back end that runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Status {
@@ -85,7 +85,7 @@ pub struct Status {
 /// something `has_promised`.
 #[derive(Debug)]
 pub struct Embedded {
-    pub(crate) sequencer: Sequencer<Services, Kept>,
+    pub(crate) sequencer: Sequencer<Services, ServerLog>,
     pub(crate) snapshots: Option<Snapshots>,
     pub(crate) id_key: IdKey,
     pub(crate) recents: Recents,
@@ -96,17 +96,8 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Opens the back end that is kept in `directory`, or, without one, a new one that is kept
-    /// nowhere.
-    ///
-    /// # Errors
-    /// The directory is in use, cannot be read, or is damaged where nothing may be forgotten.
-    pub fn open(directory: Option<&Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
-        Claim::new(directory, options)?.recover(&RecoveryProgress::default())
-    }
-
     pub(crate) fn nowhere(options: Options) -> Result<(Self, Recovery), OpenError> {
-        let mut sequencer = Sequencer::new(State::empty(), Kept::Nowhere(MemoryLog::new()));
+        let mut sequencer = Sequencer::new(State::empty(), ServerLog::Nowhere(MemoryLog::new()));
         sequencer.limit_keys(options.key_bytes);
         let embedded = Self {
             sequencer,
@@ -152,9 +143,10 @@ impl Embedded {
         self.start.configure_games(games, settings)
     }
 
-    /// Decides one command in the open group. Its answer MUST NOT leave before
+    /// Decides one command in the open group; if its `bytes` are known, as the machine encodes it, the
+    /// record holds these. Its answer MUST NOT leave before
     /// [`commit`](Self::commit) has returned `Ok`, or while something
-    /// [is promised](Self::has_promised).
+    /// [is promised](Sequencer::has_promised).
     ///
     /// A command for travel or games is not taken before that service knows that it has started
     /// anew, by a [`tick`](Self::tick): until then the disk is full.
@@ -167,43 +159,18 @@ impl Embedded {
         principal: &Principal,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
+        bytes: Option<&[u8]>,
     ) -> Result<Reply<M>, ExecuteError>
     where
         Services: Hosts<M>,
     {
-        self.admit::<M>()?;
-        let executed = self.sequencer.execute::<M>(now, principal, key, command);
-        executed.inspect_err(|refused| self.relieve(*refused))
-    }
-
-    /// The same for a command whose bytes are known: the record holds these.
-    ///
-    /// # Errors
-    /// The command was not taken; nothing of it happened.
-    pub fn execute_encoded<M: Machine>(
-        &mut self,
-        now: Timestamp,
-        asked: (&Principal, Option<Key<'_>>),
-        command: &M::Command<'_>,
-        bytes: &[u8],
-    ) -> Result<Reply<M>, ExecuteError>
-    where
-        Services: Hosts<M>,
-    {
-        self.admit::<M>()?;
-        let sequencer = &mut self.sequencer;
-        let executed = sequencer.execute_encoded::<M>(now, asked, command, bytes);
-        executed.inspect_err(|refused| self.relieve(*refused))
-    }
-
-    /// What comes before every decision about a service.
-    #[inline]
-    fn admit<M: Machine>(&mut self) -> Result<(), ExecuteError> {
         if !self.start.is_over_for(M::SERVICE) {
             return Err(ExecuteError::ReadOnly);
         }
         self.slowed.decide();
-        Ok(())
+        let sequencer = &mut self.sequencer;
+        let executed = sequencer.execute::<M>(now, principal, key, command, bytes);
+        executed.inspect_err(|refused| self.relieve(*refused))
     }
 
     /// Makes sure that the next `bytes` of records become durable together or not at all.
@@ -217,7 +184,7 @@ impl Embedded {
 
     /// Answers from the state as it is, the open group included: this answer, too, MUST NOT leave
     /// before [`commit`](Self::commit) has returned `Ok`, or while something
-    /// [is promised](Self::has_promised).
+    /// [is promised](Sequencer::has_promised).
     #[must_use]
     pub fn query<M: Machine>(
         &self,
@@ -233,28 +200,16 @@ impl Embedded {
         machine.query(now.max(state.time()), principal, query)
     }
 
+    /// Who orders the commands: what it says of the open group and of the one under way.
+    #[must_use]
+    pub const fn sequencer(&self) -> &Sequencer<Services, ServerLog> {
+        &self.sequencer
+    }
+
     /// A service as it is, the open group included.
     #[must_use]
     pub fn machine<M: Hosted>(&self) -> &M {
         M::of(self.sequencer.state().machines())
-    }
-
-    /// Rooms as they are, the open group included.
-    #[must_use]
-    pub const fn rooms(&self) -> &Rooms {
-        self.sequencer.state().machines().rooms()
-    }
-
-    /// Travel as it is, the open group included.
-    #[must_use]
-    pub const fn travel(&self) -> &Travel {
-        self.sequencer.state().machines().travel()
-    }
-
-    /// Games as they are, the open group included.
-    #[must_use]
-    pub const fn games(&self) -> &Games {
-        self.sequencer.state().machines().games()
     }
 
     /// Whether travel and games have been told of this start, by a [`tick`](Self::tick): before, what
@@ -312,38 +267,6 @@ impl Embedded {
     /// When a group is under way.
     pub fn submit(&mut self) -> Result<(), CommitError> {
         self.sequencer.submit()
-    }
-
-    /// Whether the open group has records. Those of this turn may have gone ahead of it, when it
-    /// was full: then they are durable.
-    #[must_use]
-    pub const fn is_open(&self) -> bool {
-        self.sequencer.is_open()
-    }
-
-    /// Whether what is not durable holds a promise: then nothing may leave, neither an answer nor a
-    /// parcel for a peer. Otherwise all may, but for events and for what is told of the durable.
-    #[must_use]
-    pub const fn has_promised(&self) -> bool {
-        self.sequencer.has_promised()
-    }
-
-    /// The last position that may be told with what is open; see [`Sequencer::firm_position`].
-    #[must_use]
-    pub const fn firm_position(&self) -> Position {
-        self.sequencer.firm_position()
-    }
-
-    /// How many groups were committed because they were full, without being asked for.
-    #[must_use]
-    pub const fn sent_ahead(&self) -> u64 {
-        self.sequencer.sent_ahead()
-    }
-
-    /// Whether a group was submitted and is not settled.
-    #[must_use]
-    pub const fn is_under_way(&self) -> bool {
-        self.sequencer.is_under_way()
     }
 
     /// The group that was under way, once it is durable: its answers may leave. Never waits.
@@ -417,12 +340,6 @@ impl Embedded {
         M::of_mut(self.sequencer.state_mut().machines_mut())
     }
 
-    /// The last position assigned.
-    #[must_use]
-    pub const fn position(&self) -> Position {
-        self.sequencer.state().position()
-    }
-
     /// The key that seals id numbers at the doors.
     #[must_use]
     pub const fn id_key(&self) -> &IdKey {
@@ -460,12 +377,6 @@ impl Embedded {
     pub fn knows(&self, now: Timestamp, principal: &Principal, key: Key<'_>) -> bool {
         let state = self.sequencer.state();
         state.knows(now.max(state.time()), principal, key)
-    }
-
-    /// Why nothing more is taken than reads, as the system said it.
-    #[must_use]
-    pub const fn shortage(&self) -> Option<&io::Error> {
-        self.sequencer.log().shortage()
     }
 
     /// Commits what is open and ends cleanly, so that the next start can tell. A snapshot that is being

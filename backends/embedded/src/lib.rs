@@ -6,12 +6,12 @@ mod claim;
 mod copying;
 mod embedded;
 mod id_key;
-mod kept;
 mod progress;
 mod recent;
 mod recount;
 mod recovery;
 mod reserve;
+mod server_log;
 mod services;
 mod slowed;
 mod snapshots;
@@ -21,12 +21,13 @@ mod verify;
 
 pub use claim::Claim;
 pub use copying::RoomsCopy;
-pub use embedded::{Embedded, Options, Status};
+pub use embedded::{Embedded, Options, Reply, Status};
 pub use id_key::IdKeyError;
 pub use progress::{Headway, RecoveryProgress, Stage};
 pub use recent::Recent;
 pub use recount::{Recounted, recount_games};
 pub use recovery::{OpenError, Recovery};
+pub use server_log::ServerLog;
 pub use services::{Hosted, Recents, Services};
 pub use slowed::Slowed;
 pub use start::UnsoundSettings;
@@ -34,6 +35,3 @@ pub use turnstile_journal::{CommitError, Durability, LogThread, Trouble};
 pub use turnstile_sequencer::{ExecuteError, KeyFigures, Settled};
 pub use usage::DiskUsage;
 pub use verify::{Verdict, VerifyError, verify};
-
-/// What became of a command of a machine.
-pub type Reply<M> = turnstile_sequencer::Reply<<M as turnstile_types::Machine>::Outcome>;

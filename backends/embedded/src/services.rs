@@ -1,11 +1,6 @@
 //! The machines of all services, behind one journal.
 
 use turnstile_chassis::Served;
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
-use turnstile_rooms::Rooms;
-use turnstile_seats::Seats;
-use turnstile_travel::Travel;
 use turnstile_types::{
     Context, Effect, Hosts, Machine, Machines, Malformed, Position, Reader, Sink, Timestamp,
     Unapplied, apply_payload, effect_of_bytes, tell_late_outcomes,
@@ -23,9 +18,11 @@ pub trait Hosted: Served {
     fn recent(recents: &mut Recents) -> &mut Recent<Self>;
 }
 
-/// Writes down what is the same for each service: from the one list of them below.
-macro_rules! services {
+/// Writes down what is the same for each service.
+macro_rules! hosted {
     ($($name:ident: $machine:ident),+ $(,)?) => {
+        $(use turnstile_services::$name::$machine;)+
+
         /// Every service, in the order of their numbers. None sees another.
         #[derive(Debug)]
         pub struct Services {
@@ -177,13 +174,7 @@ macro_rules! services {
     };
 }
 
-services! {
-    rooms: Rooms,
-    exchange: Exchange,
-    travel: Travel,
-    games: Games,
-    seats: Seats,
-}
+turnstile_services::services!(hosted);
 
 impl Services {
     /// Rooms, and the others as if nothing had ever happened to them.

@@ -130,7 +130,7 @@ where
 {
     while let Some(command) = commands.front() {
         let principal = Principal::local();
-        let reply = sequencer.execute::<M>(now, &principal, None, command)?;
+        let reply = sequencer.execute::<M>(now, &principal, None, command, None)?;
         assert!(is_done(&reply.outcome), "the settings were accepted");
         commands.pop_front();
     }

@@ -31,7 +31,7 @@ fn id(text: &str) -> PlayerId {
 }
 
 fn tell(backend: &mut Embedded, command: &Command) -> Done {
-    let executed = backend.execute::<Games>(NOW, &Principal::local(), None, command);
+    let executed = backend.execute::<Games>(NOW, &Principal::local(), None, command, None);
     match executed.expect("a working disk").outcome {
         Outcome::Done(done) => done,
         Outcome::Refused(refusal) => panic!("{command:?}: {refusal:?}"),

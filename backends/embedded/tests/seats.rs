@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use turnstile_embedded::{Durability, Embedded, Options, verify};
-use turnstile_seats::{Answer, Choice, Command, Done, Outcome, Query, Seats, UpTo};
+use turnstile_services::seats::{Answer, Choice, Command, Done, Outcome, Query, Seats, UpTo};
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
@@ -25,7 +25,7 @@ fn name(text: &str) -> Name {
 }
 
 fn done(backend: &mut Embedded, command: &Command) -> Done {
-    let reply = backend.execute::<Seats>(NOW, &Principal::local(), None, command);
+    let reply = backend.execute::<Seats>(NOW, &Principal::local(), None, command, None);
     match reply.expect("a working disk").outcome {
         Outcome::Done(done) => done,
         Outcome::Refused(refusal) => panic!("{command:?}: {refusal:?}"),

@@ -36,7 +36,7 @@ fn open(directory: &Path, options: Options) -> (Embedded, Recovery) {
 }
 
 fn tell(backend: &mut Embedded, command: &Command) -> Outcome {
-    let executed = backend.execute::<Travel>(NOW, &Principal::local(), None, command);
+    let executed = backend.execute::<Travel>(NOW, &Principal::local(), None, command, None);
     executed.expect("a working disk").outcome
 }
 
@@ -86,7 +86,7 @@ fn a_start_aborts_what_was_open_and_answers_who_waited() {
     assert_eq!(recovery.position, Position(4));
     assert_eq!(recovery.events_after::<Travel>(), Position(0));
     assert_eq!(backend.deadline(), Some(NOW), "it is told at once");
-    let early = backend.execute::<Travel>(NOW, &Principal::local(), None, &Command::Start);
+    let early = backend.execute::<Travel>(NOW, &Principal::local(), None, &Command::Start, None);
     assert_eq!(early, Err(ExecuteError::ReadOnly));
     backend.tick(NOW).unwrap();
     assert_eq!(backend.commit().unwrap(), Position(5));
@@ -112,8 +112,8 @@ fn a_start_aborts_what_was_open_and_answers_who_waited() {
         },
     ];
     assert_eq!(told, expected.map(|kind| (Position(5), kind)));
-    let late = Answer::Answered(LateAnswer::Given(outcome));
-    assert_eq!(ask(&backend, &Query::Answered { ticket }), late);
+    let late = backend.machine::<Travel>().late_answer(ticket);
+    assert_eq!(late, LateAnswer::Given(outcome));
     let xid = Xid(1_001);
     assert_eq!(start(&mut backend), Outcome::Done(Done::Started { xid }));
     backend.close().unwrap();
@@ -139,7 +139,7 @@ fn settings_are_written_when_they_differ_and_every_start_is() {
         let (mut backend, _recovery) = open(directory.path(), OPTIONS);
         backend.configure_travel(settings).unwrap();
         backend.tick(NOW).unwrap();
-        assert_eq!(backend.position(), Position(position));
+        assert_eq!(backend.status().position, Position(position));
         backend.close().unwrap();
     }
 }
@@ -163,7 +163,11 @@ fn roles_of_a_directory_that_was_used_stay_as_they_are() {
         Err(UnsoundSettings::Travel)
     );
     backend.tick(NOW).unwrap();
-    assert_eq!(backend.position(), Position(2), "only the start is written");
+    assert_eq!(
+        backend.status().position,
+        Position(2),
+        "only the start is written"
+    );
 }
 
 /// Rooms are told a thousand things, so that a snapshot is due.
@@ -174,7 +178,7 @@ fn fill(backend: &mut Embedded, prefix: &str) {
             property: Name::parse(name.as_bytes()).expect("a name of the test"),
             open: true,
         };
-        let executed = backend.execute::<Rooms>(NOW, &Principal::local(), None, &command);
+        let executed = backend.execute::<Rooms>(NOW, &Principal::local(), None, &command, None);
         executed.expect("a working disk");
     }
     backend.commit().expect("a working disk");
@@ -225,7 +229,7 @@ fn a_snapshot_keeps_travel_also_where_the_exchange_was_never_used() {
 /// and the outcome.
 fn keyed(backend: &mut Embedded, key: &str, command: &Command) -> (Position, bool, Outcome) {
     let key = Key::parse(key.as_bytes()).expect("a key of the test");
-    let executed = backend.execute::<Travel>(NOW, &Principal::local(), Some(key), command);
+    let executed = backend.execute::<Travel>(NOW, &Principal::local(), Some(key), command, None);
     let reply = executed.expect("there is room for it");
     (reply.position, reply.replayed, reply.outcome)
 }
@@ -265,8 +269,8 @@ fn a_final_answer_under_a_key_stays_however_many_are_answered_late_after_it() {
         }
         events(&mut backend);
     }
-    let forgotten = Answer::Answered(LateAnswer::Unknown);
-    assert_eq!(ask(&backend, &Query::Answered { ticket }), forgotten);
+    let late = backend.machine::<Travel>().late_answer(ticket);
+    assert_eq!(late, LateAnswer::Unknown);
     let answer = (ticket, true, Outcome::Done(Done::Stock(None)));
     assert_eq!(keyed(&mut backend, "waits", &waits), answer);
 }
@@ -300,11 +304,14 @@ fn a_final_answer_is_remembered_under_the_key_of_the_command_that_waited() {
     assert_eq!(keyed(&mut backend, "waits", &waits), waiting);
     backend.commit().unwrap();
     tell(&mut backend, &Command::Abort { xid: Xid(1) });
-    assert!(backend.has_promised(), "that it will be answered so again");
+    assert!(
+        backend.sequencer().has_promised(),
+        "that it will be answered so again"
+    );
     let last = backend.commit().unwrap();
     let answer = (ticket, true, Outcome::Done(Done::Stock(None)));
     assert_eq!(keyed(&mut backend, "waits", &waits), answer);
-    assert_eq!(backend.position(), last, "nothing was decided again");
+    assert_eq!(backend.status().position, last, "nothing was decided again");
     backend.close().unwrap();
     // A replay of the journal, and the snapshots that were made meanwhile, say the same.
     for _ in 0..2 {

@@ -62,7 +62,7 @@ pub(super) fn nudge(backend: &mut Embedded, now: Timestamp) -> Result<()> {
         property: Name::parse(b"bench")?,
         open: true,
     };
-    backend.execute::<Rooms>(now, &Principal::local(), None, &command)?;
+    backend.execute::<Rooms>(now, &Principal::local(), None, &command, None)?;
     backend.commit()?;
     Ok(())
 }
@@ -117,7 +117,7 @@ where
     M: Machine,
     turnstile_embedded::Services: turnstile_types::Hosts<M>,
 {
-    let reply = backend.execute::<M>(now, &Principal::local(), key, command)?;
+    let reply = backend.execute::<M>(now, &Principal::local(), key, command, None)?;
     let is_done = M::effect_of(&reply.outcome) == Effect::Done;
     ensure!(is_done, "refused: {:?}", reply.outcome);
     Ok(())

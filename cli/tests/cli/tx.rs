@@ -162,7 +162,7 @@ fn in_doubt(directory: &Path) {
             body: Body::Request(request),
         };
         let command = Command::Deliver(parcel);
-        let executed = backend.execute::<Travel>(now, &Principal::local(), None, &command);
+        let executed = backend.execute::<Travel>(now, &Principal::local(), None, &command, None);
         assert_eq!(executed.unwrap().outcome, Outcome::Done(Done::Delivered));
     }
     backend.close().unwrap();

@@ -1,5 +1,7 @@
 //! A machine that is served under a name.
 
+use std::fmt;
+
 use turnstile_types::Machine;
 
 use crate::Fields;
@@ -8,12 +10,11 @@ use crate::Fields;
 pub trait Served: Machine {
     /// Its name in commands, routes and metrics.
     const NAME: &'static str;
+    /// What it is about, in a phrase.
+    const ABOUT: &'static str;
 
     /// How much there is of everything.
-    type Totals: Fields;
-
-    /// How much there is, as the last record left it.
-    fn totals(&self) -> Self::Totals;
+    type Totals: Fields + Copy + Default + fmt::Debug + Send;
 
     /// Whether it is as it was at first: then it need not be kept anywhere.
     fn is_new(&self) -> bool;

@@ -115,12 +115,9 @@ impl Machine for Exchange {
 
 impl Served for Exchange {
     const NAME: &'static str = "exchange";
+    const ABOUT: &'static str = "Accounts, orders and order books";
 
     type Totals = Totals;
-
-    fn totals(&self) -> Totals {
-        self.totals()
-    }
 
     fn is_new(&self) -> bool {
         self.totals() == Totals::default()

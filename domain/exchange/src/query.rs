@@ -252,12 +252,16 @@ pub struct Trade {
 /// Figures over all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Fields)]
 pub struct Totals {
+    /// Accounts.
     pub accounts: u32,
+    /// Symbols.
     pub symbols: u32,
+    /// Orders that are open.
     pub open_orders: u32,
-    /// Orders accepted so far.
+    /// Orders ever accepted.
     #[field(name = "orders_total")]
     pub orders: u64,
+    /// Trades ever made.
     #[field(name = "trades_total")]
     pub trades: u64,
     /// Orders that ended and are still remembered.

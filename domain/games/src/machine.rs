@@ -94,12 +94,9 @@ impl Machine for Games {
 
 impl Served for Games {
     const NAME: &'static str = "games";
+    const ABOUT: &'static str = "Games of two players, and their standings";
 
     type Totals = Totals;
-
-    fn totals(&self) -> Totals {
-        self.totals()
-    }
 
     fn is_new(&self) -> bool {
         self.is_new()

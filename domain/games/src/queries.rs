@@ -4,7 +4,8 @@ use turnstile_types::Timestamp;
 
 use crate::{
     Absent, Answer, Game, Games, HeadToHead, Leader, MatchId, MatchView, Measure, Opponent,
-    PlayerId, PlayerView, Query, Rung, Tally, TicketView, arena::Presence, limits, scores::Scores,
+    PlayerId, PlayerView, Query, Rung, Standing, Tally, TicketView, arena::Presence, limits,
+    scores::Scores,
 };
 
 /// The answer about a player whom nothing is known of.
@@ -32,8 +33,8 @@ pub(crate) fn answer(games: &Games, now: Timestamp, query: &Query) -> Answer {
         }
         Query::Tickets { game } => Answer::Tickets(tickets(games, now, game)),
         Query::Standing { player } => {
-            let number = scores.records.find(&player);
-            number.map_or(UNKNOWN, |number| Answer::Standing(scores.standing(number)))
+            let standing = games.standing_of(&player);
+            standing.map_or(UNKNOWN, Answer::Standing)
         }
         Query::Against { player, opponent } => against(scores, &player, &opponent),
         Query::Opponents {
@@ -55,6 +56,15 @@ pub(crate) fn answer(games: &Games, now: Timestamp, query: &Query) -> Answer {
             each_side,
         } => scores.around(measure, &player, u32::from(each_side)),
         Query::Totals => Answer::Totals(games.totals()),
+    }
+}
+
+impl Games {
+    /// How a player stands; nothing if no result of the player was counted here.
+    #[must_use]
+    pub fn standing_of(&self, player: &PlayerId) -> Option<Standing> {
+        let number = self.scores.records.find(player)?;
+        Some(self.scores.standing(number))
     }
 }
 

@@ -293,7 +293,7 @@ pub struct Totals {
     /// Matches that are played.
     #[field(name = "open_matches")]
     pub open: u32,
-    /// Players who look for anybody.
+    /// Players who seek any opponent.
     pub seeking: u32,
     /// Players whose connection to a match is gone.
     pub away: u32,

@@ -114,12 +114,9 @@ impl Machine for Rooms {
 
 impl Served for Rooms {
     const NAME: &'static str = "rooms";
+    const ABOUT: &'static str = "Rooms of hotels for nights: book, hold, cancel";
 
     type Totals = Totals;
-
-    fn totals(&self) -> Totals {
-        self.totals()
-    }
 
     fn is_new(&self) -> bool {
         self.totals() == Totals::default()

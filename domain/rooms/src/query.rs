@@ -207,12 +207,16 @@ pub struct Totals {
     pub bookings: u64,
     /// Holds that are open now.
     pub holds: u64,
+    /// Properties.
     pub properties: u64,
     /// Rooms in sale, with the named ones of open properties.
     pub rooms: u64,
     /// Bookings ever made, confirmed holds among them.
     pub booked_total: u64,
+    /// Bookings ever cancelled.
     pub cancelled_total: u64,
+    /// Holds ever made.
     pub held_total: u64,
+    /// Holds that ever expired.
     pub expired_total: u64,
 }

@@ -86,12 +86,9 @@ impl Machine for Seats {
 
 impl Served for Seats {
     const NAME: &'static str = "seats";
+    const ABOUT: &'static str = "Numbered seats of shows: book, hold, cancel";
 
     type Totals = Totals;
-
-    fn totals(&self) -> Totals {
-        self.totals()
-    }
 
     fn is_new(&self) -> bool {
         self.is_new()

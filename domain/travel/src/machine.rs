@@ -187,12 +187,9 @@ impl Machine for Travel {
 
 impl Served for Travel {
     const NAME: &'static str = "travel";
+    const ABOUT: &'static str = "Transactions and itineraries over flights, cars and rooms";
 
     type Totals = Totals;
-
-    fn totals(&self) -> Totals {
-        self.totals()
-    }
 
     fn is_new(&self) -> bool {
         self.is_new()

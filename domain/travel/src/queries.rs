@@ -16,7 +16,6 @@ use crate::{
 };
 
 pub(crate) fn answer(travel: &Travel, query: &Query) -> Answer {
-    let coordinator = &travel.coordinator;
     match *query {
         Query::Transaction { xid } => Answer::Transaction(transactions::one(travel, xid)),
         Query::Transactions {
@@ -24,8 +23,7 @@ pub(crate) fn answer(travel: &Travel, query: &Query) -> Answer {
             stage,
             limit,
         } => Answer::Transactions(transactions::open(travel, (after, limit), stage)),
-        Query::Answered { ticket } => Answer::Answered(late_answer(travel, ticket)),
-        Query::Itinerary { locator } => Answer::Itinerary(coordinator.itinerary_view(locator)),
+        Query::Itinerary { locator } => Answer::Itinerary(travel.itinerary(locator)),
         Query::Items { desk, after, limit } => {
             let items = travel.desks.at(desk).items_after(after);
             Answer::Items(items.take(limit.min(limits::PAGE_MAX)).collect())
@@ -54,9 +52,26 @@ impl Travel {
                 .sum(),
         }
     }
-}
 
-impl Travel {
+    /// An itinerary that stands, is being booked, or is over; nothing if there never was one.
+    #[must_use]
+    pub fn itinerary(&self, locator: Locator) -> Option<ItineraryView> {
+        self.coordinator.itinerary_view(locator)
+    }
+
+    /// What has become of the command under this ticket, which was told to wait.
+    #[must_use]
+    pub fn late_answer(&self, ticket: Position) -> LateAnswer {
+        if let Some(outcome) = self.late.get(&ticket) {
+            return LateAnswer::Given(outcome.clone());
+        }
+        if self.pending.contains(&ticket) {
+            LateAnswer::Pending
+        } else {
+            LateAnswer::Unknown
+        }
+    }
+
     /// How many transactions were started and have not ended.
     #[must_use]
     pub fn open_transactions(&self) -> usize {
@@ -72,17 +87,6 @@ impl Travel {
 
 fn count(length: usize) -> u64 {
     u64::try_from(length).expect("a count fits 64 bits")
-}
-
-fn late_answer(travel: &Travel, ticket: Position) -> LateAnswer {
-    if let Some(outcome) = travel.late.get(&ticket) {
-        return LateAnswer::Given(outcome.clone());
-    }
-    if travel.pending.contains(&ticket) {
-        LateAnswer::Pending
-    } else {
-        LateAnswer::Unknown
-    }
 }
 
 impl Coordinator {

@@ -3,7 +3,7 @@
 use turnstile_chassis::{
     Field, Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Visitor, Words,
 };
-use turnstile_types::{Position, Timestamp};
+use turnstile_types::Timestamp;
 
 use crate::{
     AbortReason, Bill, CustomerId, Desk, Desks, Item, Locator, LockMode, Outcome, Resource, Stock,
@@ -56,9 +56,6 @@ pub enum Query {
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE.into())]
         limit: usize,
     },
-    /// The late answer under a ticket.
-    #[operation(internal)]
-    Answered { ticket: Position },
     /// Shows one itinerary.
     #[word("get_itinerary")]
     Itinerary { locator: Locator },
@@ -83,7 +80,6 @@ pub enum Query {
 pub enum Answer {
     Transaction(#[field(flatten)] Option<TransactionView>),
     Transactions(#[field(name = "transactions")] Vec<TransactionView>),
-    Answered(#[field(skip)] LateAnswer),
     Itinerary(#[field(flatten)] Option<ItineraryView>),
     Items(#[field(name = "items", with = stocks)] Vec<(Item, Stock)>),
     Customer(#[field(flatten)] Option<Bill>),
@@ -111,9 +107,11 @@ pub struct Totals {
     pub open: u64,
     /// Itineraries that stand, held ones among them.
     pub itineraries: u64,
+    /// Flights, and towns with cars or rooms.
     pub items: u64,
+    /// Customers.
     pub customers: u64,
-    /// Xids given, with those that a restart skipped.
+    /// Numbers given to transactions, with those that restarts skipped.
     #[field(name = "xids_total")]
     pub xids: u64,
     /// Itineraries ever made.

@@ -107,7 +107,8 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         self.key_bytes_max
     }
 
-    /// Decides one command in the open group.
+    /// Decides one command in the open group. If its `bytes` are known, as the machine encodes it, the
+    /// record holds these.
     ///
     /// Contract: the answer MUST NOT leave before [`commit`](Self::commit) has returned `Ok`, or
     /// while something [is promised](Self::has_promised).
@@ -120,23 +121,25 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         principal: &Principal,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
+        bytes: Option<&[u8]>,
     ) -> Result<Reply<M::Outcome>, ExecuteError>
     where
         S: Hosts<M>,
     {
+        if let Some(payload) = bytes {
+            debug_assert!(is_encoded::<M>(command, payload), "{command:?}");
+            return self.decide::<M>(now, (principal, key), command, payload);
+        }
         let mut payload = std::mem::take(&mut self.payload);
         payload.clear();
         M::encode_command(command, &mut payload);
-        let reply = self.execute_encoded::<M>(now, (principal, key), command, &payload);
+        let reply = self.decide::<M>(now, (principal, key), command, &payload);
         self.payload = payload;
         reply
     }
 
-    /// The same for a command whose bytes are known: the record holds these.
-    ///
-    /// # Errors
-    /// The command was not taken; nothing of it happened.
-    pub fn execute_encoded<M: Machine>(
+    /// Decides a command of which these are the bytes.
+    fn decide<M: Machine>(
         &mut self,
         now: Timestamp,
         (principal, key): (&Principal, Option<Key<'_>>),
@@ -146,7 +149,6 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     where
         S: Hosts<M>,
     {
-        debug_assert!(is_encoded::<M>(command, payload), "{command:?}");
         if self.stopped {
             return Err(ExecuteError::Stopped);
         }

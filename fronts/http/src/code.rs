@@ -112,13 +112,13 @@ impl Code {
 }
 
 macro_rules! refused {
-    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {$(
-        impl From<$types::Refusal> for Code {
-            fn from(refusal: $types::Refusal) -> Self {
+    ($($name:ident: $machine:ident),+ $(,)?) => {$(
+        impl From<turnstile_services::$name::Refusal> for Code {
+            fn from(refusal: turnstile_services::$name::Refusal) -> Self {
                 Self::Refused(Box::new(Refusal::$machine(refusal)))
             }
         }
     )+};
 }
 
-crate::services!(refused);
+turnstile_services::services!(refused);

@@ -100,8 +100,8 @@ pub trait FeedEvent: Fields {
 }
 
 macro_rules! feed_events {
-    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {$(
-        impl FeedEvent for $types::Event {
+    ($($name:ident: $machine:ident),+ $(,)?) => {$(
+        impl FeedEvent for turnstile_services::$name::Event {
             fn id(&self) -> EventId {
                 EventId::of((self.position, self.ordinal))
             }
@@ -113,7 +113,7 @@ macro_rules! feed_events {
     )+};
 }
 
-crate::services!(feed_events);
+turnstile_services::services!(feed_events);
 
 /// Appends one event.
 pub fn put_event(event: &impl FeedEvent, out: &mut Vec<u8>) {

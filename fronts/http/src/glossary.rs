@@ -19,18 +19,18 @@ fn refusals<R: Refuse>() -> Vec<WordMeaning> {
 }
 
 macro_rules! chapters {
-    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// Every word by the service that says it; the first ones are said by the door itself.
         pub(crate) fn chapters() -> Vec<(&'static str, Vec<WordMeaning>)> {
             vec![
                 ("The door", Code::PLAIN.iter().map(meaning).collect()),
-                $((stringify!($machine), refusals::<$types::Refusal>())),+
+                $((stringify!($machine), refusals::<turnstile_services::$name::Refusal>())),+
             ]
         }
     };
 }
 
-crate::services!(chapters);
+turnstile_services::services!(chapters);
 
 /// Whether the page explains this code.
 pub(crate) fn explains(code: &Code) -> bool {

@@ -6,22 +6,6 @@
 
 #![forbid(unsafe_code)]
 
-/// Calls a macro with the list of services: the name of each, its machine, and what it is about.
-macro_rules! services {
-    ($then:ident) => {
-        $then! {
-            rooms: turnstile_rooms::Rooms = "Rooms of hotels for nights: book, hold, cancel",
-            exchange: turnstile_exchange::Exchange = "Accounts, orders and order books",
-            games: turnstile_games::Games = "Games of two players, and their standings",
-            travel: turnstile_travel::Travel =
-                "Transactions and itineraries over flights, cars and rooms",
-            seats: turnstile_seats::Seats = "Numbered seats of shows: book, hold, cancel",
-        }
-    };
-}
-
-pub(crate) use services;
-
 mod accept;
 mod answer;
 mod code;

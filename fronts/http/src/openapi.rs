@@ -100,7 +100,7 @@ fn components() -> Components {
 }
 
 macro_rules! schemas {
-    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         fn schemas_of_services() -> Vec<Schemas> {
             vec![$({
                 let schemas = Schemas::new(stringify!($machine));
@@ -111,13 +111,13 @@ macro_rules! schemas {
         /// The data of all refusals.
         fn data_of_refusals() -> Vec<(&'static str, RefOr<Schema>)> {
             let mut all = Vec::new();
-            $(all.extend(Schemas::new(stringify!($machine)).data_of::<$types::Refusal>());)+
+            $(all.extend(Schemas::new(stringify!($machine)).data_of::<turnstile_services::$name::Refusal>());)+
             all
         }
     };
 }
 
-crate::services!(schemas);
+turnstile_services::services!(schemas);
 
 fn with_bodies(service: Service, schemas: Schemas) -> Schemas {
     let of_service = operations()

@@ -7,7 +7,7 @@ mod route;
 
 use std::{collections::BTreeSet, ops::Deref};
 
-use turnstile_chassis::{Class, Need, Operations, Parameter, Refuse};
+use turnstile_chassis::{Class, Need, Operations, Parameter, Refuse, Served as _};
 
 use crate::{problem::Place, refusal::status};
 
@@ -44,7 +44,7 @@ impl Method {
 }
 
 macro_rules! service {
-    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// A service, whose name begins the paths of its operations.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Service {
@@ -72,14 +72,14 @@ macro_rules! service {
             /// What it is about.
             pub(crate) const fn about(self) -> &'static str {
                 match self {
-                    $(Self::$machine => $about,)+
+                    $(Self::$machine => turnstile_services::$name::$machine::ABOUT,)+
                 }
             }
         }
     };
 }
 
-crate::services!(service);
+turnstile_services::services!(service);
 
 /// What answers the requests to an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,11 +17,11 @@ pub(crate) const fn status(class: Class) -> u16 {
 }
 
 macro_rules! refusals {
-    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// A service's "no".
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Refusal {
-            $($machine($types::Refusal),)+
+            $($machine(turnstile_services::$name::Refusal),)+
         }
 
         impl Refusal {
@@ -41,7 +41,7 @@ macro_rules! refusals {
     };
 }
 
-crate::services!(refusals);
+turnstile_services::services!(refusals);
 
 impl Refusal {
     pub(crate) fn status(&self) -> u16 {

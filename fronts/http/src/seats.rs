@@ -1,6 +1,6 @@
 //! Seats in HTTP: its routes, and what its operations answer.
 
-use turnstile_seats::Answer;
+use turnstile_services::seats::{self, Answer};
 
 use crate::{
     code::Code,
@@ -30,6 +30,6 @@ pub(crate) const ROUTES: &[OperationRoute] = &[
 ];
 
 serve! {
-    turnstile_seats::Seats, |_door| (),
+    seats::Seats, |_door| (),
     { Answer::Refused(refusal) => Code::from(*refusal) }
 }

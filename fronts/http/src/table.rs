@@ -23,20 +23,20 @@ pub fn operation_at(method: &str, path: &str) -> Option<&'static Operation> {
 }
 
 macro_rules! operations {
-    ($($name:ident: $types:ident::$machine:ident = $about:literal),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         fn operations_of_services() -> Vec<Vec<Operation>> {
             vec![$(
                 of_service::<
-                    <$types::$machine as Machine>::Command<'_>,
-                    $types::Query,
-                    $types::Refusal,
+                    <turnstile_services::$name::$machine as Machine>::Command<'_>,
+                    turnstile_services::$name::Query,
+                    turnstile_services::$name::Refusal,
                 >(Service::$machine, crate::$name::ROUTES)
             ),+]
         }
     };
 }
 
-crate::services!(operations);
+turnstile_services::services!(operations);
 
 /// Every operation, in the order of the documentation.
 #[must_use]

@@ -14,7 +14,7 @@ pub use named::{FieldSyntax, Misnamed, operations};
 pub use table::{COMMANDS, SERVICES, refusals};
 
 macro_rules! actions {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// What a command asks for.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Action {
@@ -35,7 +35,7 @@ macro_rules! actions {
     };
 }
 
-crate::services!(actions);
+turnstile_services::services!(actions);
 
 /// What a command asks of the connection or the server, rather than of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -347,7 +347,7 @@ fn find_subcommand(container: &'static Syntax, name: &[u8]) -> Option<&'static S
 fn home(name: &[u8]) -> usize {
     let letter = |at: usize| usize::from(name.get(at).copied().unwrap_or(0) | 0x20);
     let last = name.len().wrapping_sub(1);
-    (name.len() * 7 + letter(last) * 3 + letter(name.len() / 2) * 31 + letter(6) * 11) % PLACES
+    (name.len() * 13 + letter(last) * 17 + letter(0) * 31 + letter(9) * 7) % PLACES
 }
 
 #[cfg(test)]

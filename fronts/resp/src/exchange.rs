@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use turnstile_exchange::{Answer, Command, Query, Symbol, Totals};
+use turnstile_exchange::{Answer, Command, Query, Symbol};
 
 use crate::macros::{answers, requests};
 
@@ -20,17 +20,5 @@ pub fn channel(symbol: Symbol) -> String {
 }
 
 answers!(Answer::Refused);
-
-/// The figures of `INFO`, in its words.
-#[must_use]
-pub fn facts(totals: &Totals) -> [(&'static str, u64); 5] {
-    [
-        ("exchange_accounts", u64::from(totals.accounts)),
-        ("exchange_symbols", u64::from(totals.symbols)),
-        ("exchange_open_orders", u64::from(totals.open_orders)),
-        ("exchange_orders_total", totals.orders),
-        ("exchange_trades_total", totals.trades),
-    ]
-}
 
 requests!(Command, Query);

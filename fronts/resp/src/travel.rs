@@ -4,7 +4,7 @@
 mod tests;
 
 use turnstile_chassis::{Field, Fields, Show as _, Visitor};
-use turnstile_travel::{Answer, Command, CustomerId, Outcome, Query, Refusal, Totals};
+use turnstile_travel::{Answer, Command, CustomerId, Outcome, Query, Refusal};
 use turnstile_types::Position;
 
 use crate::{
@@ -100,19 +100,6 @@ pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
         answer => return reply.object(answer),
     };
     put_no(reply, absent, &(), None, false);
-}
-
-/// The figures of `INFO`, in its words.
-#[must_use]
-pub const fn facts(totals: &Totals) -> [(&'static str, u64); 6] {
-    [
-        ("travel_open_transactions", totals.open),
-        ("travel_itineraries", totals.itineraries),
-        ("travel_items", totals.items),
-        ("travel_customers", totals.customers),
-        ("travel_xids_total", totals.xids),
-        ("travel_booked_total", totals.booked),
-    ]
 }
 
 requests!(Command, Query);

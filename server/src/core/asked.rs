@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 use turnstile_contract as contract;
 use turnstile_embedded::Services;
-use turnstile_travel::LateAnswer;
+use turnstile_travel::{LateAnswer, Outcome};
 use turnstile_types::{Hosts, Key, Machine};
 
 use crate::{
@@ -15,7 +15,6 @@ use crate::{
         tickets::{LateWaiter, Tickets},
     },
     counters::ErrorCode,
-    registry::services,
 };
 
 /// A service that other threads can ask.
@@ -45,8 +44,8 @@ where
             } => {
                 let bytes = command;
                 let (key, command) = understood::<M>(key.as_deref(), &bytes, engine)?;
-                let asked = (&principal, key);
-                let executed = engine.execute_encoded_within::<M>(shares, asked, &command, &bytes);
+                let (asked, bytes) = ((&principal, key), Some(&*bytes));
+                let executed = engine.execute_within::<M>(shares, asked, &command, bytes);
                 Some(Self::Command(reply, executed))
             }
             Request::Query {
@@ -55,7 +54,10 @@ where
                 reply,
             } => {
                 let answer = engine.query::<M>(&principal, &query);
-                Some(Self::Query(reply, Ok((engine.firm_position(), answer))))
+                Some(Self::Query(
+                    reply,
+                    Ok((engine.backend().sequencer().firm_position(), answer)),
+                ))
             }
         }
     }
@@ -121,9 +123,9 @@ impl<M: Machine> Decided<M> {
 }
 
 macro_rules! waiting {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         $(
-            impl Asked for $types::$machine {
+            impl Asked for turnstile_services::$name::$machine {
                 fn ask(request: Request<Self>) -> Ask {
                     Ask::$machine(request)
                 }
@@ -132,8 +134,8 @@ macro_rules! waiting {
 
         /// An answer that waits for its group.
         pub(crate) enum Waiting {
-            $($machine(Decided<$types::$machine>),)+
-            Late(oneshot::Sender<LateAnswer>, LateAnswer),
+            $($machine(Decided<turnstile_services::$name::$machine>),)+
+            Late(oneshot::Sender<Option<Outcome>>, Option<Outcome>),
             Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
         }
 
@@ -157,7 +159,8 @@ macro_rules! waiting {
                             tickets.add(ticket, LateWaiter::Asked(reply));
                             return None;
                         }
-                        known => Self::Late(reply, known),
+                        LateAnswer::Given(outcome) => Self::Late(reply, Some(outcome)),
+                        LateAnswer::Unknown => Self::Late(reply, None),
                     },
                     Ask::Status { reply } => Self::Status(reply, Box::new(engine.status())),
                 })
@@ -175,4 +178,4 @@ macro_rules! waiting {
     };
 }
 
-services!(waiting);
+turnstile_services::services!(waiting);

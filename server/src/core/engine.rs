@@ -15,14 +15,14 @@ use std::{
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::IdKey;
-use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
+use turnstile_types::{Hosts, Key, Position, Principal, Timestamp};
 
 use crate::{
     core::{
         clock::{self, Clock},
         fault_points::FaultPoints,
         loading::Loading,
-        news::{FollowedServices, News},
+        news::News,
         pace::Pace,
         post::Switchboard,
         remote::Remotes,
@@ -30,7 +30,7 @@ use crate::{
     },
     counters::{Counters, ErrorCode, Stopwatch},
     limits::{FULL_DISK_REST, Limits, SOFT_AGE},
-    registry::{Registered, services},
+    registry::{Registered, SomeServices},
 };
 
 use self::fullness::Fullness;
@@ -60,16 +60,16 @@ struct Journey {
 }
 
 macro_rules! gather_news {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// Adds what has happened since the last call to what is to be told, as far as somebody follows
         /// it. Events of games are noted further only when somebody does, since [somebody
         /// did](Self::heed_games).
-        pub(crate) fn gather_news(&mut self, news: &mut News, followed: FollowedServices) {
+        pub(crate) fn gather_news(&mut self, news: &mut News, followed: SomeServices) {
             $(
-                let wanted = followed.has::<$types::$machine>();
+                let wanted = followed.has::<turnstile_services::$name::$machine>();
                 let happened = &mut news.$name;
                 let (backend, events) = (&mut self.backend, &mut happened.events);
-                let dropped = $types::$machine::take_events(backend, wanted, events);
+                let dropped = turnstile_services::$name::$machine::take_events(backend, wanted, events);
                 happened.dropped = dropped.or(happened.dropped);
             )+
         }
@@ -128,7 +128,7 @@ impl Engine {
         let now = clock.read();
         Self {
             id_key: backend.id_key().clone(),
-            handed_over: backend.position().0,
+            handed_over: backend.sequencer().state().position().0,
             sent_ahead: 0,
             journey: Journey::default(),
             pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
@@ -169,7 +169,8 @@ impl Engine {
             }
             Err(ExecuteError::ReadOnly) => {
                 self.rest = FULL_DISK_REST;
-                self.fullness.begin(self.backend.shortage());
+                self.fullness
+                    .begin(self.backend.sequencer().log().shortage());
             }
             Err(refused) => self.note(Some(refused)),
         }
@@ -199,30 +200,17 @@ impl Engine {
         }
     }
 
+    /// Has a command decided, whose bytes may be known, and counts what it came to.
+    ///
+    /// # Errors
+    /// The journal did not take it.
     #[inline]
     pub(crate) fn execute<M: Registered>(
         &mut self,
         principal: &Principal,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
-    ) -> Result<Reply<M>, ExecuteError>
-    where
-        Services: Hosts<M>,
-    {
-        assert!(
-            self.loading.is_none(),
-            "nothing is decided before the recovery"
-        );
-        let executed = self.backend.execute::<M>(self.now, principal, key, command);
-        self.count::<M>(command, executed)
-    }
-
-    /// The same for a command that another thread has made bytes of: its record holds these.
-    pub(crate) fn execute_encoded<M: Registered>(
-        &mut self,
-        asked: (&Principal, Option<Key<'_>>),
-        command: &M::Command<'_>,
-        bytes: &[u8],
+        bytes: Option<&[u8]>,
     ) -> Result<Reply<M>, ExecuteError>
     where
         Services: Hosts<M>,
@@ -232,7 +220,7 @@ impl Engine {
             "nothing is decided before the recovery"
         );
         let backend = &mut self.backend;
-        let executed = backend.execute_encoded::<M>(self.now, asked, command, bytes);
+        let executed = backend.execute::<M>(self.now, principal, key, command, bytes);
         self.count::<M>(command, executed)
     }
 
@@ -273,9 +261,14 @@ impl Engine {
             self.loading.is_none(),
             "nothing is known before the recovery"
         );
+        self.count_query::<M>(query);
+        self.backend.query::<M>(self.now, principal, query)
+    }
+
+    /// Counts a query that its door answers from the state.
+    pub(crate) fn count_query<M: Registered>(&mut self, query: &M::Query) {
         self.counters.query::<M>(query);
         self.stopwatch.count::<M>(M::query_place(query));
-        self.backend.query::<M>(self.now, principal, query)
     }
 
     /// The late answer under this ticket leaves now.
@@ -283,11 +276,9 @@ impl Engine {
         self.stopwatch.end_late(ticket, &self.counters.durations);
     }
 
-    pub(crate) fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
-    where
-        Services: Hosts<M>,
-    {
-        self.backend.prefetch::<M>(command);
+    /// The services and their journal, to be read.
+    pub(crate) const fn backend(&self) -> &Embedded {
+        &self.backend
     }
 
     /// Makes the next `bytes` of records one group.
@@ -302,7 +293,8 @@ impl Engine {
             None => {}
             Some(ExecuteError::Stopped) => self.stopped = true,
             Some(ExecuteError::ReadOnly) => {
-                self.fullness.begin(self.backend.shortage());
+                self.fullness
+                    .begin(self.backend.sequencer().log().shortage());
                 self.counters.error(ErrorCode::ReadOnly);
             }
             Some(ExecuteError::KeysFull { .. }) => self.counters.error(ErrorCode::Busy),
@@ -364,7 +356,7 @@ impl Engine {
     }
 
     pub(crate) const fn is_under_way(&self) -> bool {
-        self.backend.is_under_way()
+        self.backend.sequencer().is_under_way()
     }
 
     /// Whether the group under way has landed, and its answers are not yet sent.
@@ -386,7 +378,7 @@ impl Engine {
         let is_aged = self.rest_of_group() == Some(Duration::ZERO);
         if !self.is_open() {
             Step::Commit
-        } else if !self.backend.has_promised() && !is_aged && !is_crowded {
+        } else if !self.backend.sequencer().has_promised() && !is_aged && !is_crowded {
             Step::Release
         } else if !overlaps && syncs && grows && !is_crowded {
             Step::Grow
@@ -408,7 +400,7 @@ impl Engine {
 
     /// How long the open group may stay open; nothing when there is none.
     pub(crate) fn until_commit(&self) -> Option<Duration> {
-        let rests = !self.backend.has_promised();
+        let rests = !self.backend.sequencer().has_promised();
         let rest = || self.rest_of_group().filter(|_| rests);
         self.is_open().then(|| rest().unwrap_or_default())
     }
@@ -434,18 +426,18 @@ impl Engine {
     /// Whether the open group has records. The log is asked, not the position: a group that was full
     /// has gone ahead, and a full disk may have refused whatever came after it.
     pub(crate) const fn is_open(&self) -> bool {
-        self.backend.is_open()
+        self.backend.sequencer().is_open()
     }
 
     /// How many records the open group has, with those that went ahead of it; the next group counts
     /// from here.
     fn close_group(&mut self) -> u64 {
-        let sent_ahead = self.backend.sent_ahead();
+        let sent_ahead = self.backend.sequencer().sent_ahead();
         let new = sent_ahead - std::mem::replace(&mut self.sent_ahead, sent_ahead);
         self.counters.groups.add(new);
         self.counters.groups_inline.add(new);
         self.soft_since = None;
-        let assigned = self.backend.position().0;
+        let assigned = self.backend.sequencer().state().position().0;
         assigned - std::mem::replace(&mut self.handed_over, assigned)
     }
 
@@ -472,7 +464,7 @@ impl Engine {
         self.backend.want_games_events(true);
     }
 
-    services!(gather_news);
+    turnstile_services::services!(gather_news);
 
     /// Commits, seals and closes.
     pub(crate) fn close(self) -> Result<(), CommitError> {

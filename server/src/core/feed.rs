@@ -15,9 +15,9 @@ use turnstile_http::EventId;
 use turnstile_types::{Machine, Position};
 
 use crate::{
-    core::news::{FollowedServices, Gathered, News},
+    core::news::{Gathered, News},
     limits::EVENTS_KEPT,
-    registry::{Registered, services},
+    registry::{Registered, SomeServices},
 };
 
 /// The most events that one reading looks at: the lock is held for some microseconds only.
@@ -46,11 +46,11 @@ pub struct Feed<M: Machine> {
 }
 
 macro_rules! feeds {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// The feeds of the services.
         #[derive(Clone, Debug)]
         pub(crate) struct Feeds {
-            $(pub(crate) $name: Arc<Feed<$types::$machine>>,)+
+            $(pub(crate) $name: Arc<Feed<turnstile_services::$name::$machine>>,)+
         }
 
         impl Feeds {
@@ -58,7 +58,7 @@ macro_rules! feeds {
             /// they are followed keep so many events.
             pub(crate) fn new(events: usize) -> Self {
                 Self {
-                    $($name: Arc::new(if $types::$machine::IS_KEPT_WHILE_FOLLOWED {
+                    $($name: Arc::new(if turnstile_services::$name::$machine::IS_KEPT_WHILE_FOLLOWED {
                         Feed::while_followed(Position(0), events)
                     } else {
                         Feed::new(Position(0))
@@ -67,23 +67,23 @@ macro_rules! feeds {
             }
 
             pub(crate) fn begin_after(&self, found: &Recovery) {
-                $(self.$name.begin_after(found.events_after::<$types::$machine>());)+
+                $(self.$name.begin_after(found.events_after::<turnstile_services::$name::$machine>());)+
             }
 
             /// Which of them are kept.
-            pub(crate) fn kept(&self) -> FollowedServices {
-                FollowedServices([$(self.$name.is_kept()),+])
+            pub(crate) fn kept(&self) -> SomeServices {
+                SomeServices([$(self.$name.is_kept()),+])
             }
 
             /// Keeps what has happened where somebody may ask for it.
-            pub(crate) fn publish(&self, news: &mut News, kept: FollowedServices) {
+            pub(crate) fn publish(&self, news: &mut News, kept: SomeServices) {
                 $(self.$name.publish_news(&mut news.$name, kept);)+
             }
         }
     };
 }
 
-services!(feeds);
+turnstile_services::services!(feeds);
 
 struct EventRing<E> {
     events: VecDeque<E>,
@@ -195,7 +195,7 @@ impl<M: Machine> Feed<M> {
     }
 
     /// Publishes what has happened, or notes that it was not kept.
-    fn publish_news(&self, news: &mut Gathered<M::Event>, kept: FollowedServices)
+    fn publish_news(&self, news: &mut Gathered<M::Event>, kept: SomeServices)
     where
         M: Registered,
     {

@@ -14,15 +14,15 @@ use mio::Waker;
 use tokio::sync::{oneshot, watch};
 use turnstile_chassis::{Field, Fields as _};
 use turnstile_contract::Failure;
-use turnstile_embedded::{Embedded, ExecuteError, Reply, Status};
-use turnstile_rooms::{IdKey, Totals};
-use turnstile_travel::{LateAnswer, PerDesk};
+use turnstile_embedded::{ExecuteError, Reply, Status};
+use turnstile_rooms::IdKey;
+use turnstile_travel::{Outcome, PerDesk};
 use turnstile_types::{Machine, Position, Principal};
 
 use crate::{
     core::{clock::ClockStatus, loading::Loading, shares::ShareFull},
     limits::GATE_QUEUE,
-    registry::{SERVICES, plain_services, services},
+    registry::{SERVICES, SomeServices},
 };
 
 /// What a command comes to.
@@ -73,16 +73,16 @@ pub enum Request<M: Machine> {
 }
 
 macro_rules! asks {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// One request to the loop, and where its answer goes. The answer comes when it is durable; when
         /// the server stops instead, the sender is dropped.
         #[derive(Debug)]
         pub enum Ask {
-            $($machine(Request<$types::$machine>),)+
-            /// Waits for the late answer under a ticket; it is never told to be pending.
+            $($machine(Request<turnstile_services::$name::$machine>),)+
+            /// Waits for the late answer under a ticket; nothing if it is forgotten.
             Late {
                 ticket: Position,
-                reply: oneshot::Sender<LateAnswer>,
+                reply: oneshot::Sender<Option<Outcome>>,
             },
             Status {
                 reply: oneshot::Sender<ServerStatus>,
@@ -91,29 +91,25 @@ macro_rules! asks {
     };
 }
 
-services!(asks);
+turnstile_services::services!(asks);
 
-macro_rules! plain {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
-        /// The totals of services of which nothing is special.
+macro_rules! totals {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        /// How much there is in each service.
         #[derive(Clone, Copy, Debug)]
-        pub struct PlainTotals {
-            $(pub $name: $types::Totals,)+
+        pub struct TotalsOfServices {
+            $(pub $name: turnstile_services::$name::Totals,)+
         }
 
-        impl PlainTotals {
-            pub(crate) fn of(backend: &Embedded) -> Self {
-                Self {
-                    $($name: backend.machine::<$types::$machine>().totals(),)+
-                }
-            }
-
+        impl TotalsOfServices {
             /// Each number: the service, the field, and the value.
             pub(crate) fn each(&self, take: &mut impl FnMut(&str, &Field, u64)) {
                 $(
-                    let numbers = turnstile_json::numbers(&self.$name);
-                    for ((_, value), field) in numbers.into_iter().zip($types::Totals::describe()) {
-                        take(stringify!($name), &field, value);
+                    let fields = turnstile_services::$name::Totals::describe();
+                    for (name, value) in turnstile_json::numbers(&self.$name) {
+                        if let Some(field) = fields.iter().find(|field| field.name == name) {
+                            take(stringify!($name), field, value);
+                        }
                     }
                 )+
             }
@@ -121,7 +117,7 @@ macro_rules! plain {
     };
 }
 
-plain_services!(plain);
+turnstile_services::services!(totals);
 
 /// What the loop knows about the server at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -129,12 +125,7 @@ pub struct ServerStatus {
     pub backend: Status,
     /// How long ago the oldest idempotency key that is kept was used first.
     pub key_age: Duration,
-    pub totals: Totals,
-    pub exchange: turnstile_exchange::Totals,
-    pub travel: turnstile_travel::Totals,
-    pub games: turnstile_games::Totals,
-    /// Those of services of which nothing is special.
-    pub plain: PlainTotals,
+    pub totals: TotalsOfServices,
     /// Lines to other processes of travel.
     pub lines: PerDesk<Option<LineStatus>>,
     /// What the databases of services have done, where there are any; in the order of the services.
@@ -153,13 +144,6 @@ pub struct BackendStatus {
     pub answers: bool,
     /// What was counted since the start, each with its name.
     pub counts: [(&'static str, u64); 9],
-}
-
-/// Which services databases decide. Their events are not told: others may write there too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct InDatabases {
-    pub(crate) rooms: bool,
-    pub(crate) exchange: bool,
 }
 
 /// One line to another process of travel.
@@ -195,7 +179,8 @@ pub struct Gate {
     answered: watch::Receiver<()>,
     loading: Arc<Loading>,
     verhoeff: bool,
-    pub(crate) in_databases: InDatabases,
+    /// The services that databases decide. Their events are not told: others may write there too.
+    pub(crate) in_databases: SomeServices,
 }
 
 /// Wakes the loop, once for whatever has come since it last looked.
@@ -248,7 +233,7 @@ impl Gate {
                 answered,
                 loading,
                 verhoeff,
-                in_databases: InDatabases::default(),
+                in_databases: SomeServices::NONE,
             },
             inbox,
         )

@@ -23,7 +23,7 @@ use self::queue::Sender;
 use crate::{
     core::gate::{Answered, BackendStatus, Executed, Gate, Undecided},
     counters::TimedRequests,
-    registry::{Registered, SERVICES, services},
+    registry::{Registered, SERVICES},
 };
 
 /// A service whose state may lie in a database.
@@ -37,11 +37,11 @@ pub(crate) trait Housed: Registered {
 }
 
 macro_rules! remotes {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// The databases of the services that are not decided by the loop.
         #[derive(Debug, Default)]
         pub(crate) struct Remotes {
-            $(pub(crate) $name: Option<Remote<$types::$machine>>,)+
+            $(pub(crate) $name: Option<Remote<turnstile_services::$name::$machine>>,)+
         }
 
         impl Remotes {
@@ -60,11 +60,11 @@ macro_rules! remotes {
 
         /// An answer of any service.
         pub(crate) enum Landed {
-            $($machine(Landing<$types::$machine>),)+
+            $($machine(Landing<turnstile_services::$name::$machine>),)+
         }
 
         $(
-            impl Housed for $types::$machine {
+            impl Housed for turnstile_services::$name::$machine {
                 fn landed(landing: Landing<Self>) -> Landed {
                     Landed::$machine(landing)
                 }
@@ -81,7 +81,7 @@ macro_rules! remotes {
     };
 }
 
-services!(remotes);
+turnstile_services::services!(remotes);
 
 /// Why nobody can follow what happens in a service that a database decides.
 pub(crate) fn silence_of<M: Housed>() -> String {

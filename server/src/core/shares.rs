@@ -11,7 +11,7 @@ use turnstile_types::Timestamp;
 
 use crate::{
     limits::{CLOSED_SHARE, EVICTED_PART, HTTP_SHARE, SHARE_LOOKS},
-    registry::{Registered, TRANSACTIONS, Table, services},
+    registry::{Registered, TRANSACTIONS, Table},
 };
 
 /// Whose share it is.
@@ -97,16 +97,16 @@ pub(crate) struct Asking<'a> {
 }
 
 macro_rules! shares {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// The shares of one owner.
         #[derive(Debug, Default)]
         pub(crate) struct Shares {
             owner: Owner,
-            $($name: Share<<$types::$machine as Registered>::Opened>,)+
+            $($name: Share<<turnstile_services::$name::$machine as Registered>::Opened>,)+
         }
 
         $(
-            impl Opens for $types::$machine {
+            impl Opens for turnstile_services::$name::$machine {
                 fn share(shares: &mut Shares) -> &mut Share<Self::Opened> {
                     &mut shares.$name
                 }
@@ -115,7 +115,7 @@ macro_rules! shares {
     };
 }
 
-services!(shares);
+turnstile_services::services!(shares);
 
 /// A client has as much open as it may: nothing was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

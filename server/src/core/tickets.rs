@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::oneshot;
-use turnstile_travel::LateAnswer;
+use turnstile_travel::Outcome;
 use turnstile_types::Position;
 
 use crate::counters::Counters;
@@ -14,7 +14,7 @@ pub(crate) enum LateWaiter {
     /// The connection at this place, which is not served before it has its answers.
     Connection(usize),
     /// Somebody on another thread.
-    Asked(oneshot::Sender<LateAnswer>),
+    Asked(oneshot::Sender<Option<Outcome>>),
 }
 
 /// Who waits, by the tickets of their answers.

@@ -78,8 +78,24 @@ pub(crate) fn triple(standing: Standing) -> Triple {
 pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
     engine.heed_games();
     let principal = engine.principal;
-    match engine.execute::<Games>(&principal, None, command)?.outcome {
+    match engine
+        .execute::<Games>(&principal, None, command, None)?
+        .outcome
+    {
         Outcome::Done(done) => Ok(done),
         Outcome::Refused(refusal) => Err(Refused::Machine(refusal)),
     }
+}
+
+/// As [`decide`], with what the answer to this command tells.
+///
+/// # Panics
+/// The machine gives answers of another kind to this command.
+pub(crate) fn decide_as<T>(
+    engine: &mut Engine,
+    command: &Command,
+    kind: impl FnOnce(Done) -> Option<T>,
+) -> Result<T, Refused> {
+    let done = decide(engine, command)?;
+    Ok(kind(done).expect("the machine answers a command in its own kind"))
 }

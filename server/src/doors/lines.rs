@@ -9,7 +9,7 @@ use turnstile_lines::{
     put_outcome, read,
 };
 use turnstile_resp::travel::Decided;
-use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
+use turnstile_travel::{Command, Locator, Outcome, Query, Travel};
 use turnstile_types::Position;
 
 use crate::{
@@ -102,7 +102,7 @@ impl LinesSession {
         out: &mut Vec<u8>,
     ) {
         let principal = engine.principal;
-        match engine.execute_within::<Travel>(&mut self.shares, (&principal, None), command) {
+        match engine.execute_within::<Travel>(&mut self.shares, (&principal, None), command, None) {
             Ok(reply) => match reply.outcome {
                 Outcome::Waiting { ticket } => self.waiting = Some((ticket, wording)),
                 outcome => put_outcome(out, self.options, wording, &outcome),
@@ -212,12 +212,8 @@ impl Conversation for LinesSession {
 }
 
 fn show(engine: &mut Engine, locator: Locator, out: &mut Vec<u8>) {
-    let query = Query::Itinerary { locator };
-    let principal = engine.principal;
-    match engine.query::<Travel>(&principal, &query) {
-        Answer::Itinerary(view) => put_itinerary(out, view.as_ref()),
-        other => unreachable!("an itinerary was asked for, not {other:?}"),
-    }
+    engine.count_query::<Travel>(&Query::Itinerary { locator });
+    put_itinerary(out, engine.travel().itinerary(locator).as_ref());
 }
 
 fn refuse(engine: &Engine, why: impl fmt::Display, out: &mut Vec<u8>) {

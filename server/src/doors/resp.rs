@@ -9,7 +9,6 @@ mod hello;
 mod late;
 mod loading;
 mod operator;
-mod prompt;
 mod report;
 mod run;
 mod speaking;
@@ -18,27 +17,26 @@ mod tracking;
 use std::{fmt, net::SocketAddr, time::SystemTime};
 
 use turnstile_embedded::{ExecuteError, Services};
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
 use turnstile_resp::{
-    Arguments, Call, Encoder, Protocol, Request,
+    Arguments, Call, Encoder, Protocol, Request, Spoken,
     catalogue::{self, Action, Verb},
-    exchange, games, rooms, travel,
+    travel,
 };
-use turnstile_rooms::Rooms;
-use turnstile_travel::{LateAnswer, Outcome, Travel};
-use turnstile_types::Hosts;
+use turnstile_travel::LateAnswer;
+use turnstile_types::{Hosts, Position};
 
 use crate::{
-    core::{conversation::Surroundings, engine::Engine, gate::Undecided, shares::Shares},
+    core::{
+        conversation::Surroundings,
+        engine::Engine,
+        gate::Undecided,
+        remote::Housed,
+        shares::{Opens, Shares},
+    },
     counters::ErrorCode,
-    registry::plain_services,
 };
 
-use self::{
-    away::Departing, batch::Batch, following::Following, late::Late, prompt::Prompt,
-    tracking::Tracking,
-};
+use self::{away::Departing, batch::Batch, following::Following, late::Late, tracking::Tracking};
 
 pub(crate) use self::speaking::{RESP, RespSession};
 
@@ -83,8 +81,13 @@ struct Session {
     since_ms: u64,
 }
 
+/// A service whose requests this door answers.
+trait Prompt: Opens + Housed + Spoken {}
+
+impl<M: Opens + Housed + Spoken> Prompt for M {}
+
 macro_rules! actions {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         impl Session {
             fn act(
                 &mut self,
@@ -94,20 +97,9 @@ macro_rules! actions {
                 out: &mut Vec<u8>,
             ) -> Next {
                 match action {
-                    Action::Rooms(call) => {
-                        let parsed = rooms::parse(call, arguments, around.engine.door());
-                        self.asked::<Rooms>(around, parsed, out)
-                    }
-                    Action::Exchange(call) => {
-                        self.asked::<Exchange>(around, exchange::parse(call, arguments), out)
-                    }
-                    Action::Games(call) => {
-                        self.asked::<Games>(around, games::parse(call, arguments), out)
-                    }
-                    Action::Travel(call) => self.travel(around.engine, call, arguments, out),
                     $(Action::$machine(call) => {
-                        let parsed = turnstile_resp::$name::parse(call, arguments);
-                        self.asked::<$types::$machine>(around, parsed, out)
+                        type Service = turnstile_services::$name::$machine;
+                        self.asked::<Service>(around, call, arguments, out)
                     })+
                     Action::Session(verb) => self.own(around, verb, arguments, out),
                 }
@@ -116,7 +108,7 @@ macro_rules! actions {
     };
 }
 
-plain_services!(actions);
+turnstile_services::services!(actions);
 
 impl Session {
     fn new(id: u64, peer: SocketAddr, since_ms: u64) -> Self {
@@ -202,8 +194,12 @@ impl Session {
                 Verb::Exec | Verb::Discard | Verb::Multi | Verb::Watch | Verb::Quit | Verb::Reset
             )
         );
-        if self.batch.is_some() && !leaves_batch {
-            return self.queue(around.engine, action, arguments, out);
+        if !leaves_batch && let Some(batch) = &mut self.batch {
+            if let Err(mistake) = batch.queue(around.engine, action, arguments) {
+                return self.invalid(around.engine, format_args!("{mistake}"), out);
+            }
+            Encoder::new(out, self.protocol).simple("QUEUED");
+            return Next::Go;
         }
         if self.protocol == Protocol::Resp2
             && !self.following.is_empty()
@@ -216,24 +212,26 @@ impl Session {
         self.act(around, action, arguments, out)
     }
 
-    /// A request to a service that answers at once, or by a database.
+    /// A request to a service.
     fn asked<M: Prompt>(
         &mut self,
         around: &mut Surroundings<'_>,
-        parsed: Result<Request<'_, M::Command<'_>, M::Query>, impl fmt::Display>,
+        call: &'static Call,
+        arguments: Arguments<'_, '_>,
         out: &mut Vec<u8>,
     ) -> Next
     where
         Services: Hosts<M>,
     {
-        match parsed {
+        match M::parse(call, arguments, around.engine.door()) {
             Ok(request) => self.decided::<M>(around, &request, out),
             Err(invalid) => return self.invalid(around.engine, format_args!("ERR {invalid}"), out),
         }
         Next::Go
     }
 
-    /// Has a parsed request decided, and answers it; what a database decides leaves a gap.
+    /// Has a parsed request decided, and answers it. A command that a database decides, or that must
+    /// wait, leaves a gap in the reply.
     #[inline]
     fn decided<M: Prompt>(
         &mut self,
@@ -252,8 +250,19 @@ impl Session {
         match request {
             Request::Command { command, key } => {
                 let asked = (&principal, *key);
-                match engine.execute_within::<M>(&mut self.shares, asked, command) {
-                    Ok(decided) => M::put_outcome(&mut reply, &decided),
+                match engine.execute_within::<M>(&mut self.shares, asked, command, None) {
+                    Ok(decided) => {
+                        let (position, replayed) = (decided.position, decided.replayed);
+                        match M::late_ticket(&decided.outcome) {
+                            None => {
+                                M::put_outcome(&mut reply, &decided.outcome, position, replayed);
+                            }
+                            Some(ticket) => {
+                                let late = engine.late_answer(ticket);
+                                self.put_late_answer(late, (position, replayed), out);
+                            }
+                        }
+                    }
                     Err(undecided) => put_undecided(&mut reply, &undecided),
                 }
             }
@@ -263,44 +272,21 @@ impl Session {
         }
     }
 
-    /// A request to travel. One that must wait leaves a gap in the reply.
-    fn travel(
+    /// Answers a command of travel that had to wait, or leaves a gap for the answer.
+    fn put_late_answer(
         &mut self,
-        engine: &mut Engine,
-        call: &'static Call,
-        arguments: Arguments<'_, '_>,
+        answer: LateAnswer,
+        (position, replayed): (Position, bool),
         out: &mut Vec<u8>,
-    ) -> Next {
-        let (command, key) = match travel::parse(call, arguments) {
-            Ok(travel::Request::Command { command, key }) => (command, key),
-            Ok(travel::Request::Query(query)) => {
-                let principal = engine.principal;
-                let answer = engine.query::<Travel>(&principal, &query);
-                travel::put_answer(&mut Encoder::new(out, self.protocol), &answer);
-                return Next::Go;
+    ) {
+        let mut reply = Encoder::new(out, self.protocol);
+        match answer {
+            LateAnswer::Given(outcome) => {
+                travel::put_outcome(&mut reply, &outcome, position, replayed);
             }
-            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
-        };
-        let principal = engine.principal;
-        match engine.execute_within::<Travel>(&mut self.shares, (&principal, key), &command) {
-            Ok(decided) => {
-                let (position, replayed) = (decided.position, decided.replayed);
-                let outcome = match decided.outcome {
-                    Outcome::Waiting { ticket } => engine.late_answer(ticket),
-                    outcome => LateAnswer::Given(outcome),
-                };
-                let mut reply = Encoder::new(out, self.protocol);
-                match outcome {
-                    LateAnswer::Given(outcome) => {
-                        travel::put_outcome(&mut reply, &outcome, position, replayed);
-                    }
-                    LateAnswer::Pending => self.late.leave_gap(position, replayed, out),
-                    LateAnswer::Unknown => reply.error(format_args!("{FORGOTTEN}")),
-                }
-            }
-            Err(undecided) => put_undecided(&mut Encoder::new(out, self.protocol), &undecided),
+            LateAnswer::Pending => self.late.leave_gap(position, replayed, out),
+            LateAnswer::Unknown => reply.error(format_args!("{FORGOTTEN}")),
         }
-        Next::Go
     }
 
     fn own(

@@ -233,7 +233,7 @@ impl Answering for Engine {
     #[inline]
     fn decide(&mut self, command: &Command) -> Result<Outcome, ExecuteError> {
         let principal = self.principal;
-        let reply = self.execute::<Exchange>(&principal, None, command)?;
+        let reply = self.execute::<Exchange>(&principal, None, command, None)?;
         Ok(reply.outcome)
     }
 

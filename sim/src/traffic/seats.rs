@@ -1,9 +1,9 @@
 //! What simulated buyers of seats ask for.
 
-use turnstile_seats::{
+use turnstile_seed::Random;
+use turnstile_services::seats::{
     BookingNumber, Choice, Command, Done, Outcome, SeatNumber, SeatNumbers, Seats, UpTo,
 };
-use turnstile_seed::Random;
 use turnstile_types::{Name, Timestamp};
 
 use crate::actors::SimulatedClients;

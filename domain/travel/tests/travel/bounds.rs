@@ -145,13 +145,7 @@ fn a_late_answer_is_pending_from_the_word_that_it_waits_to_the_answer_also_after
     let Outcome::Waiting { ticket } = waits else {
         panic!("it does not wait: {waits:?}");
     };
-    let answered = |travel: &Travel, ticket| {
-        let query = Query::Answered { ticket };
-        match travel.query(Timestamp(0), &Principal::local(), &query) {
-            Answer::Answered(late) => late,
-            other => panic!("another answer: {other:?}"),
-        }
-    };
+    let answered = Travel::late_answer;
     let restored = Travel::restore(&bytes_of(&office.travel)).unwrap();
     for travel in [&office.travel, &restored] {
         assert_eq!(answered(travel, ticket), LateAnswer::Pending);

@@ -79,9 +79,13 @@ impl Caller {
                 ..Take::default()
             };
             let before = self.position();
-            let executed =
-                self.sequencer
-                    .execute::<Seats>(Timestamp(1), &Principal::local(), None, &take);
+            let executed = self.sequencer.execute::<Seats>(
+                Timestamp(1),
+                &Principal::local(),
+                None,
+                &take,
+                None,
+            );
             let taken = u64::from(executed.is_ok());
             assert!(matches!(executed, Ok(_) | Err(ExecuteError::ReadOnly)));
             assert_eq!(self.position(), Position(before.0 + taken));

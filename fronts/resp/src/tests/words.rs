@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use turnstile_rooms::{Door, IdKey};
 
 use super::{any_word, framed, syntaxes};
-use crate::{Call, Invalid, Request, catalogue::Action, exchange, games, rooms, seats, travel};
+use crate::{Call, Invalid, Request, Spoken as _, catalogue::Action};
 
 /// Words that mean something somewhere.
 const KNOWN: &[&str] = &[
@@ -93,21 +93,26 @@ fn is_right<C: Debug, Q: Debug>(
     }
 }
 
-fn is_read_right(action: Action, call: &'static Call, words: &[Vec<u8>]) -> bool {
-    let id_key = IdKey::new([3; 16]);
-    let door = Door {
-        id_key: &id_key,
-        verhoeff: true,
+macro_rules! reading {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        fn is_read_right(action: Action, call: &'static Call, words: &[Vec<u8>]) -> bool {
+            let id_key = IdKey::new([3; 16]);
+            let door = Door {
+                id_key: &id_key,
+                verhoeff: true,
+            };
+            framed(call.name(), words, |arguments| match action {
+                $(Action::$machine(call) => {
+                    type Service = turnstile_services::$name::$machine;
+                    is_right(call, &Service::parse(call, arguments, door))
+                })+
+                Action::Session(_) => false,
+            })
+        }
     };
-    framed(call.name(), words, |arguments| match action {
-        Action::Rooms(call) => is_right(call, &rooms::parse(call, arguments, door)),
-        Action::Exchange(call) => is_right(call, &exchange::parse(call, arguments)),
-        Action::Games(call) => is_right(call, &games::parse(call, arguments)),
-        Action::Travel(call) => is_right(call, &travel::parse(call, arguments)),
-        Action::Seats(call) => is_right(call, &seats::parse(call, arguments)),
-        Action::Session(_) => false,
-    })
 }
+
+turnstile_services::services!(reading);
 
 proptest! {
     #[test]

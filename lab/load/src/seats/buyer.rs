@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use turnstile_client::resp::{self, Limits, Token};
-use turnstile_seats::BookingNumber;
+use turnstile_services::seats::BookingNumber;
 
 use super::{Block, ROW_SEATS, ROWS, SEATS, SECTIONS};
 use crate::{

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Rule;
-use turnstile_seats::BookingNumber;
+use turnstile_services::seats::BookingNumber;
 use turnstile_stats::units::Count;
 
 use super::{Block, Buyer, SEATS, SECTION_SEATS, SECTIONS};

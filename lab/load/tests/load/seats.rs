@@ -10,12 +10,9 @@ use turnstile_load::{
     pace::Pace,
     seats::{self, Report},
 };
-use turnstile_resp::{
-    Arguments, Encoder,
-    catalogue::Action,
-    seats::{Request, parse, put_answer, put_outcome},
-};
-use turnstile_seats::{Answer, Command, Done, Outcome, Query, SeatNumbers, Seats};
+use turnstile_resp::{Arguments, Encoder, Request, Spoken as _, catalogue::Action};
+use turnstile_rooms::{Door, IdKey};
+use turnstile_services::seats::{Answer, Command, Done, Outcome, Query, SeatNumbers, Seats};
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
 use crate::loopback::{Clerk, listen, serve_resp};
@@ -146,7 +143,11 @@ impl Clerk for BoxOffice {
         let Action::Seats(verb) = action else {
             panic!("only words of seats are said here");
         };
-        match parse(verb, arguments).unwrap() {
+        let door = Door {
+            id_key: &IdKey::new([0; 16]),
+            verhoeff: false,
+        };
+        match Seats::parse(verb, arguments, door).unwrap() {
             Request::Command { command, .. } => {
                 let outcome = if self.commands % 10 == 9 {
                     self.spoil(&command)
@@ -160,12 +161,12 @@ impl Clerk for BoxOffice {
                 if self.fault == Fault::Closes && self.commands.is_multiple_of(50) {
                     return None;
                 }
-                put_outcome(reply, &outcome, Position(self.commands), false);
+                Seats::put_outcome(reply, &outcome, Position(self.commands), false);
             }
             Request::Query(query) => {
                 let mut answer = self.query(&query);
                 self.falsify(&mut answer);
-                put_answer(reply, &answer);
+                Seats::put_answer(reply, &answer);
             }
         }
         Some(())

@@ -8,51 +8,29 @@ use super::Engine;
 use crate::core::{fault_points::FaultPoints, gate::LineStatus};
 
 impl Engine {
-    /// Whether travel and games know of this start.
-    pub(crate) fn has_started(&self) -> bool {
-        self.backend.has_started()
-    }
-
     /// What has become of a command of travel that was told to wait, as the open group has it.
     pub(crate) fn late_answer(&self, ticket: Position) -> LateAnswer {
-        let query = turnstile_travel::Query::Answered { ticket };
-        match self
-            .backend
-            .query::<Travel>(self.now, &self.principal, &query)
-        {
-            turnstile_travel::Answer::Answered(late) => late,
-            other => unreachable!("a late answer was asked for, not {other:?}"),
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) const fn position(&self) -> Position {
-        self.backend.position()
-    }
-
-    /// The last position that may be told with what is open.
-    pub(crate) const fn firm_position(&self) -> Position {
-        self.backend.firm_position()
+        self.travel().late_answer(ticket)
     }
 
     /// Games as they are, the open group included.
-    pub(crate) const fn games(&self) -> &Games {
-        self.backend.games()
+    pub(crate) fn games(&self) -> &Games {
+        self.backend.machine()
     }
 
     /// Travel as it is, the open group included.
-    pub(crate) const fn travel(&self) -> &Travel {
-        self.backend.travel()
+    pub(crate) fn travel(&self) -> &Travel {
+        self.backend.machine()
     }
 
     /// The same, and the fault points that watch what it has for others.
-    pub(crate) const fn travel_watched(&mut self) -> (&Travel, &mut FaultPoints) {
-        (self.backend.travel(), &mut self.fault_points)
+    pub(crate) fn travel_watched(&mut self) -> (&Travel, &mut FaultPoints) {
+        (self.backend.machine(), &mut self.fault_points)
     }
 
     /// The desks whose line leads to another process; none before travel knows of this start.
     pub(crate) fn lines(&self) -> Desks {
-        if self.has_started() {
+        if self.backend.has_started() {
             self.travel().lines()
         } else {
             Desks::NONE

@@ -54,8 +54,8 @@ impl Engine {
             fault_points,
         } = recovered;
         self.id_key = id_key.clone();
-        self.handed_over = backend.position().0;
-        self.sent_ahead = backend.sent_ahead();
+        self.handed_over = backend.sequencer().state().position().0;
+        self.sent_ahead = backend.sequencer().sent_ahead();
         self.pace = (backend.status().log_thread != LogThread::None).then(Pace::default);
         (self.remotes, self.fault_points) = (remotes, fault_points);
         // Before, it knew of no logged time.
@@ -94,7 +94,7 @@ mod tests {
             property: Name::parse(b"p").unwrap(),
             open: true,
         };
-        let taken = backend.execute::<Rooms>(later, &Principal::local(), None, &command);
+        let taken = backend.execute::<Rooms>(later, &Principal::local(), None, &command, None);
         taken.unwrap();
         backend.commit().unwrap();
         let nothing = Embedded::open(None, Options::with(Durability::Memory));

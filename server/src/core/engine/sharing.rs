@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Engine {
-    /// Has a command decided for a client with these shares.
+    /// Has a command decided, whose bytes may be known, for a client with these shares.
     ///
     /// # Errors
     /// Its share is used up and nothing was done, or the journal did not take the command.
@@ -23,33 +23,13 @@ impl Engine {
         shares: &mut Shares,
         asked: (&Principal, Option<Key<'_>>),
         command: &M::Command<'_>,
+        bytes: Option<&[u8]>,
     ) -> Result<Reply<M>, Undecided>
     where
         Services: Hosts<M>,
     {
         self.check_share::<M>(shares, asked, command)?;
-        let executed = self.execute::<M>(asked.0, asked.1, command);
-        let reply = executed.map_err(Undecided::Journal)?;
-        shares.note::<M>(&reply);
-        Ok(reply)
-    }
-
-    /// The same for a command that another thread has made bytes of: its record holds these.
-    ///
-    /// # Errors
-    /// Its share is used up and nothing was done, or the journal did not take the command.
-    pub(crate) fn execute_encoded_within<M: Opens>(
-        &mut self,
-        shares: &mut Shares,
-        asked: (&Principal, Option<Key<'_>>),
-        command: &M::Command<'_>,
-        bytes: &[u8],
-    ) -> Result<Reply<M>, Undecided>
-    where
-        Services: Hosts<M>,
-    {
-        self.check_share::<M>(shares, asked, command)?;
-        let executed = self.execute_encoded::<M>(asked, command, bytes);
+        let executed = self.execute::<M>(asked.0, asked.1, command, bytes);
         let reply = executed.map_err(Undecided::Journal)?;
         shares.note::<M>(&reply);
         Ok(reply)

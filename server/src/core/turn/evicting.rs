@@ -15,7 +15,9 @@ impl<D: Doors> FastLoop<D> {
             && let Some(xid) = self.left.oldest()
         {
             let command = Command::Evict { xid };
-            let executed = self.engine.execute::<Travel>(&principal, None, &command);
+            let executed = self
+                .engine
+                .execute::<Travel>(&principal, None, &command, None);
             if executed.is_err() {
                 break;
             }

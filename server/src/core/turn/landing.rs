@@ -10,13 +10,12 @@ use crate::{
         remote::{Decided, Housed, Landed, Landing},
     },
     counters::ErrorCode,
-    registry::services,
 };
 
 /// Gives what a database has answered to whoever asked its service; says whether somebody at the gate
 /// had.
 macro_rules! take_one {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         fn take_one(&mut self, landed: Landed) -> bool {
             match landed {
                 $(Landed::$machine(landing) => self.land(landing),)+
@@ -37,7 +36,7 @@ impl<D: Doors> FastLoop<D> {
         }
     }
 
-    services!(take_one);
+    turnstile_services::services!(take_one);
 
     /// Counts answers and passes them on; says whether somebody at the gate had asked. Whoever asked
     /// and has gone meanwhile is not waited for.

@@ -7,12 +7,9 @@ use turnstile_embedded::Recovery;
 
 use super::{Broken, FastLoop};
 use crate::{
-    core::{
-        conversation::Doors,
-        engine::RecoveredEngine,
-        news::{FollowedServices, News},
-    },
+    core::{conversation::Doors, engine::RecoveredEngine, news::News},
     limits::EVENTS,
+    registry::SomeServices,
 };
 
 /// What the thread that recovers hands to the loop.
@@ -45,9 +42,8 @@ impl<D: Doors> FastLoop<D> {
             return Ok(());
         }
         let mut replayed = News::default();
-        self.engine
-            .gather_news(&mut replayed, FollowedServices::ALL);
-        self.publish(&mut replayed, FollowedServices::ALL);
+        self.engine.gather_news(&mut replayed, SomeServices::ALL);
+        self.publish(&mut replayed, SomeServices::ALL);
         self.turn_to_the_end()
     }
 

@@ -17,7 +17,7 @@ impl<D: Doors> FastLoop<D> {
         let Some(dialed) = self.doors.dialed() else {
             return;
         };
-        if !self.engine.has_started() {
+        if !self.engine.backend().has_started() {
             return;
         }
         let now = Instant::now();

@@ -2,23 +2,19 @@
 
 use turnstile_games::Games;
 use turnstile_resp::travel;
-use turnstile_travel::{Event, EventKind, LateAnswer, Travel};
+use turnstile_travel::{Event, EventKind, Travel};
 
 use super::FastLoop;
 use crate::{
-    core::{
-        conversation::Doors,
-        news::{FollowedServices, News},
-        tickets::LateWaiter,
-    },
-    registry::{Registered as _, services},
+    core::{conversation::Doors, news::News, tickets::LateWaiter},
+    registry::{Registered as _, SomeServices},
 };
 
 macro_rules! tell_events {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         fn tell_events(&mut self, news: &News) {
             $(for event in &news.$name.events {
-                let channel = $types::$machine::channel(event);
+                let channel = turnstile_services::$name::$machine::channel(event);
                 self.tell((&channel, &turnstile_json::object(event)));
             })+
         }
@@ -27,10 +23,10 @@ macro_rules! tell_events {
 
 impl<D: Doors> FastLoop<D> {
     /// Of which services anybody wants to know what happens.
-    pub(super) fn followed(&self) -> FollowedServices {
+    pub(super) fn followed(&self) -> SomeServices {
         let mut followed = self.kept();
         if !self.followers.is_empty() {
-            followed = FollowedServices::ALL;
+            followed = SomeServices::ALL;
         }
         if self.doors.follows_games() {
             followed.add::<Games>();
@@ -39,12 +35,12 @@ impl<D: Doors> FastLoop<D> {
     }
 
     /// Of which services somebody may ask for what has happened.
-    pub(super) fn kept(&self) -> FollowedServices {
+    pub(super) fn kept(&self) -> SomeServices {
         self.feeds.kept()
     }
 
     /// Tells what durable groups have changed, and keeps it where somebody may ask for it.
-    pub(super) fn publish(&mut self, news: &mut News, kept: FollowedServices) {
+    pub(super) fn publish(&mut self, news: &mut News, kept: SomeServices) {
         if !self.followers.is_empty() {
             self.tell_followers(news);
         }
@@ -69,7 +65,7 @@ impl<D: Doors> FastLoop<D> {
         self.tell_events(news);
     }
 
-    services!(tell_events);
+    turnstile_services::services!(tell_events);
 
     /// Tells every follower one message. A large group has many, so when too much is owed they are sent
     /// what there is, and those who do not take it are dropped.
@@ -113,9 +109,7 @@ impl<D: Doors> FastLoop<D> {
             self.engine.end_late(*ticket);
             for waiter in self.tickets.take(*ticket) {
                 match waiter {
-                    LateWaiter::Asked(reply) => {
-                        drop(reply.send(LateAnswer::Given(outcome.clone())))
-                    }
+                    LateWaiter::Asked(reply) => drop(reply.send(Some(outcome.clone()))),
                     LateWaiter::Connection(place) => {
                         if let Some(connection) = self.connections.get_mut(place) {
                             let decided = travel::Decided {

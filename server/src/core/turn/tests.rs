@@ -306,9 +306,10 @@ fn what_is_due_on_a_full_disk_happens_when_there_is_space_and_is_waited_for() {
     }
     let patience = workbench.fast_loop.patience();
     assert!(patience > Some(Duration::ZERO), "it does not rest");
-    let full = workbench.fast_loop.engine.position();
+    let full = workbench.fast_loop.engine.status().backend.position;
     workbench.grant();
-    let is_stuck = |engine: &Engine| engine.position() == full || engine.status().read_only;
+    let is_stuck =
+        |engine: &Engine| engine.status().backend.position == full || engine.status().read_only;
     while is_stuck(&workbench.fast_loop.engine) {
         workbench.turn();
     }
@@ -328,7 +329,7 @@ fn a_hold_ends_in_its_time_whatever_the_wall_clock_does() {
     set(begin.plus_ms(year_ms), 0);
     workbench.hold(3_000);
     workbench.turn();
-    let holds = |workbench: &Workbench| workbench.fast_loop.engine.totals().holds;
+    let holds = |workbench: &Workbench| workbench.fast_loop.engine.totals::<Rooms>().holds;
     assert_eq!(holds(&workbench), 1);
     set(begin.plus_ms(year_ms + 1_000), 1_000);
     workbench.turn();

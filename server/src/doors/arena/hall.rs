@@ -6,13 +6,13 @@ use std::collections::HashMap;
 
 use turnstile_duel::{Duel, Greeting, Heard, Move, Player, Seat};
 use turnstile_games::{
-    Answer, Change, Command, Deed, Done, Event, EventKind, Game, Games, MatchId, PlayerId, Query,
-    Standing,
+    Change, Command, Deed, Done, Event, EventKind, Game, Games, MatchId, MatchView, PlayerId,
+    Query, Standing,
 };
 
 use crate::{
     core::{conversation::Errand, engine::Engine},
-    doors::duel::{Refused, decide, name, triple},
+    doors::duel::{Refused, decide, decide_as, name, triple},
 };
 
 use table::{OpenGame, Table, claim};
@@ -192,10 +192,7 @@ impl Hall {
             choice: play.cell.number(),
             claim: Some(claim(play.claim)),
         };
-        let state = match act(engine, (game.match_id, player), deed)? {
-            Done::Acted(state) => state,
-            other => unreachable!("a move was made, not {other:?}"),
-        };
+        let state = act(engine, (game.match_id, player), deed)?;
         let table = self.table(number);
         if state.ending.is_none() {
             table.duel.accept();
@@ -349,36 +346,37 @@ impl Hall {
 
 fn begin(engine: &mut Engine, players: [PlayerId; 2]) -> Result<OpenGame, Refused> {
     let game = GAME;
-    match decide(engine, &Command::Begin { game, players })? {
-        Done::Begun(state) => Ok(OpenGame {
-            match_id: state.id,
-            ply: state.ply,
-        }),
-        other => unreachable!("a match was begun, not {other:?}"),
-    }
+    let state = decide_as(
+        engine,
+        &Command::Begin { game, players },
+        |done| match done {
+            Done::Begun(state) => Some(state),
+            _ => None,
+        },
+    )?;
+    Ok(OpenGame {
+        match_id: state.id,
+        ply: state.ply,
+    })
 }
 
 fn act(
     engine: &mut Engine,
     (match_id, player): (MatchId, PlayerId),
     deed: Deed,
-) -> Result<Done, Refused> {
-    decide(
-        engine,
-        &Command::Act {
-            match_id,
-            player,
-            deed,
-        },
-    )
+) -> Result<MatchView, Refused> {
+    let command = Command::Act {
+        match_id,
+        player,
+        deed,
+    };
+    decide_as(engine, &command, |done| match done {
+        Done::Acted(state) => Some(state),
+        _ => None,
+    })
 }
 
 fn standing(engine: &mut Engine, player: PlayerId) -> Option<Standing> {
-    let query = Query::Standing { player };
-    let principal = engine.principal;
-    match engine.query::<Games>(&principal, &query) {
-        Answer::Standing(standing) => Some(standing),
-        Answer::Absent(_) => None,
-        other => unreachable!("a standing was asked for, not {other:?}"),
-    }
+    engine.count_query::<Games>(&Query::Standing { player });
+    engine.games().standing_of(&player)
 }

@@ -14,12 +14,9 @@ use turnstile_http::{Code, Problem};
 use turnstile_types::{Machine, Position, Principal};
 
 use super::Door;
-use crate::{
-    core::{
-        asked::Asked,
-        gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
-    },
-    registry::services,
+use crate::core::{
+    asked::Asked,
+    gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
 };
 
 /// Requests for which the loop is woken although others are still with it.
@@ -77,16 +74,16 @@ pub(super) trait Carried: Asked {
 }
 
 macro_rules! tickets {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// An answer that is on its way from the loop to a connection.
         #[derive(Debug)]
         pub(super) enum Ticket {
-            $($machine(Awaited<$types::$machine>),)+
+            $($machine(Awaited<turnstile_services::$name::$machine>),)+
             Status(Relay<ServerStatus>),
         }
 
         $(
-            impl Carried for $types::$machine {
+            impl Carried for turnstile_services::$name::$machine {
                 fn ticket(awaited: Awaited<Self>) -> Ticket {
                     Ticket::$machine(awaited)
                 }
@@ -104,7 +101,7 @@ macro_rules! tickets {
     };
 }
 
-services!(tickets);
+turnstile_services::services!(tickets);
 
 #[derive(Debug)]
 pub(super) struct Relay<T> {

@@ -5,7 +5,7 @@ use std::pin::pin;
 use tokio::{sync::oneshot, time};
 use turnstile_embedded::Reply;
 use turnstile_http::{Code, Problem};
-use turnstile_travel::{LateAnswer, Outcome, Travel};
+use turnstile_travel::{Outcome, Travel};
 use turnstile_types::Position;
 
 use super::{Door, limits::LATE_AGAIN};
@@ -45,9 +45,8 @@ async fn late_outcome(door: &Door, ticket: Position) -> Result<Outcome, Problem>
         return tokio::select! {
             biased;
             answer = &mut answer => match answer {
-                Ok(LateAnswer::Given(outcome)) => Ok(outcome),
-                Ok(LateAnswer::Unknown) => Err(Problem::from(Code::AnswerForgotten)),
-                Ok(LateAnswer::Pending) => unreachable!("it is waited for"),
+                Ok(Some(outcome)) => Ok(outcome),
+                Ok(None) => Err(Problem::from(Code::AnswerForgotten)),
                 Err(_stopped) => Err(Problem::from(Code::Unavailable)),
             },
             () = ending => break,

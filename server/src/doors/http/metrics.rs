@@ -37,7 +37,7 @@ pub(super) async fn metrics(door: Arc<Door>, headers: HeaderMap) -> Answered {
         put_disk(&mut all, data);
     }
     put_rows(&mut all, &STATUS, &status);
-    put_plain(&mut all, &status);
+    put_totals(&mut all, &status);
     put_rows(&mut all, &crate::core::clock::METRICS, &status.clock);
     put_lines(&mut all, &door.counters, &status);
     put_backends(&mut all, &status);
@@ -77,9 +77,9 @@ fn put_rows<T>(all: &mut Exposition, rows: &[Row<T>], source: &T) {
     }
 }
 
-/// The totals of services of which nothing is special, as their fields describe them.
-fn put_plain(all: &mut Exposition, status: &ServerStatus) {
-    status.plain.each(&mut |service, field, value| {
+/// The totals of services, as their fields describe them.
+fn put_totals(all: &mut Exposition, status: &ServerStatus) {
+    status.totals.each(&mut |service, field, value| {
         let kind = if field.name.ends_with("_total") {
             "counter"
         } else {

@@ -18,8 +18,6 @@ use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 use turnstile_types::{Machine, Position};
 
-use crate::registry::{plain_services, services};
-
 use super::{
     Door,
     call::Call,
@@ -57,15 +55,15 @@ impl Settles for Travel {
 }
 
 macro_rules! plain {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
-        $(impl Settles for $types::$machine {})+
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        $(impl Settles for turnstile_services::$name::$machine {})+
     };
 }
 
-plain_services!(plain);
+turnstile_services::plain_services!(plain);
 
 macro_rules! answers {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// Answers the command of a service at this place.
         pub(super) fn answer_command(
             service: Service,
@@ -76,7 +74,7 @@ macro_rules! answers {
                 Service::Rooms if call.operation.has_precondition => {
                     Box::pin(rooms::cancel(door, call, place))
                 }
-                $(Service::$machine => Box::pin(command::<$types::$machine>(door, call, place)),)+
+                $(Service::$machine => Box::pin(command::<turnstile_services::$name::$machine>(door, call, place)),)+
             }
         }
 
@@ -87,13 +85,13 @@ macro_rules! answers {
             (door, call): (Arc<Door>, Call),
         ) -> Answering {
             match service {
-                $(Service::$machine => Box::pin(query::<$types::$machine>(door, call, place)),)+
+                $(Service::$machine => Box::pin(query::<turnstile_services::$name::$machine>(door, call, place)),)+
             }
         }
     };
 }
 
-services!(answers);
+turnstile_services::services!(answers);
 
 /// A command as the loop takes it. Requests are made into orders before anything is awaited, so
 /// that what waits for an answer is small.

@@ -136,10 +136,10 @@ impl Play {
     }
 
     fn shown(&self, tag: Option<&Tag>, position: Position, answer: &Told) -> String {
-        let Told::Player(view) = answer else {
-            unreachable!("a player who has come is known: {answer:?}");
-        };
-        play::state(tag, self.door.epoch(), position, view)
+        match answer {
+            Told::Player(view) => play::state(tag, self.door.epoch(), position, view),
+            _ => message::problem(tag, &Problem::from(Code::NoSuchPlayer)),
+        }
     }
 
     /// Says what there is to say, then waits for the next thing that happens.

@@ -110,7 +110,7 @@ impl Session {
     /// How many commands may wait for their answers. A database decides several at a time in any order,
     /// so that there each waits for the one before.
     fn in_flight_most(&self) -> usize {
-        if self.door.gate.in_databases.exchange {
+        if self.door.gate.in_databases.has::<Exchange>() {
             1
         } else {
             IN_FLIGHT
@@ -134,7 +134,7 @@ impl Session {
         match wish {
             Err(problem) => self.talk.say(message::problem(tag, &problem)).await,
             Ok(Wish::Ping) => self.talk.say(message::pong(tag)).await,
-            Ok(Wish::Subscribe(_)) if self.door.gate.in_databases.exchange => {
+            Ok(Wish::Subscribe(_)) if self.door.gate.in_databases.has::<Exchange>() => {
                 let problem = untold::<Exchange>();
                 self.talk.say(message::problem(tag, &problem)).await
             }

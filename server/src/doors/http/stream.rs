@@ -22,12 +22,10 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 use turnstile_exchange::Exchange;
-use turnstile_games::Games;
 use turnstile_http::{
-    Code, EventId, FeedEvent, FieldError, Place as FieldPlace, Problem, Service,
+    Code, EventId, FeedEvent, FieldError, Given, Place as FieldPlace, Problem, Service,
     exchange::Interest, put_event, put_lagged, put_reset, read_since,
 };
-use turnstile_rooms::Rooms;
 use turnstile_types::Machine;
 
 use super::{
@@ -37,12 +35,9 @@ use super::{
     operations::{Answered, Answering},
     reply::Trouble,
 };
-use crate::{
-    core::{
-        feed::{Feed, Feeds, Place, Reading, Start},
-        remote::{Housed, silence_of},
-    },
-    registry::{plain_services, services},
+use crate::core::{
+    feed::{Feed, Feeds, Place, Reading, Start},
+    remote::{Housed, silence_of},
 };
 
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -147,53 +142,53 @@ trait Sourced: Machine<Event: FeedEvent> {
 }
 
 /// A machine whose events can be told as a stream.
-trait Streamed: Sourced {
+trait Streamed: Sourced + Housed {
     /// Which of them are wanted.
     type Filter: fmt::Debug + Send + Unpin + 'static;
+
+    /// What a request asks for: events after this one, and which.
+    fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventId>, Self::Filter), Problem>;
 
     fn is_wanted(_filter: &Self::Filter, _event: &Self::Event) -> bool {
         true
     }
 }
 
-impl Streamed for Rooms {
-    type Filter = ();
-}
-
 impl Streamed for Exchange {
     type Filter = Interest;
+
+    fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventId>, Interest), Problem> {
+        Interest::read(given)
+    }
 
     fn is_wanted(filter: &Interest, event: &Self::Event) -> bool {
         filter.is_in(event)
     }
 }
 
-impl Streamed for Games {
-    type Filter = ();
-}
-
-macro_rules! plain {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {$(
-        impl Streamed for $types::$machine {
+/// Services whose streams tell everything.
+macro_rules! unfiltered {
+    ($($name:ident: $machine:ident),+ $(,)?) => {$(
+        impl Streamed for turnstile_services::$name::$machine {
             type Filter = ();
-        }
 
-        async fn $name(door: Arc<Door>, call: Call) -> Answered {
-            whole::<$types::$machine>(door, call).await
+            fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventId>, ()), Problem> {
+                Ok((read_since(given)?, ()))
+            }
         }
     )+};
 }
 
-plain_services!(plain);
+unfiltered! { rooms: Rooms, games: Games, travel: Travel }
 
-plain! { travel: turnstile_travel::Travel }
+turnstile_services::plain_services!(unfiltered);
 
 macro_rules! sources {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// The feeds of the services, as this thread follows them.
         #[derive(Debug)]
         pub(super) struct Sources {
-            $(pub(super) $name: Source<$types::$machine>,)+
+            $(pub(super) $name: Source<turnstile_services::$name::$machine>,)+
         }
 
         impl Sources {
@@ -215,7 +210,7 @@ macro_rules! sources {
         }
 
         $(
-            impl Sourced for $types::$machine {
+            impl Sourced for turnstile_services::$name::$machine {
                 fn source(door: &Door) -> &Source<Self> {
                     &door.sources.$name
                 }
@@ -225,13 +220,15 @@ macro_rules! sources {
         /// Follows a service.
         pub(super) fn stream(service: Service, door: Arc<Door>, call: Call) -> Answering {
             match service {
-                $(Service::$machine => Box::pin($name(door, call)),)+
+                $(Service::$machine => {
+                    Box::pin(follow::<turnstile_services::$name::$machine>(door, call))
+                })+
             }
         }
     };
 }
 
-services!(sources);
+turnstile_services::services!(sources);
 
 /// One follower of a feed.
 ///
@@ -249,58 +246,25 @@ struct Stream<M: Streamed> {
     _follower: Follower<M>,
 }
 
-async fn rooms(door: Arc<Door>, call: Call) -> Answered {
-    if door.gate.in_databases.rooms {
-        return Err(Trouble::from(untold::<Rooms>()));
-    }
-    whole::<Rooms>(door, call).await
-}
-
-/// A stream of everything that happens, of a service whose feed is always kept.
-async fn whole<M: Streamed<Filter = ()>>(door: Arc<Door>, call: Call) -> Answered
+/// A stream of what happens in a service.
+async fn follow<M: Streamed>(door: Arc<Door>, call: Call) -> Answered
 where
     Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
 {
-    let (last, seat) = {
-        let since = read_since(&call.given()?)?;
-        (last_event(&call, since)?, Seat::take(&door)?)
+    if door.gate.in_databases.has::<M>() {
+        return Err(Trouble::from(untold::<M>()));
+    }
+    let (last, filter, seat) = {
+        let (since, filter) = M::read(&call.given()?)?;
+        (last_event(&call, since)?, filter, Seat::take(&door)?)
     };
     let follower = M::source(&door).follow();
-    let start = start_of::<M>(&door, last).await?;
-    Ok(Stream::open(door, start, (), (seat, follower)))
-}
-
-async fn exchange(door: Arc<Door>, call: Call) -> Answered {
-    if door.gate.in_databases.exchange {
-        return Err(Trouble::from(untold::<Exchange>()));
+    if M::IS_KEPT_WHILE_FOLLOWED {
+        // Once the loop has answered anything, it knows that the feed is to be kept.
+        door.courier.status().await?;
     }
-    let (last, filter, seat, follower) = {
-        let (since, filter) = Interest::read(&call.given()?)?;
-        let last = last_event(&call, since)?;
-        (
-            last,
-            filter,
-            Seat::take(&door)?,
-            door.sources.exchange.follow(),
-        )
-    };
-    // Once the loop has answered anything, it knows that the feed is to be kept.
-    door.courier.status().await?;
-    let start = start_of::<Exchange>(&door, last).await?;
-    let both = (seat, follower);
-    Ok(Stream::<Exchange>::open(door, start, filter, both))
-}
-
-async fn games(door: Arc<Door>, call: Call) -> Answered {
-    let (last, both) = {
-        let since = read_since(&call.given()?)?;
-        let last = last_event(&call, since)?;
-        (last, (Seat::take(&door)?, door.sources.games.follow()))
-    };
-    // Once the loop has answered anything, it knows that the feed is to be kept.
-    door.courier.status().await?;
-    let start = start_of::<Games>(&door, last).await?;
-    Ok(Stream::<Games>::open(door, start, (), both))
+    let start = start_of::<M>(&door, last).await?;
+    Ok(Stream::open(door, start, filter, (seat, follower)))
 }
 
 /// What is answered to whoever wants to follow a service that a database decides.

@@ -6,10 +6,7 @@ use turnstile_contract::{self as contract, Failure};
 use turnstile_resp::{Encoder, Request};
 
 use super::{Prompt, Session, Surroundings};
-use crate::{
-    core::remote::{Caller, Job, Landed, Landing, Remote, RequestOrigin},
-    registry::services,
-};
+use crate::core::remote::{Caller, Job, Landed, Landing, Remote, RequestOrigin};
 
 /// A command, and the number of the service whose database decides it.
 #[derive(Debug)]
@@ -19,9 +16,9 @@ pub(super) struct Departing {
 }
 
 macro_rules! depart_to_all {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         fn depart_to_all(&self, around: &Surroundings<'_>, departing: &[Departing]) {
-            $(self.depart_to::<$types::$machine>(around, departing);)+
+            $(self.depart_to::<turnstile_services::$name::$machine>(around, departing);)+
         }
 
         /// Writes what a database has answered, as soon as all is there that the reply waits for.
@@ -66,7 +63,7 @@ impl Session {
         }
     }
 
-    services!(depart_to_all);
+    turnstile_services::services!(depart_to_all);
 
     fn depart_to<M: Prompt>(&self, around: &Surroundings<'_>, departing: &[Departing]) {
         let commands: Vec<_> = departing
@@ -105,7 +102,10 @@ impl Session {
                 .iter()
                 .map(|(_, result)| {
                     written(&|reply| match result {
-                        Ok(decided) => M::put_outcome(reply, decided),
+                        Ok(decided) => {
+                            let (position, replayed) = (decided.position, decided.replayed);
+                            M::put_outcome(reply, &decided.outcome, position, replayed);
+                        }
                         Err(failure) => put_failure(reply, failure),
                     })
                 })

@@ -1,18 +1,14 @@
 //! `MULTI`: requests that are kept and executed as one.
 
-use turnstile_exchange::Exchange;
 use turnstile_resp::{
-    Arguments, Decoded, Decoder, Encoder, Protocol,
+    Arguments, Decoded, Decoder, Encoder, Protocol, Spoken as _,
     catalogue::{Action, Verb},
-    exchange, games, rooms, travel,
 };
-use turnstile_rooms::Rooms;
 
 use super::{Next, Session, Surroundings, put_execute_error};
 use crate::{
     core::{engine::Engine, remote::Housed as _},
     limits::{BATCH_BYTES, BATCH_COMMANDS, BATCH_READS},
-    registry::plain_services,
 };
 
 /// What a record adds to a command's own bytes, at most: prefix, principal, and fixed fields.
@@ -49,6 +45,32 @@ impl Batch {
         self.commands < BATCH_COMMANDS && self.frames.len() + bytes <= BATCH_BYTES
     }
 
+    /// Keeps a request for `EXEC`.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be kept; the batch will not be executed.
+    pub(super) fn queue(
+        &mut self,
+        engine: &Engine,
+        action: Action,
+        arguments: Arguments<'_, '_>,
+    ) -> Result<(), String> {
+        let mistake = mistake(engine, action, arguments).or_else(|| {
+            (!self.has_room(action, &arguments)).then(|| {
+                format!(
+                    "ERR a batch has at most {BATCH_COMMANDS} commands, {BATCH_READS} of them reads, \
+                     and {BATCH_BYTES} bytes"
+                )
+            })
+        });
+        if let Some(mistake) = mistake {
+            self.spoil();
+            return Err(mistake);
+        }
+        self.push(action, &arguments);
+        Ok(())
+    }
+
     fn push(&mut self, action: Action, arguments: &Arguments<'_, '_>) {
         let mut frame = Encoder::new(&mut self.frames, Protocol::Resp2);
         frame.array(arguments.len());
@@ -68,99 +90,62 @@ fn is_read(action: Action) -> bool {
     }
 }
 
-macro_rules! plain {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
-        /// What is wrong with a request to a service of which nothing is special.
-        fn plain_mistake(action: Action, arguments: Arguments<'_, '_>) -> Option<String> {
-            let invalid = match action {
-                $(Action::$machine(call) => turnstile_resp::$name::parse(call, arguments).err(),)+
-                _ => None,
-            };
-            invalid.map(|invalid| format!("ERR {invalid}"))
+macro_rules! mistakes {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        /// What is wrong with a request that is to be queued.
+        fn mistake(
+            engine: &Engine,
+            action: Action,
+            arguments: Arguments<'_, '_>,
+        ) -> Option<String> {
+            match action {
+                $(Action::$machine(call) => {
+                    type Service = turnstile_services::$name::$machine;
+                    if Service::remote(&engine.remotes).is_some() {
+                        return Some(NO_BATCH.to_owned());
+                    }
+                    let invalid = Service::parse(call, arguments, engine.door()).err()?;
+                    Some(format!("ERR {invalid}"))
+                })+
+                Action::Session(
+                    Verb::Subscribe
+                    | Verb::Unsubscribe
+                    | Verb::PatternSubscribe
+                    | Verb::PatternUnsubscribe
+                    | Verb::Hello,
+                ) => Some("ERR this command is not allowed within MULTI".to_owned()),
+                Action::Session(_) => None,
+            }
         }
     };
 }
 
-plain_services!(plain);
+turnstile_services::services!(mistakes);
 
 impl Session {
-    /// Keeps a request for `EXEC`.
-    pub(super) fn queue(
-        &mut self,
-        engine: &Engine,
-        action: Action,
-        arguments: Arguments<'_, '_>,
-        out: &mut Vec<u8>,
-    ) -> Next {
-        let mistake = match action {
-            Action::Rooms(_) if Rooms::remote(&engine.remotes).is_some() => {
-                Some(NO_BATCH.to_owned())
-            }
-            Action::Exchange(_) if Exchange::remote(&engine.remotes).is_some() => {
-                Some(NO_BATCH.to_owned())
-            }
-            Action::Rooms(verb) => rooms::parse(verb, arguments, engine.door())
-                .err()
-                .map(|invalid| format!("ERR {invalid}")),
-            Action::Exchange(verb) => exchange::parse(verb, arguments)
-                .err()
-                .map(|invalid| format!("ERR {invalid}")),
-            Action::Games(verb) => games::parse(verb, arguments)
-                .err()
-                .map(|invalid| format!("ERR {invalid}")),
-            Action::Travel(verb) => travel::parse(verb, arguments)
-                .err()
-                .map(|invalid| format!("ERR {invalid}")),
-            Action::Session(
-                Verb::Subscribe
-                | Verb::Unsubscribe
-                | Verb::PatternSubscribe
-                | Verb::PatternUnsubscribe
-                | Verb::Hello,
-            ) => Some("ERR this command is not allowed within MULTI".to_owned()),
-            action => plain_mistake(action, arguments),
-        };
-        let Some(batch) = &mut self.batch else {
-            unreachable!("requests are queued within MULTI only");
-        };
-        let mistake = mistake.or_else(|| {
-            (!batch.has_room(action, &arguments)).then(|| {
-                format!(
-                    "ERR a batch has at most {BATCH_COMMANDS} commands, {BATCH_READS} of them reads, \
-                     and {BATCH_BYTES} bytes"
-                )
-            })
-        });
-        if let Some(mistake) = mistake {
-            batch.spoil();
-            return self.invalid(engine, format_args!("{mistake}"), out);
-        }
-        batch.push(action, &arguments);
-        Encoder::new(out, self.protocol).simple("QUEUED");
-        Next::Go
-    }
-
     pub(super) fn transaction(
         &mut self,
         around: &mut Surroundings<'_>,
         verb: Verb,
         out: &mut Vec<u8>,
     ) -> Next {
-        let sentence = match (verb, self.batch.is_some()) {
-            (Verb::Exec, true) => return self.execute(around, out),
-            (Verb::Multi, false) => {
+        let sentence = match (verb, self.batch.take()) {
+            (Verb::Exec, Some(batch)) => return self.execute(&batch, around, out),
+            (Verb::Multi, None) => {
                 self.batch = Some(Batch::default());
                 None
             }
-            (Verb::Discard, true) => {
-                self.batch = None;
-                None
+            (Verb::Exec, None) => Some("ERR EXEC without MULTI"),
+            (Verb::Discard, None) => Some("ERR DISCARD without MULTI"),
+            (Verb::Discard, Some(_)) | (_, None) => None,
+            (verb, Some(batch)) => {
+                self.batch = Some(batch);
+                match verb {
+                    Verb::Multi => Some("ERR MULTI calls can not be nested"),
+                    Verb::Watch => Some("ERR WATCH inside MULTI is not allowed"),
+                    _ => None,
+                }
             }
-            (Verb::Multi, true) => Some("ERR MULTI calls can not be nested"),
-            (Verb::Watch, true) => Some("ERR WATCH inside MULTI is not allowed"),
-            (Verb::Exec, false) => Some("ERR EXEC without MULTI"),
-            (Verb::Discard, false) => Some("ERR DISCARD without MULTI"),
-            _ => None,
         };
         match sentence {
             None => Encoder::new(out, self.protocol).ok(),
@@ -171,10 +156,7 @@ impl Session {
 
     /// Executes the batch: its records lie side by side in one group, so a crash keeps all or none.
     /// Commands that wait hold the reply back, but no other command of the batch: all are decided now.
-    fn execute(&mut self, around: &mut Surroundings<'_>, out: &mut Vec<u8>) -> Next {
-        let Some(batch) = self.batch.take() else {
-            unreachable!("a batch is executed within MULTI only");
-        };
+    fn execute(&mut self, batch: &Batch, around: &mut Surroundings<'_>, out: &mut Vec<u8>) -> Next {
         if batch.spoiled {
             let sentence = "EXECABORT Transaction discarded because of previous errors.";
             return self.invalid(around.engine, format_args!("{sentence}"), out);

@@ -5,13 +5,16 @@ use std::{
     fs,
 };
 
-use turnstile_embedded::{Durability, Headway, Hosted};
+use turnstile_embedded::{Durability, Headway, Services};
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
+use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
+use turnstile_types::{Hosts, Machine as _};
 
 use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
 use crate::{
     core::{engine::Engine, remote::Housed, slow_log::SLOW_LOG_ENTRIES},
-    registry::{plain_services, services},
+    registry::SERVICES,
 };
 
 pub(super) fn put(
@@ -24,7 +27,7 @@ pub(super) fn put(
         Verb::Info => reply.text(&info(engine, arguments)),
         Verb::ConfigGet => put_config(engine, arguments, reply),
         Verb::Time => put_time(reply),
-        Verb::DbSize => reply.integer(engine.totals().bookings),
+        Verb::DbSize => reply.integer(engine.totals::<Rooms>().bookings),
         Verb::Role => {
             reply.array(3);
             reply.text("master");
@@ -86,7 +89,7 @@ type Section = fn(&Engine, &mut Facts);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, Section); 13] = [
+    let before: [(&str, Section); 7] = [
         ("Server", server),
         ("Clients", clients),
         ("Memory", memory),
@@ -94,13 +97,8 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
         ("Stats", stats),
         ("Replication", replication),
         ("Cluster", cluster),
-        ("Rooms", rooms),
-        ("Exchange", exchange),
-        ("Travel", travel),
-        ("Games", games),
-        ("Backends", backends),
-        ("Keyspace", keyspace),
     ];
+    let behind: [(&str, Section); 2] = [("Backends", backends), ("Keyspace", keyspace)];
     let every = arguments.len() == 1
         || arguments.iter().skip(1).any(|word| {
             [&b"all"[..], b"everything", b"default"]
@@ -109,9 +107,8 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
         });
     let mut facts = Facts(String::with_capacity(2_048));
     let is_loading = engine.recovery().is_some();
-    let (before, behind) = sections.split_at(11);
-    let plain = plain_sections();
-    for (title, put) in before.iter().chain(&plain).chain(behind).copied() {
+    let services = sections_of_services();
+    for (title, put) in before.into_iter().chain(services).chain(behind) {
         if is_loading && !STANDS_ALONE.contains(&title) {
             continue;
         }
@@ -127,20 +124,31 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
     facts.0
 }
 
-macro_rules! plain {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
-        /// The totals of services of which nothing is special.
-        fn plain_sections() -> Vec<(&'static str, Section)> {
-            vec![$((stringify!($machine), totals::<$types::$machine>)),+]
+macro_rules! sections {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        /// The totals of each service.
+        fn sections_of_services() -> [(&'static str, Section); SERVICES.len()] {
+            [$((stringify!($machine), totals::<turnstile_services::$name::$machine>)),+]
+        }
+
+        /// Which service lies where, and how that is kept and how it does.
+        fn backends(engine: &Engine, facts: &mut Facts) {
+            $(database::<turnstile_services::$name::$machine>(engine, facts);)+
         }
     };
 }
 
-plain_services!(plain);
+turnstile_services::services!(sections);
 
-fn totals<M: Hosted>(engine: &Engine, facts: &mut Facts) {
-    for (name, value) in turnstile_json::numbers(&engine.machine::<M>().totals()) {
+fn totals<M: Housed>(engine: &Engine, facts: &mut Facts)
+where
+    Services: Hosts<M>,
+{
+    for (name, value) in turnstile_json::numbers(&engine.totals::<M>()) {
         facts.put(&format!("{}_{name}", M::NAME), value);
+    }
+    if M::SERVICE == Travel::SERVICE {
+        lines(engine, facts);
     }
 }
 
@@ -199,7 +207,7 @@ fn memory(_engine: &Engine, facts: &mut Facts) {
 
 /// The bookings that stand, as tools count keys, and as `DBSIZE` does.
 fn keyspace(engine: &Engine, facts: &mut Facts) {
-    let keys = engine.totals().bookings;
+    let keys = engine.totals::<Rooms>().bookings;
     facts.put("db0", format_args!("keys={keys},expires=0,avg_ttl=0"));
 }
 
@@ -259,28 +267,6 @@ fn cluster(_engine: &Engine, facts: &mut Facts) {
     facts.put("cluster_enabled", 0);
 }
 
-fn rooms(engine: &Engine, facts: &mut Facts) {
-    let totals = engine.totals();
-    facts.put("rooms_bookings", totals.bookings);
-    facts.put("rooms_holds", totals.holds);
-    facts.put("rooms_properties", totals.properties);
-    facts.put("rooms_rooms", totals.rooms);
-    facts.put("rooms_booked_total", totals.booked_total);
-    facts.put("rooms_cancelled_total", totals.cancelled_total);
-    facts.put("rooms_held_total", totals.held_total);
-    facts.put("rooms_expired_total", totals.expired_total);
-}
-
-/// Which service lies where, and how that is kept and how it does.
-fn backends(engine: &Engine, facts: &mut Facts) {
-    macro_rules! databases {
-        ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
-            $(database::<$types::$machine>(engine, facts);)+
-        };
-    }
-    services!(databases);
-}
-
 fn database<M: Housed>(engine: &Engine, facts: &mut Facts) {
     let service = M::NAME;
     let Some(remote) = M::remote(&engine.remotes) else {
@@ -310,16 +296,8 @@ fn database<M: Housed>(engine: &Engine, facts: &mut Facts) {
     }
 }
 
-fn exchange(engine: &Engine, facts: &mut Facts) {
-    for (name, value) in turnstile_resp::exchange::facts(&engine.exchange_totals()) {
-        facts.put(name, value);
-    }
-}
-
-fn travel(engine: &Engine, facts: &mut Facts) {
-    for (name, value) in turnstile_resp::travel::facts(&engine.travel_totals()) {
-        facts.put(name, value);
-    }
+/// The lines to other processes of travel.
+fn lines(engine: &Engine, facts: &mut Facts) {
     for (desk, line) in engine.status().lines.iter() {
         let Some(line) = line else { continue };
         let counted = engine.counters.line(desk);
@@ -335,11 +313,5 @@ fn travel(engine: &Engine, facts: &mut Facts) {
                  peer_life={peer_life}"
             ),
         );
-    }
-}
-
-fn games(engine: &Engine, facts: &mut Facts) {
-    for (name, value) in turnstile_json::numbers(&engine.games_totals()) {
-        facts.put(&format!("games_{name}"), value);
     }
 }

@@ -2,18 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use turnstile_embedded::Services;
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
 use turnstile_resp::{
-    Arguments, Decoded, Decoder, Fault, Protocol, Request as Asked, catalogue::Action, exchange,
-    games, rooms,
+    Arguments, Decoded, Decoder, Fault, Protocol, Request, Spoken as _, catalogue::Action,
 };
-use turnstile_rooms::Rooms;
-use turnstile_types::{Hosts, Machine};
+use turnstile_types::Machine;
 
 use super::{Next, Replies, Session, Surroundings};
-use crate::{core::engine::Engine, limits::AHEAD};
+use crate::{core::engine::Engine, limits::AHEAD, registry::Registered as _};
 
 /// What became of a piece of input.
 #[derive(Debug)]
@@ -36,58 +31,70 @@ pub(super) enum RunEnd {
     Fault(Fault),
 }
 
-/// A command to one of the machines.
-enum Request<'a> {
-    Rooms(rooms::Request<'a>),
-    Exchange(exchange::Request<'a>),
-    Games(games::Request<'a>),
+macro_rules! commands_ahead {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        /// A command to one of the machines.
+        enum CommandAhead<'a> {
+            $($machine(RequestTo<'a, turnstile_services::$name::$machine>),)+
+        }
+
+        impl<'a> CommandAhead<'a> {
+            /// Reads a request; nothing if it is no command to a machine, or no good one. One that may
+            /// have to wait is not read ahead: what is behind it waits then, too.
+            #[inline]
+            fn read(engine: &Engine, arguments: Arguments<'a, '_>) -> Option<Self> {
+                match engine.catalogue.resolve(&arguments).ok()? {
+                    $(Action::$machine(call) => {
+                        type Service = turnstile_services::$name::$machine;
+                        if Service::ANSWERS_LATE {
+                            return None;
+                        }
+                        let request = Service::parse(call, arguments, engine.door()).ok()?;
+                        request.command().is_some().then_some(Self::$machine(request))
+                    })+
+                    Action::Session(_) => None,
+                }
+            }
+
+            fn prefetch(&self, engine: &Engine) {
+                match self {
+                    $(Self::$machine(request) => {
+                        if let Some(command) = request.command() {
+                            engine.backend().prefetch::<turnstile_services::$name::$machine>(command);
+                        }
+                    })+
+                }
+            }
+        }
+
+        impl Session {
+            #[inline]
+            fn decide_ahead(
+                &mut self,
+                around: &mut Surroundings<'_>,
+                request: &CommandAhead<'_>,
+                out: &mut Vec<u8>,
+            ) {
+                match request {
+                    $(CommandAhead::$machine(request) => {
+                        self.decided::<turnstile_services::$name::$machine>(around, request, out);
+                    })+
+                }
+            }
+        }
+    };
 }
+
+type RequestTo<'a, M> = Request<'a, <M as Machine>::Command<'a>, <M as Machine>::Query>;
+
+turnstile_services::services!(commands_ahead);
 
 /// Commands to the machines, decoded ahead, so that what they touch is loaded from memory while
 /// the others are read. One alone is not worth a hint: it is executed next. Queries are not read
 /// ahead: their answers are long, and the bound on what a connection is owed is looked at first.
 struct Ahead<'a> {
-    requests: [Option<Request<'a>>; AHEAD],
+    requests: [Option<CommandAhead<'a>>; AHEAD],
     count: usize,
-}
-
-impl<'a> Request<'a> {
-    /// Reads a request; none when it is no command to a machine, or no good one.
-    #[inline]
-    fn read(engine: &Engine, arguments: Arguments<'a, '_>) -> Option<Self> {
-        match engine.catalogue.resolve(&arguments).ok()? {
-            Action::Rooms(verb) => {
-                only_command(rooms::parse(verb, arguments, engine.door())).map(Self::Rooms)
-            }
-            Action::Exchange(verb) => {
-                only_command(exchange::parse(verb, arguments)).map(Self::Exchange)
-            }
-            Action::Games(verb) => only_command(games::parse(verb, arguments)).map(Self::Games),
-            // It may have to wait, and whatever is behind it then waits too.
-            _ => None,
-        }
-    }
-
-    fn prefetch(&self, engine: &Engine) {
-        match self {
-            Self::Rooms(request) => hint::<Rooms>(engine, request),
-            Self::Exchange(request) => hint::<Exchange>(engine, request),
-            Self::Games(request) => hint::<Games>(engine, request),
-        }
-    }
-}
-
-fn only_command<'a, C, Q, E>(parsed: Result<Asked<'a, C, Q>, E>) -> Option<Asked<'a, C, Q>> {
-    parsed.ok().filter(|request| request.command().is_some())
-}
-
-fn hint<M: Machine>(engine: &Engine, request: &Asked<'_, M::Command<'_>, M::Query>)
-where
-    Services: Hosts<M>,
-{
-    if let Some(command) = request.command() {
-        engine.prefetch::<M>(command);
-    }
 }
 
 impl<'a> Ahead<'a> {
@@ -99,7 +106,7 @@ impl<'a> Ahead<'a> {
     }
 
     #[inline]
-    fn push(&mut self, engine: &Engine, request: Request<'a>) {
+    fn push(&mut self, engine: &Engine, request: CommandAhead<'a>) {
         if self.count > 0 {
             if self.count == 1
                 && let Some(Some(first)) = self.requests.first()
@@ -192,7 +199,7 @@ impl Session {
             };
             run.length += length;
             run.requests += 1;
-            if is_plain && let Some(request) = Request::read(around.engine, arguments) {
+            if is_plain && let Some(request) = CommandAhead::read(around.engine, arguments) {
                 ahead.push(around.engine, request);
                 continue;
             }
@@ -230,11 +237,7 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> bool {
         for request in ahead.requests.iter().take(ahead.count).flatten() {
-            match request {
-                Request::Rooms(request) => self.decided::<Rooms>(around, request, out),
-                Request::Exchange(request) => self.decided::<Exchange>(around, request, out),
-                Request::Games(request) => self.decided::<Games>(around, request, out),
-            }
+            self.decide_ahead(around, request, out);
         }
         if self.waits() {
             self.late.hold(out, start, false);

@@ -215,7 +215,7 @@ impl Directory {
         let decided = requests.iter().map(|request| {
             let key = request.key().map(|key| Key::parse(key.as_bytes()).unwrap());
             let command = request.command::<Rooms>().unwrap();
-            let decided = embedded.execute::<Rooms>(now, &request.principal, key, &command);
+            let decided = embedded.execute::<Rooms>(now, &request.principal, key, &command, None);
             decided.map_err(|error| match error {
                 ExecuteError::KeyReused { first } => Failure::KeyReused { first },
                 other => panic!("not decided: {other:?}"),

@@ -31,7 +31,7 @@ pub(crate) fn make_snapshot(path: &Path) {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let ms = since.expect("it is later than 1970").as_millis();
     let now = Timestamp(u64::try_from(ms).expect("it is long before the end of time"));
-    let taken = backend.execute::<Rooms>(now, &Principal::local(), None, &command);
+    let taken = backend.execute::<Rooms>(now, &Principal::local(), None, &command, None);
     taken.expect("there is room for one more record");
     backend.commit().expect("the disk is sound");
     backend.await_snapshot();

@@ -77,10 +77,10 @@ fn a_full_disk_has_room_for_the_snapshot_that_frees_it() {
     let ballast = volume.fill(6);
     // A segment that is being made, two that are full, and then nothing without the reserve.
     refuse_until(&mut backend, |backend| backend.status().snapshot.0 > 0);
-    let relieved = backend.position().0;
+    let relieved = backend.status().position.0;
     // Several times what the disk has room for.
     refuse_until(&mut backend, |backend| {
-        backend.position().0 > relieved + 200_000
+        backend.status().position.0 > relieved + 200_000
     });
     ballast.free();
     refuse_until(&mut backend, |_| reserve.exists());
@@ -99,7 +99,8 @@ fn refuse_until(backend: &mut Embedded, is_so: impl Fn(&Embedded) -> bool) {
     };
     while !is_so(backend) {
         for _ in 0..100 {
-            match backend.execute::<Rooms>(Timestamp(1), &Principal::local(), None, &command) {
+            match backend.execute::<Rooms>(Timestamp(1), &Principal::local(), None, &command, None)
+            {
                 Ok(_) | Err(ExecuteError::ReadOnly) => {}
                 Err(other) => panic!("{other}"),
             }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use turnstile_embedded::{Durability, Embedded, Options};
-use turnstile_travel::{Answer, Desk, Query, Stock};
-use turnstile_types::{Machine as _, Principal, Timestamp};
+use turnstile_travel::{Answer, Desk, Query, Stock, Travel};
+use turnstile_types::{Principal, Timestamp};
 
 use super::{
     clerk::Clerk,
@@ -284,10 +284,7 @@ fn stocks(data: &Path, desk: Desk) -> Vec<Stock> {
     let (backend, _) = Embedded::open(Some(data), options).expect("nobody uses it");
     let (after, limit) = (None, 100);
     let query = Query::Items { desk, after, limit };
-    match backend
-        .travel()
-        .query(Timestamp(0), &Principal::local(), &query)
-    {
+    match backend.query::<Travel>(Timestamp(0), &Principal::local(), &query) {
         Answer::Items(items) => items.into_iter().map(|(_, stock)| stock).collect(),
         other => panic!("another answer: {other:?}"),
     }

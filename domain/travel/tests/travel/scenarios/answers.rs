@@ -159,13 +159,19 @@ fn itinerary(view: &ItineraryView) -> String {
     text
 }
 
+pub(super) fn late(answer: &LateAnswer) -> String {
+    let line = match answer {
+        LateAnswer::Given(given) => outcome(given),
+        late => format!("{late:?}").to_lowercase(),
+    };
+    format!("{line}\n")
+}
+
 pub(super) fn answer(answer: &Answer) -> String {
     let lines: Vec<String> = match answer {
         Answer::Transaction(None) | Answer::Itinerary(None) => vec!["unknown".to_owned()],
         Answer::Transaction(Some(view)) => vec![transaction(view)],
         Answer::Transactions(views) => views.iter().map(transaction).collect(),
-        Answer::Answered(LateAnswer::Given(given)) => vec![outcome(given)],
-        Answer::Answered(late) => vec![format!("{late:?}").to_lowercase()],
         Answer::Itinerary(Some(view)) => vec![itinerary(view)],
         Answer::Items(items) => {
             let line = |(item, found): &(_, Stock)| format!("{item}: {}", stock(Some(*found)));

@@ -150,9 +150,6 @@ fn question(words: &[&str]) -> Query {
         ["itinerary", text] => Query::Itinerary {
             locator: locator(text),
         },
-        ["answer", ticket] => Query::Answered {
-            ticket: Position(ticket.parse().unwrap()),
-        },
         ["totals"] => Query::Totals,
         _ => panic!("no such words: {words:?}"),
     }
@@ -172,6 +169,10 @@ impl Stage {
             ["after", time] => {
                 self.office.pass(ms(time));
                 String::new()
+            }
+            ["answer", ticket] => {
+                let ticket = Position(ticket.parse().unwrap());
+                answers::late(&self.office.travel.late_answer(ticket))
             }
             words => match command(words) {
                 Some(command) => self.apply(&command),

@@ -9,13 +9,13 @@ use super::{Action, Argument, Kind, READ, Syntax, WRITE, argument, option, optio
 use crate::call::{Call, KEY};
 
 macro_rules! commands {
-    ($($name:ident: $types:ident::$machine:ident),+ $(,)?) => {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
         /// The commands of every service.
         pub(super) fn commands() -> Vec<Syntax> {
             let mut all = Vec::new();
             $(all.extend(service::<
-                <$types::$machine as Machine>::Command<'_>,
-                <$types::$machine as Machine>::Query,
+                <turnstile_services::$name::$machine as Machine>::Command<'_>,
+                <turnstile_services::$name::$machine as Machine>::Query,
             >(stringify!($name), Action::$machine));)+
             all
         }
@@ -27,14 +27,14 @@ macro_rules! commands {
         #[must_use]
         pub fn refusals(service: &str) -> Vec<Meaning> {
             match service {
-                $(stringify!($name) => $types::Refusal::meanings(),)+
+                $(stringify!($name) => turnstile_services::$name::Refusal::meanings(),)+
                 _ => Vec::new(),
             }
         }
     };
 }
 
-crate::services!(commands);
+turnstile_services::services!(commands);
 
 fn service<'a, C: Operations<'a>, Q: Operations<'a>>(
     name: &'static str,

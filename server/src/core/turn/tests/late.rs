@@ -1,9 +1,7 @@
 //! Answers of travel that come later, and what is told of them.
 
 use oneshot::{Receiver, error::TryRecvError};
-use turnstile_travel::{
-    Command, CustomerId, Done, Item, LateAnswer, Outcome, Query, Step, Stock, Travel, Xid,
-};
+use turnstile_travel::{Command, CustomerId, Done, Item, Outcome, Query, Step, Stock, Travel, Xid};
 
 use super::*;
 
@@ -37,7 +35,7 @@ impl Workbench {
     }
 
     /// Asks for a late answer.
-    pub(super) fn wait_for(&self, ticket: Position) -> Receiver<LateAnswer> {
+    pub(super) fn wait_for(&self, ticket: Position) -> Receiver<Option<Outcome>> {
         let (reply, answer) = oneshot::channel();
         self.gate.ask(Ask::Late { ticket, reply }).unwrap();
         answer
@@ -100,7 +98,7 @@ fn a_late_answer_leaves_when_the_group_that_gives_it_is_durable() {
         }
         let outcome = committed.try_recv().unwrap().unwrap().outcome;
         assert_eq!(outcome, Outcome::Done(Done::Committed));
-        let given = LateAnswer::Given(Outcome::Done(Done::Stock(Some(STOCK))));
+        let given = Some(Outcome::Done(Done::Stock(Some(STOCK))));
         for answer in &mut late {
             assert_eq!(answer.try_recv(), Ok(given.clone()));
         }
@@ -119,10 +117,10 @@ fn an_answer_that_was_given_is_told_again_and_one_that_never_was_is_unknown() {
     let mut asked_later = workbench.wait_for(ticket);
     let mut never = workbench.wait_for(Position(1));
     workbench.turn();
-    let given = LateAnswer::Given(Outcome::Done(Done::Stock(None)));
+    let given = Some(Outcome::Done(Done::Stock(None)));
     assert_eq!(asked_with_it.try_recv(), Ok(given.clone()));
     assert_eq!(asked_later.try_recv(), Ok(given));
-    assert_eq!(never.try_recv(), Ok(LateAnswer::Unknown));
+    assert_eq!(never.try_recv(), Ok(None));
     assert_eq!(workbench.waiters(), 0);
     drop(abort);
     workbench.stop();
@@ -153,6 +151,6 @@ fn travel_is_asked_through_the_gate_like_any_machine() {
     let (position, totals) = answer.try_recv().unwrap().unwrap();
     assert_eq!(position, Position(3));
     assert_eq!(totals, turnstile_travel::Answer::Totals(expected));
-    assert_eq!(workbench.fast_loop.engine.status().travel, expected);
+    assert_eq!(workbench.fast_loop.engine.status().totals.travel, expected);
     workbench.stop();
 }

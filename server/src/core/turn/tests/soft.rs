@@ -1,9 +1,7 @@
 //! Groups that promise nothing: their answers leave at once, and the promises that follow wait.
 
 use oneshot::{Receiver, error::TryRecvError};
-use turnstile_travel::{
-    Command, CustomerId, Done, Item, LateAnswer, Outcome, Query, Step, Travel, Xid,
-};
+use turnstile_travel::{Command, CustomerId, Done, Item, Outcome, Query, Step, Travel, Xid};
 
 use super::*;
 use crate::limits::SOFT_AGE;
@@ -150,7 +148,7 @@ fn what_is_open_at_the_end_is_kept() {
     let mut workbench = Workbench::begun(false);
     let answers = workbench.journey([ADD]);
     workbench.turn();
-    let last = workbench.fast_loop.engine.position();
+    let last = workbench.fast_loop.engine.status().backend.position;
     let record = workbench.stop();
     record.make_room().unwrap();
     let (_backend, recovery) = Embedded::open(Some(record.directory.path()), OPTIONS).unwrap();
@@ -176,7 +174,7 @@ fn a_late_answer_that_promises_nothing_leaves_at_once_and_its_event_with_the_gro
     let abort = workbench.travel(&Command::Abort { xid: Xid(2) });
     let mut later = workbench.wait_for(*ticket);
     workbench.turn();
-    let given = LateAnswer::Given(Outcome::Done(Done::Stock(None)));
+    let given = Some(Outcome::Done(Done::Stock(None)));
     assert_eq!(late.try_recv(), Ok(given.clone()));
     assert_eq!(later.try_recv(), Ok(given));
     workbench.settle();
@@ -198,7 +196,7 @@ fn a_late_answer_that_promises_nothing_leaves_at_once_and_its_event_with_the_gro
 #[test]
 fn the_position_of_a_query_is_one_that_no_crash_takes_back() {
     let mut workbench = Workbench::begun(false);
-    let durable = workbench.fast_loop.engine.position();
+    let durable = workbench.fast_loop.engine.status().backend.position;
     let answers = workbench.journey([ADD]);
     let mut soft = workbench.travel_totals();
     workbench.turn();
@@ -208,7 +206,10 @@ fn the_position_of_a_query_is_one_that_no_crash_takes_back() {
     let mut firm = workbench.travel_totals();
     workbench.turn();
     let (position, _) = firm.try_recv().unwrap().unwrap();
-    assert_eq!(position, workbench.fast_loop.engine.position());
+    assert_eq!(
+        position,
+        workbench.fast_loop.engine.status().backend.position
+    );
     drop((answers, commit));
     workbench.stop();
 }

@@ -83,7 +83,7 @@ impl Entered {
     /// now is tried again, until the server ends.
     pub(super) async fn cancel(self, door: &Door) {
         let mut left: Vec<(OrderId, AccountId)> = self.orders.into_iter().collect();
-        let at_once = if door.gate.in_databases.exchange {
+        let at_once = if door.gate.in_databases.has::<Exchange>() {
             CANCELS_AT_ONCE_AWAY
         } else {
             CANCELS_AT_ONCE

@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use turnstile_embedded::Reply as Executed;
 use turnstile_travel::{
-    AbortReason, Done, LateAnswer, Outcome, Refusal, Settings as TravelSettings, Travel, limits,
+    AbortReason, Done, Outcome, Refusal, Settings as TravelSettings, Travel, limits,
 };
 
 use super::{limits::next_ask, *};
@@ -395,8 +395,8 @@ fn a_late_answer_may_be_forgotten_or_never_come() {
     let ticket = Position(9);
     let restarted = Outcome::Refused(Refusal::Aborted(AbortReason::Restarted));
     for (late, expected) in [
-        (Some(LateAnswer::Given(restarted)), (409, "aborted")),
-        (Some(LateAnswer::Unknown), (410, "answer_forgotten")),
+        (Some(Some(restarted)), (409, "aborted")),
+        (Some(None), (410, "answer_forgotten")),
         (None, (503, "unavailable")),
     ] {
         send(
@@ -468,7 +468,7 @@ fn a_late_answer_is_asked_for_until_the_loop_has_room() {
         }
     };
     let committed = Outcome::Done(Done::Committed);
-    reply.send(LateAnswer::Given(committed)).unwrap();
+    reply.send(Some(committed)).unwrap();
     assert_eq!(peer.reply().json(), json!({"position": 9}));
     site.close();
 }

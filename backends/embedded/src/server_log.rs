@@ -11,7 +11,7 @@ use turnstile_types::{Position, Timestamp};
 
 /// Either of the two logs, chosen when the server starts.
 #[derive(Debug)]
-pub(crate) enum Kept {
+pub enum ServerLog {
     InDirectory(Box<Journal<RealDisk>>),
     Nowhere(MemoryLog),
 }
@@ -19,14 +19,16 @@ pub(crate) enum Kept {
 macro_rules! either {
     ($kept:expr, $log:ident => $call:expr) => {
         match $kept {
-            Kept::InDirectory($log) => $call,
-            Kept::Nowhere($log) => $call,
+            ServerLog::InDirectory($log) => $call,
+            ServerLog::Nowhere($log) => $call,
         }
     };
 }
 
-impl Kept {
-    pub(crate) const fn shortage(&self) -> Option<&io::Error> {
+impl ServerLog {
+    /// Why nothing more is taken than reads, as the system said it.
+    #[must_use]
+    pub const fn shortage(&self) -> Option<&io::Error> {
         match self {
             Self::InDirectory(journal) => journal.shortage(),
             Self::Nowhere(_) => None,
@@ -41,7 +43,7 @@ impl Kept {
     }
 }
 
-impl Log for Kept {
+impl Log for ServerLog {
     fn durability(&self) -> Durability {
         either!(self, log => log.durability())
     }
