@@ -2,7 +2,7 @@
 
 use turnstile_seed::Random;
 use turnstile_stats::{
-    precision::{self, Goal, Step},
+    precision::{self, MeanGoal, Step},
     truth::{Autoregressive, WarmUp},
 };
 
@@ -14,7 +14,7 @@ const TRUTH: f64 = 100.0;
 const NOISE: f64 = 0.05;
 /// The first look: a minute in bins of 100 ms.
 const BINS: usize = 600;
-const GOAL: Goal = Goal {
+const GOAL: MeanGoal = MeanGoal {
     relative: 0.01,
     bins_max: 9_600,
 };

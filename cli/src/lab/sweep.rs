@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, str::FromStr};
 
 use clap::Args;
 use turnstile_load::{
-    curve::{self, Allowed},
+    curve::{self, CoreQuota},
     processors,
 };
 use turnstile_result::{Curve, Sweep, Verdict};
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             curves.extend(arguments.climb_within(allowed, &mut notebook)?);
         }
     } else {
-        curves.push(arguments.climb(&opened, Allowed::default(), &mut notebook)?);
+        curves.push(arguments.climb(&opened, CoreQuota::default(), &mut notebook)?);
         opened.stop()?;
     }
     let scaling = curve::scaling(&curves, arguments.extent.seed);
@@ -143,14 +143,14 @@ impl Arguments {
     }
 
     /// Every quota with every number of processors.
-    fn allowed(&self) -> Vec<Allowed> {
+    fn allowed(&self) -> Vec<CoreQuota> {
         let cores = self.cores.iter().map(|cores| Some(cores.get()));
         let cores = cores.chain(self.cores.is_empty().then_some(None));
         let quotas = self.cpu_quota.iter().copied().map(Some);
         let quotas = quotas.chain(self.cpu_quota.is_empty().then_some(None));
         let quotas: Vec<Option<f64>> = quotas.collect();
         let each = cores.flat_map(|cores| quotas.iter().map(move |&quota| (cores, quota)));
-        each.map(|(cores, quota)| Allowed { cores, quota })
+        each.map(|(cores, quota)| CoreQuota { cores, quota })
             .collect()
     }
 
@@ -158,7 +158,7 @@ impl Arguments {
     /// has not so many processors.
     fn climb_within(
         &self,
-        allowed: Allowed,
+        allowed: CoreQuota,
         notebook: &mut Notebook,
     ) -> anyhow::Result<Option<Curve>> {
         let all = processors::available().len();
@@ -189,7 +189,7 @@ impl Arguments {
     fn climb(
         &self,
         opened: &Opened<'_>,
-        allowed: Allowed,
+        allowed: CoreQuota,
         notebook: &mut Notebook,
     ) -> anyhow::Result<Curve> {
         let (rungs, step) = self.rungs()?;
@@ -221,7 +221,7 @@ impl Arguments {
         };
         let points = &notebook.run().points;
         // What a server uses allows as much as its processors can do, not those of the machine.
-        let allowed = Allowed {
+        let allowed = CoreQuota {
             cores: allowed.cores.or_else(|| self.subject.pinned()),
             ..allowed
         };

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::Model;
 
-use holds::{Clock, Hold};
+use holds::{Hold, RoomsClock};
 pub use last::{Account, Final};
 pub use words::{
     Booked, Cancelled, Confirmed, Extended, Held, NoHold, NoReference, Operation, Picked, Place,
@@ -31,11 +31,11 @@ const ENDED_MAX: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Table {
     nights: u16,
-    cells: Vec<Option<Holder>>,
+    cells: Vec<Option<CellHolder>>,
     bookings: HashMap<Reference, Booking>,
     /// Those that are over by the clock, too: they may be confirmed late.
     holds: HashMap<Reference, Hold>,
-    clock: Clock,
+    clock: RoomsClock,
     /// Whether some holds are not remembered.
     forgot_holds: bool,
     /// When each reference ended, by its position.
@@ -50,7 +50,7 @@ pub struct Table {
 
 /// Who has a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holder {
+enum CellHolder {
     Booking(Reference),
     /// A hold, whose time may be over.
     Hold(Reference),
@@ -84,7 +84,7 @@ impl Table {
             cells: vec![None; rooms as usize * usize::from(nights)],
             bookings: HashMap::new(),
             holds: HashMap::new(),
-            clock: Clock::default(),
+            clock: RoomsClock::default(),
             forgot_holds: false,
             ended: HashMap::new(),
             shades: Vec::new(),
@@ -115,18 +115,18 @@ impl Table {
         room as usize * usize::from(self.nights) + usize::from(night)
     }
 
-    fn holder(&self, room: u32, night: u16) -> Option<Holder> {
+    fn holder(&self, room: u32, night: u16) -> Option<CellHolder> {
         match self.cells[self.index(room, night)] {
-            Some(Holder::Hold(reference)) => {
+            Some(CellHolder::Hold(reference)) => {
                 let hold = self.holds.get(&reference);
                 let stands = hold.is_some_and(|hold| hold.may_stand(&self.clock));
-                stands.then_some(Holder::Hold(reference))
+                stands.then_some(CellHolder::Hold(reference))
             }
             holder => holder,
         }
     }
 
-    fn fill(&mut self, place: Place, holder: Option<Holder>) {
+    fn fill(&mut self, place: Place, holder: Option<CellHolder>) {
         for night in place.each() {
             let cell = self.index(place.room, night);
             self.cells[cell] = holder;
@@ -137,9 +137,9 @@ impl Table {
     fn is_taken(&self, room: u32, night: u16) -> bool {
         match self.holder(room, night) {
             // The time of a hold may have come without being told.
-            None | Some(Holder::Hold(_)) => false,
-            Some(Holder::Shade(_)) => true,
-            Some(Holder::Booking(reference)) => !self.is_fading(reference),
+            None | Some(CellHolder::Hold(_)) => false,
+            Some(CellHolder::Shade(_)) => true,
+            Some(CellHolder::Booking(reference)) => !self.is_fading(reference),
         }
     }
 
@@ -173,9 +173,9 @@ impl Table {
     fn told_of(&self, room: u32, night: u16) -> String {
         match self.holder(room, night) {
             None => "is free".to_owned(),
-            Some(Holder::Shade(_)) => "was booked by a request without an answer".to_owned(),
-            Some(Holder::Hold(reference)) => format!("is held as {reference}"),
-            Some(Holder::Booking(reference)) => {
+            Some(CellHolder::Shade(_)) => "was booked by a request without an answer".to_owned(),
+            Some(CellHolder::Hold(reference)) => format!("is held as {reference}"),
+            Some(CellHolder::Booking(reference)) => {
                 let since = self.bookings.get(&reference);
                 let since = since.map_or(0, |booking| booking.position);
                 format!("was booked as {reference} at position {since}")
@@ -190,7 +190,7 @@ impl Table {
         };
         for night in booking.place.each() {
             let cell = self.index(booking.place.room, night);
-            if self.cells[cell] == Some(Holder::Booking(reference)) {
+            if self.cells[cell] == Some(CellHolder::Booking(reference)) {
                 self.cells[cell] = None;
             }
         }
@@ -213,10 +213,10 @@ impl Table {
     /// Makes room in a cell that is known to be free, where a fading booking or a hold was.
     fn clear_fading(&mut self, room: u32, night: u16, position: u64) {
         match self.holder(room, night) {
-            Some(Holder::Booking(reference)) if self.is_fading(reference) => {
+            Some(CellHolder::Booking(reference)) if self.is_fading(reference) => {
                 self.end(reference, position);
             }
-            Some(Holder::Hold(_)) => self.clear_hold(room, night, position),
+            Some(CellHolder::Hold(_)) => self.clear_hold(room, night, position),
             _ => {}
         }
     }
@@ -253,7 +253,7 @@ impl Table {
         let again = self.was_given(reference);
         let free = self.make_free(position, place, &format!("booked as {reference}"));
         self.booked += 1;
-        self.fill(place, Some(Holder::Booking(reference)));
+        self.fill(place, Some(CellHolder::Booking(reference)));
         self.bookings.insert(
             reference,
             Booking {
@@ -314,7 +314,7 @@ impl Table {
             self.clear_fading(place.room, night, position);
         }
         self.shades[shade].settled = Some(place);
-        self.fill(place, Some(Holder::Shade(shade)));
+        self.fill(place, Some(CellHolder::Shade(shade)));
         self.booked += 1;
     }
 
@@ -412,15 +412,17 @@ impl Model for Table {
         };
         let (room, night) = (place.room, place.night);
         match (found, self.holder(room, night)) {
-            (None, Some(Holder::Hold(reference))) => self.holds[&reference].until.is_none(),
+            (None, Some(CellHolder::Hold(reference))) => self.holds[&reference].until.is_none(),
             (None, _) => !self.is_taken(room, night),
-            (Some((reference, found)), Some(Holder::Hold(holder))) if reference == holder => {
+            (Some((reference, found)), Some(CellHolder::Hold(holder))) if reference == holder => {
                 self.holds[&reference].place == found
             }
-            (Some((_, found)), Some(Holder::Shade(shade))) => {
+            (Some((_, found)), Some(CellHolder::Shade(shade))) => {
                 self.shades[shade].settled == Some(found)
             }
-            (Some((reference, found)), Some(Holder::Booking(holder))) if reference == holder => {
+            (Some((reference, found)), Some(CellHolder::Booking(holder)))
+                if reference == holder =>
+            {
                 let booking = self.bookings.get(&reference);
                 booking.is_some_and(|booking| booking.place == found)
             }
@@ -463,7 +465,7 @@ impl Model for Table {
             return None;
         };
         match self.holder(place.room, place.night) {
-            Some(Holder::Hold(reference)) => {
+            Some(CellHolder::Hold(reference)) => {
                 let until = self.holds[&reference].until?;
                 Some(until.saturating_sub(self.clock.slack_ms))
             }

@@ -7,7 +7,7 @@ mod stages;
 mod waiting;
 
 use turnstile_result::{Bottleneck, Load, Outcome, Point, Suspect, Verdict};
-use turnstile_stats::bottleneck::{Draw, FULL, Piece, Pieces, Use};
+use turnstile_stats::bottleneck::{Draw, FULL, Piece, RunPieces, Use};
 
 use crate::seed::Dice;
 pub use stages::Stages;
@@ -134,7 +134,7 @@ fn judged(points: &[&Point], soundness: Soundness<'_>, seed: u64) -> Option<Bott
     let names: Vec<&str> = stations.iter().map(|one| &*one.resource).collect();
     let servers: Vec<f64> = stations.iter().map(|one| one.servers).collect();
     let runs = points.iter().map(|point| pieces(point, &names)).collect();
-    let pieces = Pieces::new(servers.clone(), runs)?;
+    let pieces = RunPieces::new(servers.clone(), runs)?;
     let evidence = Evidence {
         names,
         servers,

@@ -14,14 +14,14 @@ const SHARE_OF_MOST: f64 = 0.95;
 
 /// What the server of a curve may use; nothing is said of what it may use all of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Allowed {
+pub struct CoreQuota {
     /// So many processors of its own.
     pub cores: Option<usize>,
     /// So much time of processors, in processors.
     pub quota: Option<f64>,
 }
 
-impl Allowed {
+impl CoreQuota {
     /// The processors as `run.json` counts them.
     ///
     /// # Panics
@@ -41,7 +41,7 @@ fn narrow(number: usize) -> u32 {
 /// # Panics
 /// When a place is not among the points.
 #[must_use]
-pub fn of(points: &[Point], places: &[usize], allowed: Allowed, why: &str, seed: u64) -> Curve {
+pub fn of(points: &[Point], places: &[usize], allowed: CoreQuota, why: &str, seed: u64) -> Curve {
     let mut places = places.to_vec();
     places.sort_by(|&one, &other| {
         let [first, second] = [one, other].map(|place| load(&points[place]));
@@ -259,7 +259,7 @@ mod tests {
         let curve = of(
             &points,
             &[3, 0, 6, 1, 5, 2, 4],
-            Allowed::default(),
+            CoreQuota::default(),
             "full",
             1,
         );
@@ -294,7 +294,7 @@ mod tests {
         let curve = of(
             &points,
             &[0, 1, 2, 3, 4, 5, 6],
-            Allowed::default(),
+            CoreQuota::default(),
             "full",
             1,
         );
@@ -330,7 +330,13 @@ mod tests {
         let rates = [250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0];
         let curve = |check: &str| {
             let points = rates.map(|rate| at(rate, check));
-            of(&points, &[0, 1, 2, 3, 4, 5], Allowed::default(), "full", 1)
+            of(
+                &points,
+                &[0, 1, 2, 3, 4, 5],
+                CoreQuota::default(),
+                "full",
+                1,
+            )
         };
         let found = curve("delivered");
         let capacity = found.capacity.unwrap();

@@ -14,10 +14,10 @@ use std::{fmt, net::SocketAddr, sync::Arc};
 
 use turnstile_result::{Point, Server};
 
-pub use market::Market;
+pub use market::RunMarket;
 pub use proof::Proof;
 
-pub(crate) use books::{Balance, Books, CENTS, WHOLE};
+pub(crate) use books::{AccountBooks, Balance, CENTS, WHOLE};
 pub(crate) use trader::{Trader, checked};
 pub(crate) use wire::put_number;
 
@@ -86,7 +86,7 @@ pub struct Driven {
     /// None where only XML is spoken.
     server: Option<Server>,
     before: Option<proof::Counters>,
-    market: Arc<Market>,
+    market: Arc<RunMarket>,
     totals: Totals<Trader<false>>,
 }
 
@@ -111,7 +111,7 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
     let server = witness
         .map(|address| door::facts(&mut door::connect(address)?, "exchange")?.server())
         .transpose()?;
-    let market = Arc::new(Market::open(config)?);
+    let market = Arc::new(RunMarket::open(config)?);
     let traders = trader::traders(config, &market);
     let totals = match config.one_shot {
         None => pace::run(&config.pace, traders, progress)?,
@@ -154,9 +154,9 @@ impl Config {
     }
 
     /// Makes the accounts and symbols of a run.
-    pub(crate) fn open_market(&self) -> Result<Market, Error> {
+    pub(crate) fn open_market(&self) -> Result<RunMarket, Error> {
         self.check()?;
-        Market::open(self)
+        RunMarket::open(self)
     }
 
     fn point(&self, totals: &Totals<Trader<false>>, proof: &Proof) -> Point {

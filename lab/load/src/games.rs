@@ -22,7 +22,7 @@ use crate::{
     crew::USERS_MAX,
     pace::{self, Length, Pace, Progress},
 };
-use player::Player;
+use player::WirePlayer;
 use report::Kept;
 use standings::Standings;
 use table::Table;
@@ -86,7 +86,7 @@ pub fn play(
     let kept = match config.door {
         Door::Wire => {
             let both = pairs().flat_map(|[one, two]| [greeting(one, two), greeting(two, one)]);
-            let users = both.map(|greeting| Player::new(greeting, config.iterations));
+            let users = both.map(|greeting| WirePlayer::new(greeting, config.iterations));
             let totals = pace::run(&pace, users.collect(), progress)?;
             let proof = Proof::of_players(&totals.users, config.iterations.is_some());
             Kept::of(&pace, &totals, proof)

@@ -256,7 +256,7 @@ struct Board {
 
 /// What was told last.
 #[derive(Clone, Copy, Debug, Default)]
-struct Watch {
+struct LastProgress {
     elapsed: Duration,
     answered: u64,
 }
@@ -337,7 +337,7 @@ fn drive<U: User>(
         workers.push(worker.map_err(Error::Poll)?);
     }
     let mut reader = Reader::new(pace, Album::new(blank, inboxes, pace.length.bins_max()));
-    let mut watch = Watch::default();
+    let mut watch = LastProgress::default();
     let ends = crew::run(workers, Worker::run, Worker::end, |elapsed| {
         reader.look(pace, &until);
         progress(&watch.look(pace, &boards, elapsed));
@@ -391,7 +391,7 @@ fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
     Ok(())
 }
 
-impl Watch {
+impl LastProgress {
     fn look(&mut self, pace: &Pace, boards: &[Board], elapsed: Duration) -> Progress {
         let sum = |count: fn(&Board) -> &AtomicU64| -> u64 {
             boards

@@ -35,7 +35,7 @@ fn count(ranges: &str) -> usize {
 /// While this lives, its thread and whatever that makes stay on certain processors.
 #[derive(Debug)]
 #[must_use]
-pub struct Stay {
+pub struct PinnedThread {
     before: CpuSet,
 }
 
@@ -43,15 +43,15 @@ pub struct Stay {
 ///
 /// # Errors
 /// The system refuses: there are no such processors, or they may not be used.
-pub fn stay_on(cores: &[usize]) -> io::Result<Stay> {
+pub fn stay_on(cores: &[usize]) -> io::Result<PinnedThread> {
     let before = sched_getaffinity(None)?;
     let mut set = CpuSet::new();
     cores.iter().for_each(|&core| set.set(core));
     sched_setaffinity(None, &set)?;
-    Ok(Stay { before })
+    Ok(PinnedThread { before })
 }
 
-impl Drop for Stay {
+impl Drop for PinnedThread {
     fn drop(&mut self) {
         // What could be set before can be set again.
         sched_setaffinity(None, &self.before).ok();

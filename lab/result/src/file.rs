@@ -26,7 +26,7 @@ pub enum ReadError {
 
 /// What is read first: of a version that is not known nothing else is.
 #[derive(Deserialize)]
-struct Head {
+struct RunHead {
     schema: u64,
 }
 
@@ -35,7 +35,7 @@ impl Run {
     /// The bytes are no run, or of a schema that is not known. Fields that are not known are skipped: a
     /// later version of the lab may have added them.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
-        let head: Head = serde_json::from_slice(bytes).map_err(ReadError::Form)?;
+        let head: RunHead = serde_json::from_slice(bytes).map_err(ReadError::Form)?;
         if !(u64::from(SCHEMA_OLDEST)..=u64::from(SCHEMA)).contains(&head.schema) {
             return Err(ReadError::Schema { found: head.schema });
         }

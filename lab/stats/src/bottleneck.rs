@@ -20,7 +20,7 @@ pub struct Piece {
 
 /// Runs at increasing loads, in pieces; the last is the one in question.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pieces {
+pub struct RunPieces {
     /// How many of each resource can be busy at once.
     servers: Vec<f64>,
     runs: Vec<Vec<Piece>>,
@@ -44,7 +44,7 @@ pub struct Use {
     pub used: Interval,
 }
 
-impl Pieces {
+impl RunPieces {
     /// Nothing when there is no run, or one has no piece, or a piece lacks a resource.
     #[must_use]
     pub fn new(servers: Vec<f64>, runs: Vec<Vec<Piece>>) -> Option<Self> {
@@ -191,7 +191,7 @@ mod tests {
     };
 
     /// Runs of a network at these users; background of the first station included.
-    fn runs(network: &Network, users: &[usize], random: &mut Random) -> Pieces {
+    fn runs(network: &Network, users: &[usize], random: &mut Random) -> RunPieces {
         let known = network.up_to(*users.last().unwrap());
         let runs = users.iter().map(|&users| {
             let throughput = known[users - 1].throughput;
@@ -209,7 +209,7 @@ mod tests {
             .stations
             .iter()
             .map(|station| count(station.servers));
-        Pieces::new(servers.collect(), runs).unwrap()
+        RunPieces::new(servers.collect(), runs).unwrap()
     }
 
     fn station(demand: f64, servers: usize) -> Station {
@@ -271,10 +271,10 @@ mod tests {
             throughput: 1.0,
             busy: busy.to_vec(),
         };
-        assert_eq!(Pieces::new(vec![1.0], Vec::new()), None);
-        assert_eq!(Pieces::new(vec![1.0], vec![Vec::new()]), None);
-        assert_eq!(Pieces::new(vec![1.0], vec![vec![piece(&[])]]), None);
-        let alone = Pieces::new(vec![1.0], vec![vec![piece(&[0.9])]]).unwrap();
+        assert_eq!(RunPieces::new(vec![1.0], Vec::new()), None);
+        assert_eq!(RunPieces::new(vec![1.0], vec![Vec::new()]), None);
+        assert_eq!(RunPieces::new(vec![1.0], vec![vec![piece(&[])]]), None);
+        let alone = RunPieces::new(vec![1.0], vec![vec![piece(&[0.9])]]).unwrap();
         assert_eq!(alone.measured().growth(&[1.0]), None);
         assert_eq!(alone.measured().full(0..1), Some(0));
     }

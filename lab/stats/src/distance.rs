@@ -33,7 +33,7 @@ pub struct Apart {
 }
 
 /// The shares of one run in each bucket of all.
-type Shares = Vec<f64>;
+type BucketShares = Vec<f64>;
 
 impl Distance {
     /// Of two samples; nothing when one is empty. N. Smirnov, "Table for estimating the goodness of
@@ -70,7 +70,7 @@ impl Apart {
     #[must_use]
     pub fn of(pairs: &[(&Buckets, &Buckets)]) -> Option<Self> {
         let ends = ends(pairs.iter().flat_map(|(one, other)| [*one, *other]));
-        let differences: Vec<Shares> = pairs
+        let differences: Vec<BucketShares> = pairs
             .iter()
             .map(|(one, other)| {
                 let (one, other) = (shares(&ends, one)?, shares(&ends, other)?);
@@ -118,7 +118,7 @@ fn ends<'a>(all: impl Iterator<Item = &'a Buckets>) -> Vec<u64> {
     ends
 }
 
-fn shares(ends: &[u64], buckets: &Buckets) -> Option<Shares> {
+fn shares(ends: &[u64], buckets: &Buckets) -> Option<BucketShares> {
     let all: u64 = buckets.iter().map(|(_, count)| count).sum();
     let counts: BTreeMap<u64, u64> = buckets.iter().copied().collect();
     let share = |end| to_float(counts.get(end).copied().unwrap_or(0)) / to_float(all);

@@ -92,7 +92,7 @@ impl Comparison {
         if logs.len() < 2 {
             return None;
         }
-        let difference = Difference {
+        let difference = LogDifference {
             pairs: logs.len(),
             mean: sample::mean(&logs),
             error: (sample::variance(&logs) / count(logs.len())).sqrt(),
@@ -113,7 +113,7 @@ impl Comparison {
         }
         let reach = critical(OF_MANY);
         let error = |figure: &Interval| (figure.high / figure.low).ln() / 2.0 / reach;
-        let difference = Difference {
+        let difference = LogDifference {
             pairs: 1,
             mean: (new.estimate / old.estimate).ln(),
             error: error(old).hypot(error(new)),
@@ -125,14 +125,14 @@ impl Comparison {
 
 /// The mean of the logarithms of B over A, and how well it is known.
 #[derive(Clone, Copy, Debug)]
-struct Difference {
+struct LogDifference {
     pairs: usize,
     mean: f64,
     error: f64,
     freedom: f64,
 }
 
-impl Difference {
+impl LogDifference {
     fn judged(self, margin: f64, chance_by_signs: Option<f64>) -> Comparison {
         let (mean, error, freedom) = (self.mean, self.error, self.freedom);
         let interval = Interval::about(mean, critical(freedom) * error);

@@ -10,7 +10,7 @@ use crate::{
 
 /// What the mean has to be known to, and how long that may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Goal {
+pub struct MeanGoal {
     /// Half of the interval as a share of the mean: 0.01 is the usual goal.
     pub relative: f64,
     /// The longest run, in bins.
@@ -57,7 +57,7 @@ pub fn steady(bins: &[f64]) -> Result<Steady, Unsteady> {
     Ok(Steady { from, mean })
 }
 
-impl Goal {
+impl MeanGoal {
     /// What to do after these bins, which are all of the run so far. It looks only when the run is
     /// over or has doubled, because whoever stops at the first good look is wrong too often.
     #[must_use]
@@ -79,19 +79,19 @@ impl Goal {
 mod tests {
     use turnstile_seed::Random;
 
-    use super::{Goal, Shortfall, Step};
+    use super::{MeanGoal, Shortfall, Step};
     use crate::{
         steady::Unsteady,
         truth::{Autoregressive, WarmUp},
     };
 
-    const GOAL: Goal = Goal {
+    const GOAL: MeanGoal = MeanGoal {
         relative: 0.01,
         bins_max: 4_800,
     };
 
     /// The lengths at which the run was looked at, and the last step.
-    fn run(goal: Goal, system: &Autoregressive) -> (Vec<usize>, Step) {
+    fn run(goal: MeanGoal, system: &Autoregressive) -> (Vec<usize>, Step) {
         let mut random = Random::new(3);
         let all = system.bins(&mut || random.draw(), goal.bins_max);
         let mut looked_at = vec![300];
@@ -140,7 +140,7 @@ mod tests {
     fn the_limit_ends_a_run_with_the_reason() {
         let noisy = Autoregressive::new(100.0, 1.0, 0.0, WarmUp::None);
         let (looked_at, step) = run(
-            Goal {
+            MeanGoal {
                 bins_max: 700,
                 ..GOAL
             },

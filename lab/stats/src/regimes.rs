@@ -29,7 +29,7 @@ const KEPT_OF_NORMAL: f64 = 0.623;
 
 /// A stretch at one level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Regime {
+pub struct LevelStretch {
     /// The first bin, and the first after it.
     pub from: usize,
     pub to: usize,
@@ -39,10 +39,10 @@ pub struct Regime {
 /// The levels of a run, in order: one when it stood at one level, none for an empty run. A change is
 /// told when the levels before and after differ by [`CHANGE_MIN`].
 #[must_use]
-pub fn of(bins: &[f64]) -> Vec<Regime> {
+pub fn of(bins: &[f64]) -> Vec<LevelStretch> {
     let price = PRICE * noise(bins) * count(bins.len().max(2)).ln();
     let mut regimes = levels(bins, &changes(bins, price, true));
-    let close = |pair: &[Regime]| {
+    let close = |pair: &[LevelStretch]| {
         let scale = pair[0].mean.abs().max(pair[1].mean.abs());
         (pair[0].mean - pair[1].mean).abs() < CHANGE_MIN * scale
     };
@@ -62,7 +62,7 @@ pub fn of(bins: &[f64]) -> Vec<Regime> {
 #[must_use]
 pub fn several(bins: &[f64], first: usize) -> Option<Unsteady> {
     let regimes = of(bins);
-    let change = |pair: &[Regime]| pair[1].mean / pair[0].mean - 1.0;
+    let change = |pair: &[LevelStretch]| pair[1].mean / pair[0].mean - 1.0;
     let largest = regimes
         .windows(2)
         .max_by(|one, other| change(one).abs().total_cmp(&change(other).abs()))?;
@@ -74,7 +74,7 @@ pub fn several(bins: &[f64], first: usize) -> Option<Unsteady> {
 }
 
 /// The stretches between these first bins.
-fn levels(bins: &[f64], changes: &[usize]) -> Vec<Regime> {
+fn levels(bins: &[f64], changes: &[usize]) -> Vec<LevelStretch> {
     if bins.is_empty() {
         return Vec::new();
     }
@@ -82,7 +82,7 @@ fn levels(bins: &[f64], changes: &[usize]) -> Vec<Regime> {
     let tos = changes.iter().copied().chain([bins.len()]);
     froms
         .zip(tos)
-        .map(|(from, to)| Regime {
+        .map(|(from, to)| LevelStretch {
             from,
             to,
             mean: sample::mean(&bins[from..to]),
@@ -176,14 +176,14 @@ fn sums_of_squares(bins: &[f64]) -> Vec<f64> {
 mod tests {
     use turnstile_seed::Random;
 
-    use super::{Regime, changes, of};
+    use super::{LevelStretch, changes, of};
     use crate::truth::{Autoregressive, WarmUp};
 
     const RUNS: u32 = 200;
 
     /// The levels of simulated runs of 300 bins with noise of 5 %, the last 120 of them by `fall`
     /// lower.
-    fn runs(memory: f64, fall: f64) -> Vec<Vec<Regime>> {
+    fn runs(memory: f64, fall: f64) -> Vec<Vec<LevelStretch>> {
         let mut random = Random::new(5);
         let system = Autoregressive::new(100.0, 0.05, memory, WarmUp::None);
         let runs = (0..RUNS).map(|_| {

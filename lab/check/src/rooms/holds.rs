@@ -6,7 +6,7 @@
 //! hold has ended too early. A hold whose time has come as far as is known may stand in nobody's way.
 
 use super::{
-    Booking, Confirmed, Extended, Held, Holder, NoHold, Place, Reference, Released, Table,
+    Booking, CellHolder, Confirmed, Extended, Held, NoHold, Place, Reference, Released, Table,
 };
 
 /// How many holds are remembered that are over and may be confirmed late.
@@ -25,7 +25,7 @@ pub(super) struct Hold {
 
 /// What is known of the server's clock at the position that was replayed last.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clock {
+pub(super) struct RoomsClock {
     /// It is not earlier, in milliseconds.
     pub(super) now: u64,
     /// How much earlier a later record may be: where a database decides, several do at a time.
@@ -34,7 +34,7 @@ pub(super) struct Clock {
     claimed: Option<(Reference, u64)>,
 }
 
-impl Clock {
+impl RoomsClock {
     /// Whether that time has certainly come.
     pub(super) const fn has_passed(&self, until: u64) -> bool {
         until.saturating_add(self.slack_ms) <= self.now
@@ -43,7 +43,7 @@ impl Clock {
 
 impl Hold {
     /// Whether it may still have its nights.
-    pub(super) fn may_stand(&self, clock: &Clock) -> bool {
+    pub(super) fn may_stand(&self, clock: &RoomsClock) -> bool {
         self.until.is_none_or(|until| !clock.has_passed(until))
     }
 }
@@ -104,7 +104,7 @@ impl Table {
 
     /// Somebody else has a cell for certain, or it is free: a hold there is over.
     pub(super) fn clear_hold(&mut self, room: u32, night: u16, position: u64) {
-        if let Some(Holder::Hold(reference)) = self.holder(room, night) {
+        if let Some(CellHolder::Hold(reference)) = self.holder(room, night) {
             self.claim_over(reference, position);
             let cell = self.index(room, night);
             self.cells[cell] = None;
@@ -126,7 +126,7 @@ impl Table {
         let in_time = self.told(position, until.saturating_sub(ttl_ms));
         let again = self.was_given(reference);
         let free = self.make_free(position, place, &format!("held as {reference}"));
-        self.fill(place, Some(Holder::Hold(reference)));
+        self.fill(place, Some(CellHolder::Hold(reference)));
         self.forget_holds();
         let until = Some(until);
         let hold = Hold {
@@ -262,7 +262,7 @@ impl Table {
         }
         let free = self.make_free(position, hold.place, &format!("confirmed as {reference}"));
         self.booked += 1;
-        self.fill(hold.place, Some(Holder::Booking(reference)));
+        self.fill(hold.place, Some(CellHolder::Booking(reference)));
         let place = hold.place;
         let booking = Booking {
             place,
@@ -295,7 +295,7 @@ impl Table {
             return Ok(());
         };
         let (place, room) = (hold.place, hold.place.room);
-        let own = Some(Holder::Hold(reference));
+        let own = Some(CellHolder::Hold(reference));
         let has = |night| {
             let holder = self.holder(room, night);
             holder.is_some() && holder != own
@@ -338,7 +338,7 @@ impl Table {
     fn let_go(&mut self, reference: Reference, place: Place) {
         for night in place.each() {
             let cell = self.index(place.room, night);
-            if self.cells[cell] == Some(Holder::Hold(reference)) {
+            if self.cells[cell] == Some(CellHolder::Hold(reference)) {
                 self.cells[cell] = None;
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Holder, Place, Reference, Table};
+use super::{CellHolder, Place, Reference, Table};
 use crate::Charge;
 
 /// Compares a table that nobody changes any more with what the server says of each room.
@@ -212,8 +212,8 @@ impl Final {
             one.wish.allows(place) && one.holds == is_held && !self.found.contains(&shade)
         };
         match table.holder(place.room, place.night) {
-            Some(Holder::Shade(shade)) => Some(shade).filter(explains),
-            Some(Holder::Booking(_) | Holder::Hold(_)) | None => {
+            Some(CellHolder::Shade(shade)) => Some(shade).filter(explains),
+            Some(CellHolder::Booking(_) | CellHolder::Hold(_)) | None => {
                 table.shades_over(place.room, place.night).find(explains)
             }
         }

@@ -1,6 +1,6 @@
 //! Wishes for one of several rooms.
 
-use super::{Held, Holder, Picked, Place, Reference, Table, Wish};
+use super::{CellHolder, Held, Picked, Place, Reference, Table, Wish};
 
 impl Table {
     /// Somebody asks for one of several rooms.
@@ -81,8 +81,8 @@ impl Table {
     /// Somebody has it for certain.
     pub fn withdraw(&self, room: u32) -> Result<(), String> {
         let has = |&night: &u16| match self.holder(room, night) {
-            Some(Holder::Hold(reference)) => self.is_held(reference),
-            Some(Holder::Booking(_) | Holder::Shade(_)) => self.is_taken(room, night),
+            Some(CellHolder::Hold(reference)) => self.is_held(reference),
+            Some(CellHolder::Booking(_) | CellHolder::Shade(_)) => self.is_taken(room, night),
             None => false,
         };
         match (0..self.nights).find(has) {

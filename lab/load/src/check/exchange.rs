@@ -10,7 +10,7 @@ use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, un
 use crate::{
     Error, again,
     door::{self, field},
-    exchange::{self as workload, Balance, Books, CENTS, Door, Market, Trader, WHOLE},
+    exchange::{self as workload, AccountBooks, Balance, CENTS, Door, RunMarket, Trader, WHOLE},
     pace::{Pace, Progress},
 };
 
@@ -57,8 +57,8 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let model = model::TradingModel::new(
         market.accounts.len(),
         market.symbols.len(),
-        Market::cents_each(),
-        Market::shares_each(),
+        RunMarket::cents_each(),
+        RunMarket::shares_each(),
     );
     let checked = (model, chronicle);
     let settle = |trader: &mut Trader<true>| again::settle(trader, config.pace.address);
@@ -85,7 +85,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
 }
 
 /// An order that cannot be covered is refused, and that refusal must tell its position.
-fn tells_positions(door: &mut Connection, market: &Market) -> Result<(), Error> {
+fn tells_positions(door: &mut Connection, market: &RunMarket) -> Result<(), Error> {
     speak_resp3(door)?;
     let (account, symbol) = (market.accounts[0].as_bytes(), market.symbols[0].as_bytes());
     let refused = door.command(&[
@@ -107,10 +107,10 @@ fn tells_positions(door: &mut Connection, market: &Market) -> Result<(), Error> 
 fn compare_books(
     charge: &mut Charge,
     address: SocketAddr,
-    market: &Market,
+    market: &RunMarket,
     replayed: &model::TradingModel,
 ) -> Result<(), Error> {
-    let books = Books::read(address, market)?;
+    let books = AccountBooks::read(address, market)?;
     for sentence in books.charge.sentences() {
         charge.add(|| sentence);
     }
@@ -136,7 +136,7 @@ fn compare_books(
             }
         }
     }
-    let put_in = u128::from(Market::shares_each()) * WHOLE;
+    let put_in = u128::from(RunMarket::shares_each()) * WHOLE;
     for (symbol, issued) in market.symbols.iter().zip(&books.issued) {
         let accounts = u128::try_from(market.accounts.len()).expect("accounts are bounded");
         if *issued != put_in * accounts {

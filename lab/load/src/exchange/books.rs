@@ -6,7 +6,7 @@ use turnstile_check::Charge;
 use turnstile_client::{Connection, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Decimal};
 
-use super::{Market, proof::text};
+use super::{RunMarket, proof::text};
 use crate::{
     Error,
     door::{self, field, refusal},
@@ -28,7 +28,7 @@ pub(crate) struct Balance {
 
 /// What the accounts and symbols of a market hold, in the market's order.
 #[derive(Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct AccountBooks {
     pub(crate) cash: Vec<Balance>,
     /// By account, and within it by symbol.
     pub(crate) shares: Vec<Vec<Balance>>,
@@ -38,12 +38,12 @@ pub(crate) struct Books {
     pub(crate) charge: Charge,
 }
 
-impl Books {
+impl AccountBooks {
     /// Reads every account and every symbol. What is not there counts as empty, and is told.
     ///
     /// # Errors
     /// The connection failed, or the server answered something else.
-    pub(crate) fn read(address: SocketAddr, market: &Market) -> Result<Self, Error> {
+    pub(crate) fn read(address: SocketAddr, market: &RunMarket) -> Result<Self, Error> {
         // A new connection: the server may have been killed and started again meanwhile.
         let mut door = door::connect(address)?;
         let listed = listed_cash(&mut door)?;

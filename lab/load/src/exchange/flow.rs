@@ -36,13 +36,13 @@ pub(crate) struct Path(Vec<u64>);
 /// What a trader wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    New(NewOrder),
+    New(FlowOrder),
     Cancel(RestingOrder),
 }
 
 /// A new order. Accounts and symbols are numbers within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NewOrder {
+pub(crate) struct FlowOrder {
     pub(crate) account: usize,
     pub(crate) symbol: usize,
     pub(crate) side: Side,
@@ -136,7 +136,7 @@ impl Flow {
         self.held.push_back(held);
     }
 
-    fn order(&mut self) -> NewOrder {
+    fn order(&mut self) -> FlowOrder {
         let dice = &mut self.dice;
         let accounts = u64::try_from(self.accounts.len()).expect("accounts are bounded");
         let account = index(dice.below(accounts));
@@ -153,7 +153,7 @@ impl Flow {
             Side::Buy => middle + 2 - away,
             Side::Sell => middle + away - 2,
         };
-        NewOrder {
+        FlowOrder {
             account: self.accounts[account],
             symbol: index(dice.below(self.symbols)),
             side,
@@ -226,7 +226,7 @@ mod tests {
         let waits = |wish: &Wish| {
             !matches!(
                 wish,
-                Wish::New(NewOrder {
+                Wish::New(FlowOrder {
                     immediate: true,
                     ..
                 })

@@ -34,14 +34,14 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a run trades in: names that no run before it has used on this server.
 #[derive(Debug)]
-pub struct Market {
+pub struct RunMarket {
     pub(crate) accounts: Vec<AccountId>,
     pub(crate) symbols: Vec<Symbol>,
     pub(crate) cash_each: Decimal,
     pub(crate) shares_each: Decimal,
 }
 
-impl Market {
+impl RunMarket {
     /// Makes accounts and symbols through the door that will be driven.
     ///
     /// # Errors

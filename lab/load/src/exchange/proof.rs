@@ -10,8 +10,8 @@ use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 
 use super::{
-    Config, Market, Trader,
-    books::{Balance, Books},
+    Config, RunMarket, Trader,
+    books::{AccountBooks, Balance},
     statuses::{self, Statuses},
 };
 use crate::{
@@ -77,7 +77,7 @@ impl Counters {
 /// The server answered something that is no answer to what was asked.
 pub(super) fn prove(
     config: &Config,
-    market: &Market,
+    market: &RunMarket,
     before: Option<&Counters>,
     totals: &Totals<Trader<false>>,
 ) -> Result<Proof, Error> {
@@ -97,7 +97,7 @@ pub(super) fn prove(
 
 impl Proof {
     /// What the generator knows.
-    fn of_run(config: &Config, market: &Market, totals: &Totals<Trader<false>>) -> Self {
+    fn of_run(config: &Config, market: &RunMarket, totals: &Totals<Trader<false>>) -> Self {
         let (order, unknown) = acknowledged(&totals.tally);
         let left_out = totals.users.iter().map(|trader| trader.sent().1);
         Self {
@@ -140,7 +140,7 @@ impl Proof {
     fn reconcile(
         &mut self,
         config: &Config,
-        market: &Market,
+        market: &RunMarket,
         before: Option<&Counters>,
         totals: &Totals<Trader<false>>,
     ) -> Result<(), Error> {
@@ -153,7 +153,7 @@ impl Proof {
             None => self.tell_deals(&statuses),
             Some((address, before)) => {
                 self.judge_counters(before, &Counters::ask(address)?, &statuses, totals);
-                let books = Books::read(address, market)?;
+                let books = AccountBooks::read(address, market)?;
                 self.judge_cash(market, &books);
                 self.judge_shares(market, &books);
                 if self.knows_every_order() {
@@ -167,7 +167,7 @@ impl Proof {
     }
 
     /// What was bought of each symbol was sold, share by share and cent by cent.
-    fn judge_deals(&mut self, market: &Market, statuses: &Statuses) {
+    fn judge_deals(&mut self, market: &RunMarket, statuses: &Statuses) {
         for (number, symbol) in market.symbols.iter().enumerate() {
             let dealt = statuses.of_symbol(number);
             if dealt.bought != dealt.sold {
@@ -218,7 +218,7 @@ impl Proof {
         }
     }
 
-    fn judge_cash(&mut self, market: &Market, books: &Books) {
+    fn judge_cash(&mut self, market: &RunMarket, books: &AccountBooks) {
         let put_in = units(market.cash_each) * wide(market.accounts.len());
         let found = sum(books.cash.iter());
         if put_in != found.all() {
@@ -233,7 +233,7 @@ impl Proof {
         self.cash_reserved = Cash(found.reserved).to_string();
     }
 
-    fn judge_shares(&mut self, market: &Market, books: &Books) {
+    fn judge_shares(&mut self, market: &RunMarket, books: &AccountBooks) {
         let each = units(market.shares_each) * wide(market.accounts.len());
         let mut all = Balance::default();
         for (number, symbol) in market.symbols.iter().enumerate() {
@@ -255,7 +255,7 @@ impl Proof {
     }
 
     /// Each account holds what it was given, and what its orders' executions made of that.
-    fn judge_accounts(&mut self, market: &Market, books: &Books, statuses: &Statuses) {
+    fn judge_accounts(&mut self, market: &RunMarket, books: &AccountBooks, statuses: &Statuses) {
         let mut charge = Charge::default();
         for (account, name) in market.accounts.iter().enumerate() {
             let dealt = statuses.of_account(account);

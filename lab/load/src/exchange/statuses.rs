@@ -8,7 +8,7 @@ use turnstile_client::{Connection, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal, OrderId, Side};
 use turnstile_xml::client::{Outgoing, Part, Replies, Reply, ReplyKind};
 
-use super::{Config, Door, Market, Trader, market::connect_xml, proof::text, trader::SentOrder};
+use super::{Config, Door, RunMarket, Trader, market::connect_xml, proof::text, trader::SentOrder};
 use crate::{
     Error,
     door::{self, field},
@@ -56,7 +56,7 @@ struct OrderStatus {
 /// Asks for the status of every order that the traders remember, through the door that was driven.
 pub(super) fn ask(
     config: &Config,
-    market: &Market,
+    market: &RunMarket,
     traders: &[Trader<false>],
 ) -> Result<Statuses, Error> {
     let mut statuses = Statuses {
@@ -99,7 +99,7 @@ impl Statuses {
         &mut self,
         address: SocketAddr,
         sent: &[SentOrder],
-        market: &Market,
+        market: &RunMarket,
     ) -> Result<(), Error> {
         let mut door = door::connect(address)?;
         for batch in sent.chunks(BATCH) {
@@ -117,7 +117,7 @@ impl Statuses {
         &mut self,
         sent: &SentOrder,
         door: &mut Connection,
-        market: &Market,
+        market: &RunMarket,
     ) -> Result<(), Error> {
         let answer = door.receive()?;
         match read_resp(&answer, sent, market) {
@@ -131,7 +131,7 @@ impl Statuses {
         &mut self,
         address: SocketAddr,
         sent: &[SentOrder],
-        market: &Market,
+        market: &RunMarket,
     ) -> Result<(), Error> {
         let mut door = connect_xml(address)?;
         for batch in sent.chunks(BATCH) {
@@ -197,7 +197,7 @@ impl Statuses {
 }
 
 /// A status in RESP; none when it is not of this order.
-fn read_resp(answer: &Value, sent: &SentOrder, market: &Market) -> Option<OrderStatus> {
+fn read_resp(answer: &Value, sent: &SentOrder, market: &RunMarket) -> Option<OrderStatus> {
     let is = |name, expected: &[u8]| Some(field(answer, name)?.as_bytes()? == expected);
     let side = if sent.side == Side::Buy {
         "buy"

@@ -11,9 +11,9 @@ use turnstile_client::resp;
 use turnstile_exchange::Side;
 
 use super::{
-    Config, Door, Market,
+    Config, Door, RunMarket,
     answer::{self, ExchangeReply},
-    flow::{Flow, NewOrder, Path, RestingOrder, Wish},
+    flow::{Flow, FlowOrder, Path, RestingOrder, Wish},
     wire::{OpenedOrder, TraderReply},
 };
 use crate::{
@@ -34,7 +34,7 @@ const LOOKS_ONE_IN: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct Trader<const CHECKED: bool> {
     door: Door,
-    market: Arc<Market>,
+    market: Arc<RunMarket>,
     flow: Flow,
     asks_left: u64,
     /// The orders that were accepted last, the n-th of all in place n modulo capacity; none where a
@@ -72,13 +72,13 @@ const _: () = assert!(size_of::<SentOrder>() == 16);
 /// What a trader asked. The key means something only where a witness is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TraderRequest {
-    Order { new: NewOrder, key: u64 },
+    Order { new: FlowOrder, key: u64 },
     Cancel { held: RestingOrder, key: u64 },
     Look { symbol: usize },
 }
 
 /// The traders of a run whose answers nobody checks.
-pub(super) fn traders(config: &Config, market: &Arc<Market>) -> Vec<Trader<false>> {
+pub(super) fn traders(config: &Config, market: &Arc<RunMarket>) -> Vec<Trader<false>> {
     let path = Arc::new(Path::of_seed(config.pace.seed));
     let remembered = (SENT_MAX / config.users.max(1)).max(64);
     (0..config.users)
@@ -89,7 +89,7 @@ pub(super) fn traders(config: &Config, market: &Arc<Market>) -> Vec<Trader<false
 /// The traders of a run that begins at this position, whose answers are checked.
 pub(crate) fn checked(
     config: &Config,
-    market: &Arc<Market>,
+    market: &Arc<RunMarket>,
     position: u64,
     witnesses: Vec<Witness<TradingOperation>>,
 ) -> Vec<Trader<true>> {
@@ -120,7 +120,7 @@ impl<const CHECKED: bool> Trader<CHECKED> {
     fn new(
         config: &Config,
         number: usize,
-        market: &Arc<Market>,
+        market: &Arc<RunMarket>,
         path: &Arc<Path>,
         remembered: usize,
     ) -> Self {
@@ -174,7 +174,7 @@ impl<const CHECKED: bool> Trader<CHECKED> {
         }
     }
 
-    fn opened(&mut self, opened: OpenedOrder, new: &NewOrder) {
+    fn opened(&mut self, opened: OpenedOrder, new: &FlowOrder) {
         let OpenedOrder {
             order,
             rests,
@@ -193,7 +193,7 @@ impl<const CHECKED: bool> Trader<CHECKED> {
         }
     }
 
-    fn rests(&mut self, order: u64, new: &NewOrder, place: usize) {
+    fn rests(&mut self, order: u64, new: &FlowOrder, place: usize) {
         let account = new.account;
         self.flow.rests(RestingOrder {
             order,
@@ -304,7 +304,7 @@ impl<const CHECKED: bool> Trader<CHECKED> {
     }
 }
 
-fn ordered(new: &NewOrder, answer: Ordered) -> TradingOperation {
+fn ordered(new: &FlowOrder, answer: Ordered) -> TradingOperation {
     let order = LimitOrder {
         account: narrow(new.account),
         symbol: narrow(new.symbol),
@@ -469,7 +469,7 @@ mod tests {
             rests,
             executed,
         };
-        let new = NewOrder {
+        let new = FlowOrder {
             account: 3,
             symbol: 1,
             side: Side::Sell,
@@ -484,7 +484,7 @@ mod tests {
     fn the_newest_orders_are_remembered_with_what_was_told_of_them() {
         let mut config = config(Door::Resp);
         config.users = 2;
-        let market = Arc::new(Market::named(&config, 1));
+        let market = Arc::new(RunMarket::named(&config, 1));
         let path = Arc::new(Path::of_seed(1));
         let mut trader = Trader::new(&config, 0, &market, &path, 64);
         for order in 0..64 {

@@ -8,8 +8,8 @@ use turnstile_xml::{
 };
 
 use super::{
-    Door, Market,
-    flow::{NewOrder, RestingOrder},
+    Door, RunMarket,
+    flow::{FlowOrder, RestingOrder},
 };
 use crate::{door::code, pace::Garbled};
 
@@ -45,7 +45,13 @@ impl Door {
     }
 
     /// Appends an order, which so many more words follow: none over XML.
-    pub(super) fn put_new(self, out: &mut Vec<u8>, market: &Market, new: &NewOrder, more: usize) {
+    pub(super) fn put_new(
+        self,
+        out: &mut Vec<u8>,
+        market: &RunMarket,
+        new: &FlowOrder,
+        more: usize,
+    ) {
         match self {
             Self::Resp => put_order(out, market, new, more),
             Self::Xml => {
@@ -61,7 +67,7 @@ impl Door {
     pub(super) fn put_cancel(
         self,
         out: &mut Vec<u8>,
-        market: &Market,
+        market: &RunMarket,
         held: RestingOrder,
         more: usize,
     ) {
@@ -90,7 +96,7 @@ impl Door {
     }
 }
 
-fn put_order(out: &mut Vec<u8>, market: &Market, new: &NewOrder, more: usize) {
+fn put_order(out: &mut Vec<u8>, market: &RunMarket, new: &FlowOrder, more: usize) {
     let price = price(new);
     resp::put_count(out, b'*', 6 + usize::from(new.immediate) + more);
     resp::put_bulk(out, b"EXCHANGE.PLACE-ORDER");
@@ -108,7 +114,7 @@ fn put_order(out: &mut Vec<u8>, market: &Market, new: &NewOrder, more: usize) {
     }
 }
 
-fn price(new: &NewOrder) -> Decimal {
+fn price(new: &FlowOrder) -> Decimal {
     Decimal::new(new.price, PRICE_SCALE)
 }
 
@@ -283,8 +289,8 @@ mod tests {
 
     #[test]
     fn orders_and_cancels_are_written_as_each_door_reads_them() {
-        let market = Market::named(&config(Door::Resp), 3);
-        let mut new = NewOrder {
+        let market = RunMarket::named(&config(Door::Resp), 3);
+        let mut new = FlowOrder {
             account: 2,
             symbol: 1,
             side: Side::Sell,

@@ -24,7 +24,7 @@ const FINISH: u8 = b'd';
 ///
 /// Invariant: `heard`, the triple heard last, is what its games since the first triple say.
 #[derive(Debug)]
-pub(super) struct Player {
+pub(super) struct WirePlayer {
     greeting: Greeting,
     guest: Guest,
     /// Games left to play.
@@ -105,7 +105,7 @@ pub(super) struct Ask {
     began: bool,
 }
 
-impl Player {
+impl WirePlayer {
     /// Who plays so many games; none: as long as the run lasts.
     pub(super) fn new(greeting: Greeting, games: Option<NonZeroU64>) -> Self {
         Self {
@@ -223,7 +223,7 @@ impl Player {
     }
 }
 
-impl User for Player {
+impl User for WirePlayer {
     type Ask = Ask;
 
     const OPERATIONS: &'static [&'static str] = &["greet", "move", "finish", "listen"];
@@ -353,13 +353,13 @@ mod tests {
 
     use super::*;
 
-    fn player(games: u64) -> Player {
+    fn player(games: u64) -> WirePlayer {
         let (own, opponent) = (Name(1), Name(2));
-        Player::new(Greeting { own, opponent }, NonZeroU64::new(games))
+        WirePlayer::new(Greeting { own, opponent }, NonZeroU64::new(games))
     }
 
     /// What a player says before each message, and after the last; in how many writes each.
-    fn says(player: &mut Player, messages: &[&[u8]]) -> Vec<(Vec<u8>, usize)> {
+    fn says(player: &mut WirePlayer, messages: &[&[u8]]) -> Vec<(Vec<u8>, usize)> {
         let mut said = Vec::new();
         for message in messages {
             let mut out = Vec::new();
@@ -369,7 +369,7 @@ mod tests {
             player.heard(&ask, 5, 7);
             let (mut left, mut writes) = (&out[..], 0);
             while !left.is_empty() {
-                left = &left[Player::write_length(left)..];
+                left = &left[WirePlayer::write_length(left)..];
                 writes += 1;
             }
             said.push((out, writes));
@@ -378,7 +378,7 @@ mod tests {
     }
 
     /// What it makes of one more message.
-    fn fault(player: &mut Player, message: &[u8]) -> Option<Fault> {
+    fn fault(player: &mut WirePlayer, message: &[u8]) -> Option<Fault> {
         let ask = player.ask(&mut Vec::new()).unwrap();
         assert_eq!(player.hear(&ask, message), Err(Garbled));
         player.fault
@@ -423,11 +423,11 @@ mod tests {
         let first = says(&mut one, &[&[2]]);
         assert_eq!(first, [(b"\x011:2:".to_vec(), 1)]);
         let listens = one.ask(&mut Vec::new()).unwrap();
-        assert!(one.goes_on() && one.reads_on() && !Player::is_owed(&listens));
+        assert!(one.goes_on() && one.reads_on() && !WirePlayer::is_owed(&listens));
         assert!(one.hear(&listens, &[1]).unwrap().is_some());
         says(&mut one, &[&[3], &[5], &[7]]);
         let ask = one.ask(&mut Vec::new()).unwrap();
-        assert!(Player::is_owed(&ask) && !Player::measures(&ask));
+        assert!(WirePlayer::is_owed(&ask) && !WirePlayer::measures(&ask));
         assert!(one.hear(&ask, b"1:0:1:").unwrap().is_some());
         assert_eq!(one.heard(&ask, 1, 1), None);
         assert!(!one.goes_on(), "the next is its own to begin");

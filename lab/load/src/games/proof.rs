@@ -6,7 +6,7 @@ use turnstile_duel::Triple;
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 
-use super::player::{Fault, Player};
+use super::player::{Fault, WirePlayer};
 use crate::point;
 
 /// The most violations that are told; the others are counted.
@@ -41,7 +41,7 @@ pub struct Proof {
 
 impl Proof {
     /// Of players on the ancestor's wire; `counted`: whether each was to play a number of games.
-    pub(super) fn of_players(players: &[Player], counted: bool) -> Self {
+    pub(super) fn of_players(players: &[WirePlayer], counted: bool) -> Self {
         let mut proof = Self::default();
         let mut finished = 0;
         for player in players {
@@ -83,7 +83,7 @@ impl Proof {
         self.unfinished == 0
     }
 
-    fn add_statistics(&mut self, player: &Player) {
+    fn add_statistics(&mut self, player: &WirePlayer) {
         let (Some(first), Some(last)) = (player.first, player.heard) else {
             return;
         };
@@ -133,7 +133,7 @@ impl Proof {
     }
 }
 
-fn sentence(player: &Player, fault: Fault) -> String {
+fn sentence(player: &WirePlayer, fault: Fault) -> String {
     let (name, game) = (player.name(), player.played.all() + 1);
     let outcome = |won| if won { "won" } else { "lost" };
     let what = match fault {

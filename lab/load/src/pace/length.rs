@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnstile_stats::{
     Interval, batch,
-    precision::{self, Goal, Shortfall, Step},
+    precision::{self, MeanGoal, Shortfall, Step},
     regimes, steady,
     units::to_float,
 };
@@ -71,7 +71,7 @@ impl Length {
             Self::Fixed { .. } => f64::INFINITY,
             Self::Precise { relative, .. } => *relative,
         };
-        let goal = Goal {
+        let goal = MeanGoal {
             relative,
             bins_max: self.bins_max(),
         };

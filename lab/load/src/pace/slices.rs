@@ -72,7 +72,7 @@ pub(super) struct Recorder {
 
 /// Where the slices of one thread arrive.
 #[derive(Debug)]
-pub(super) struct Inbox {
+pub(super) struct SliceInbox {
     full: Receiver<Box<Slice>>,
     empty: SyncSender<Box<Slice>>,
     /// Bins that have come.
@@ -82,7 +82,7 @@ pub(super) struct Inbox {
 /// All threads' counts so far.
 #[derive(Debug)]
 pub(super) struct Album {
-    inboxes: Vec<Inbox>,
+    inboxes: Vec<SliceInbox>,
     pub(super) bins: Vec<Bin>,
     /// Each of `grain` bins, the first from the start on.
     pieces: Vec<Tally>,
@@ -115,7 +115,7 @@ impl Slice {
 }
 
 /// A pen and where its slices arrive; `blank` makes a tally of nothing.
-pub(super) fn pair(blank: fn() -> Tally) -> (Recorder, Inbox) {
+pub(super) fn pair(blank: fn() -> Tally) -> (Recorder, SliceInbox) {
     let (full, filled) = sync_channel(SLICES + 1);
     let (back, empty) = sync_channel(SLICES + 1);
     for _ in 1..SLICES {
@@ -129,7 +129,7 @@ pub(super) fn pair(blank: fn() -> Tally) -> (Recorder, Inbox) {
         full,
         empty,
     };
-    let inbox = Inbox {
+    let inbox = SliceInbox {
         full: filled,
         empty: back,
         bins: 0,
@@ -168,7 +168,7 @@ impl Recorder {
 
 impl Album {
     /// Of a run of so many bins.
-    pub(super) fn new(blank: fn() -> Tally, inboxes: Vec<Inbox>, bins: usize) -> Self {
+    pub(super) fn new(blank: fn() -> Tally, inboxes: Vec<SliceInbox>, bins: usize) -> Self {
         Self {
             inboxes,
             bins: room(bins.min(BINS_MAX) + BINS_AFTER),
