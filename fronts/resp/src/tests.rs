@@ -21,6 +21,34 @@ pub(crate) fn typed<T>(
     })
 }
 
+/// What the tests of one service say of typed lines: its [`Action`], and what reads its arguments.
+macro_rules! typed_lines {
+    ($action:ident, |$call:ident, $arguments:ident| $parse:expr) => {
+        /// What a typed line asks for, or the error it gets.
+        fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
+            $crate::tests::typed(line, |found, $arguments| {
+                check(match found {
+                    Ok($crate::catalogue::Action::$action($call)) => {
+                        $parse.map_err(|invalid| invalid.to_string())
+                    }
+                    other => Err(format!("{other:?}")),
+                });
+            });
+        }
+
+        fn commands<const N: usize>(rows: [(&str, Command, Option<&str>); N]) {
+            for (line, command, key) in rows {
+                let key = key.map(|key| turnstile_types::Key::parse(key.as_bytes()).unwrap());
+                asked(line, |found| {
+                    assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
+                });
+            }
+        }
+    };
+}
+
+pub(crate) use typed_lines;
+
 /// Hands over the arguments of a framed request: the words of a command's name, and these.
 pub(crate) fn framed<T>(
     name: &str,

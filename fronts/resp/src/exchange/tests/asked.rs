@@ -4,36 +4,17 @@ use proptest::prelude::*;
 use turnstile_exchange::{
     Command, Cursor, Order, OrderId, OrderRef, Query, SelfTrade, Side, TimeInForce,
 };
-use turnstile_types::{Key, Timestamp};
+use turnstile_types::Timestamp;
 
 use super::{account, client_id, decimal, symbol};
 use crate::{
     Call, Invalid,
-    catalogue::{Action, COMMANDS, Catalogue},
+    catalogue::{COMMANDS, Catalogue},
     exchange::{Request, parse},
-    tests::{framed, syntaxes, typed},
+    tests::{framed, syntaxes, typed_lines},
 };
 
-/// What a typed line asks for, or the error it gets.
-fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
-    typed(line, |found, arguments| {
-        check(match found {
-            Ok(Action::Exchange(call)) => {
-                parse(call, arguments).map_err(|invalid| invalid.to_string())
-            }
-            other => Err(format!("{other:?}")),
-        });
-    });
-}
-
-fn commands<const N: usize>(rows: [(&str, Command, Option<&str>); N]) {
-    for (line, command, key) in rows {
-        let key = key.map(|key| Key::parse(key.as_bytes()).unwrap());
-        asked(line, |found| {
-            assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
-        });
-    }
-}
+typed_lines!(Exchange, |call, arguments| parse(call, arguments));
 
 fn order() -> Order {
     Order {

@@ -3,35 +3,14 @@
 use turnstile_games::{
     Claim, Command, Deed, Game, MatchId, Measure, Opponent, Query, Rung, Verdict,
 };
-use turnstile_types::Key;
 
 use super::player;
 use crate::{
-    catalogue::Action,
     games::{Request, parse},
-    tests::typed,
+    tests::typed_lines,
 };
 
-/// What a typed line asks for, or the error it gets.
-fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
-    typed(line, |found, arguments| {
-        check(match found {
-            Ok(Action::Games(call)) => {
-                parse(call, arguments).map_err(|invalid| invalid.to_string())
-            }
-            other => Err(format!("{other:?}")),
-        });
-    });
-}
-
-fn commands(rows: &[(&str, Command, Option<&str>)]) {
-    for (line, command, key) in rows {
-        let (command, key) = (*command, key.map(|key| Key::parse(key.as_bytes()).unwrap()));
-        asked(line, |found| {
-            assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
-        });
-    }
-}
+typed_lines!(Games, |call, arguments| parse(call, arguments));
 
 #[test]
 fn a_line_becomes_its_command() {
@@ -45,7 +24,7 @@ fn a_line_becomes_its_command() {
     };
     let seek = |game| Command::Seek { player: ada, game };
     let report = |verdict| Command::Report { players, verdict };
-    commands(&[
+    commands([
         ("GAMES.CHALLENGE ada bob Connect-Four", challenge, None),
         ("GAMES.SEEK ada gomoku", seek(Game::Gomoku), None),
         ("games.seek ada tic-tac-toe key s", seek(game), Some("s")),
@@ -91,7 +70,7 @@ fn a_line_becomes_its_deed_in_a_match() {
         deed,
     };
     let moved = |ply, choice, claim| Deed::Move { ply, choice, claim };
-    commands(&[
+    commands([
         ("GAMES.MOVE 7 ada 0 5", act(7, moved(0, 5, None)), None),
         (
             "GAMES.MOVE 18446744073709551615 ada 65535 255 KEY m",

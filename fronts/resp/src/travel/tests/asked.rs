@@ -1,35 +1,14 @@
 //! What a line asks for, or the error it gets.
 
 use turnstile_travel::{Command, CustomerId, Desk, Query, Stage, Step, Trip, Xid};
-use turnstile_types::Key;
 
 use super::{ADA, item, locator};
 use crate::{
-    catalogue::Action,
-    tests::typed,
+    tests::typed_lines,
     travel::{Request, parse},
 };
 
-/// What a typed line asks for, or the error it gets.
-fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
-    typed(line, |found, arguments| {
-        check(match found {
-            Ok(Action::Travel(call)) => {
-                parse(call, arguments).map_err(|invalid| invalid.to_string())
-            }
-            other => Err(format!("{other:?}")),
-        });
-    });
-}
-
-fn commands<const N: usize>(rows: [(&str, Command, Option<&str>); N]) {
-    for (line, command, key) in rows {
-        let key = key.map(|key| Key::parse(key.as_bytes()).unwrap());
-        asked(line, |found| {
-            assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
-        });
-    }
-}
+typed_lines!(Travel, |call, arguments| parse(call, arguments));
 
 fn trip(items: &[&str]) -> Trip {
     Trip::new(items.iter().map(|text| item(text)).collect()).unwrap()
