@@ -1,5 +1,7 @@
 //! What is answered to a command.
 
+use std::fmt;
+
 use turnstile_chassis::{Bytes, Fields, Words};
 use turnstile_types::{Position, Timestamp};
 
@@ -190,6 +192,27 @@ pub enum AbortReason {
     /// Its client had left it, and room was needed for others.
     #[byte(0x09)]
     Evicted,
+}
+
+/// A sentence for people, of which the transaction is the subject.
+impl fmt::Display for AbortReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked => f.write_str("its client aborted it"),
+            Self::Refused => f.write_str("what it was to do was refused"),
+            Self::Expired => f.write_str("nothing was asked of it for its time to live"),
+            Self::Deadlock { holder } => {
+                write!(f, "it was in a deadlock with transaction {holder}")
+            }
+            Self::LockTimeout { holder } => {
+                write!(f, "it waited too long for a lock of transaction {holder}")
+            }
+            Self::DeskAway(desk) => write!(f, "{desk} did not answer in time"),
+            Self::DeskLost(desk) => write!(f, "{desk} has lost it"),
+            Self::Restarted => f.write_str("the middleware started anew"),
+            Self::Evicted => f.write_str("its connection was closed and room was needed"),
+        }
+    }
 }
 
 impl Outcome {

@@ -6,7 +6,7 @@ use turnstile_travel::{Bill, Done, Outcome, Refusal, Stock, Xid};
 
 use crate::{
     Verb, Wording, itineraries,
-    sentence::{AbortSentence, put, put_exception},
+    sentence::{put, put_exception},
 };
 
 /// Where a deployment may differ.
@@ -112,10 +112,7 @@ fn put_refusal(out: &mut Vec<u8>, Wording { verb, xid }: Wording, refusal: &Refu
         ),
         Refusal::Aborted(reason) => put(
             out,
-            format_args!(
-                "TransactionAborted: transaction {xid}: {}",
-                AbortSentence(reason)
-            ),
+            format_args!("TransactionAborted: transaction {xid}: {reason}"),
         ),
         Refusal::NotHere => put_exception(out, "this server is not the middleware"),
         _ if verb.refused().is_empty() => {

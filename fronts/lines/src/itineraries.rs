@@ -6,7 +6,7 @@ use turnstile_travel::{Done, ItineraryState, ItineraryView, Refusal, limits::HOL
 
 use crate::{
     Verb,
-    sentence::{AbortSentence, put, put_exception},
+    sentence::{put, put_exception},
 };
 
 /// Appends what was done for such a line.
@@ -57,7 +57,7 @@ impl fmt::Display for Why<'_> {
             Refusal::HoldTooLong { .. } => {
                 write!(f, "a hold lasts at most {HOLD_MS_MAX} milliseconds")
             }
-            Refusal::Aborted(reason) => AbortSentence(reason).fmt(f),
+            Refusal::Aborted(reason) => reason.fmt(f),
             other => f.write_str(other.code()),
         }
     }

@@ -35,15 +35,6 @@ macro_rules! typed_lines {
                 });
             });
         }
-
-        fn commands<const N: usize>(rows: [(&str, Command, Option<&str>); N]) {
-            for (line, command, key) in rows {
-                let key = key.map(|key| turnstile_types::Key::parse(key.as_bytes()).unwrap());
-                asked(line, |found| {
-                    assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
-                });
-            }
-        }
     };
 }
 

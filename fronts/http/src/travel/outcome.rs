@@ -1,10 +1,6 @@
 //! What travel's commands answer.
 
-use std::fmt::Write;
-
-use turnstile_travel::{
-    AbortReason, Bill, Command, CustomerId, Done, Item, Outcome, Refusal, Step, StockView,
-};
+use turnstile_travel::{Bill, Command, CustomerId, Done, Item, Outcome, Refusal, Step, StockView};
 use turnstile_types::Position;
 
 use crate::{
@@ -87,33 +83,9 @@ pub(super) fn tell_bill(customer: CustomerId, bill: Option<&Bill>) -> Result<Tol
 fn problem_of(refusal: &Refusal) -> Problem {
     let code = Code::from(refusal.clone());
     match refusal {
-        Refusal::Aborted(reason) => Problem::with(code, sentence(*reason)),
+        Refusal::Aborted(reason) => Problem::with(code, reason.to_string()),
         _ => Problem::from(code),
     }
-}
-
-/// Why a transaction was aborted.
-fn sentence(reason: AbortReason) -> String {
-    let mut text = String::new();
-    let put = match reason {
-        AbortReason::Asked => write!(text, "its client aborted it"),
-        AbortReason::Refused => write!(text, "the trip could not be booked"),
-        AbortReason::Expired => write!(text, "nothing was asked of it for too long"),
-        AbortReason::Deadlock { holder } => {
-            write!(text, "it waited in a circle, for transaction {holder} next")
-        }
-        AbortReason::LockTimeout { holder } => {
-            write!(text, "it waited too long for what transaction {holder} has")
-        }
-        AbortReason::DeskAway(desk) => write!(text, "the desk of {desk} did not answer in time"),
-        AbortReason::DeskLost(desk) => {
-            write!(text, "the desk of {desk} started anew, or had given it up")
-        }
-        AbortReason::Restarted => write!(text, "the coordinator started anew"),
-        AbortReason::Evicted => write!(text, "its connection was closed and room was needed"),
-    };
-    put.expect("a text takes what is written");
-    text
 }
 
 #[cfg(test)]

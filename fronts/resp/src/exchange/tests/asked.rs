@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use turnstile_exchange::{
     Command, Cursor, Order, OrderId, OrderRef, Query, SelfTrade, Side, TimeInForce,
 };
-use turnstile_types::Timestamp;
+use turnstile_types::{Key, Timestamp};
 
 use super::{account, client_id, decimal, symbol};
 use crate::{
@@ -15,6 +15,15 @@ use crate::{
 };
 
 typed_lines!(Exchange, |call, arguments| parse(call, arguments));
+
+fn commands<const N: usize>(rows: [(&str, Command, Option<&str>); N]) {
+    for (line, command, key) in rows {
+        let key = key.map(|key| Key::parse(key.as_bytes()).unwrap());
+        asked(line, |found| {
+            assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
+        });
+    }
+}
 
 fn order() -> Order {
     Order {

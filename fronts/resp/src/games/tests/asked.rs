@@ -3,6 +3,7 @@
 use turnstile_games::{
     Claim, Command, Deed, Game, MatchId, Measure, Opponent, Query, Rung, Verdict,
 };
+use turnstile_types::Key;
 
 use super::player;
 use crate::{
@@ -11,6 +12,15 @@ use crate::{
 };
 
 typed_lines!(Games, |call, arguments| parse(call, arguments));
+
+fn commands<const N: usize>(rows: [(&str, Command, Option<&str>); N]) {
+    for (line, command, key) in rows {
+        let key = key.map(|key| Key::parse(key.as_bytes()).unwrap());
+        asked(line, |found| {
+            assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
+        });
+    }
+}
 
 #[test]
 fn a_line_becomes_its_command() {

@@ -1,6 +1,7 @@
 //! What a line asks for, or the error it gets.
 
 use turnstile_travel::{Command, CustomerId, Desk, Query, Stage, Step, Trip, Xid};
+use turnstile_types::Key;
 
 use super::{ADA, item, locator};
 use crate::{
@@ -9,6 +10,15 @@ use crate::{
 };
 
 typed_lines!(Travel, |call, arguments| parse(call, arguments));
+
+fn commands<const N: usize>(rows: [(&str, Command, Option<&str>); N]) {
+    for (line, command, key) in rows {
+        let key = key.map(|key| Key::parse(key.as_bytes()).unwrap());
+        asked(line, |found| {
+            assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
+        });
+    }
+}
 
 fn trip(items: &[&str]) -> Trip {
     Trip::new(items.iter().map(|text| item(text)).collect()).unwrap()

@@ -320,7 +320,7 @@ fn whoever_waits_too_long_is_told_who_was_in_the_way() {
     assert_eq!(told["holder"], xid_of(&holder));
     assert_eq!(told["retryable"], true);
     let sentence = format!(
-        "it waited too long for what transaction {} has",
+        "it waited too long for a lock of transaction {}",
         xid_of(&holder)
     );
     assert_eq!(told["detail"], sentence);
