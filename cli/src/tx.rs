@@ -13,7 +13,7 @@ use crate::{address, resp, terminal};
 use shown::{details, summary};
 
 /// Transactions that are asked for at once: the longest page that a server gives.
-const PAGE: usize = 1_000;
+const PAGE: &str = "1000";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -111,20 +111,18 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
 fn list(arguments: &ListArguments) -> anyhow::Result<()> {
     let mut door = resp::connect_named(arguments.asking.resp)?;
     let state = arguments.state.as_ref().map(word);
-    let mut all = Vec::new();
+    let (mut all, mut cursor) = (Vec::new(), "0".to_owned());
     loop {
-        let after = all.last().map_or(0, xid_of);
-        let (after, count) = (after.to_string(), PAGE.to_string());
-        let mut fields = vec![("cursor", &*after), ("limit", &*count)];
+        let mut fields = vec![("cursor", &*cursor), ("limit", PAGE)];
         fields.extend(state.as_deref().map(|state| ("state", state)));
         let mut page = ask(&mut door, "travel.list_transactions", &fields)?;
         let Json::Array(listed) = page["transactions"].take() else {
             return Err(anyhow!("the server's answer has no list of transactions"));
         };
-        let is_last = listed.len() < PAGE;
         all.extend(listed);
-        if is_last {
-            break;
+        match page["next"].as_str() {
+            Some(next) => next.clone_into(&mut cursor),
+            None => break,
         }
     }
     if arguments.asking.json {
@@ -135,10 +133,6 @@ fn list(arguments: &ListArguments) -> anyhow::Result<()> {
         summary(&all).print()?;
     }
     Ok(())
-}
-
-fn xid_of(transaction: &Json) -> u64 {
-    transaction["xid"].as_u64().unwrap_or(u64::MAX)
 }
 
 fn show(arguments: &ShowArguments) -> anyhow::Result<()> {

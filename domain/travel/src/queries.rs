@@ -22,11 +22,17 @@ pub(crate) fn answer(travel: &Travel, query: &Query) -> Answer {
             after,
             stage,
             limit,
-        } => Answer::Transactions(transactions::open(travel, (after, limit), stage)),
+        } => {
+            let (transactions, next) = transactions::open(travel, (after, limit), stage);
+            Answer::Transactions { transactions, next }
+        }
         Query::Itinerary { locator } => Answer::Itinerary(travel.itinerary(locator)),
         Query::Items { desk, after, limit } => {
-            let items = travel.desks.at(desk).items_after(after);
-            Answer::Items(items.take(limit.min(limits::PAGE_MAX)).collect())
+            let mut after = travel.desks.at(desk).items_after(after);
+            let items: Vec<_> = after.by_ref().take(limit.min(limits::PAGE_MAX)).collect();
+            let has_more = after.next().is_some();
+            let next = items.last().filter(|_| has_more).map(|(item, _)| *item);
+            Answer::Items { items, next }
         }
         Query::Customer { customer } => {
             Answer::Customer(travel.desks.at(Desk::Customers).committed_bill(customer))

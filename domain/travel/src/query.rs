@@ -1,8 +1,6 @@
 //! The queries of travel and their answers.
 
-use turnstile_chassis::{
-    Field, Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Visitor, Words,
-};
+use turnstile_chassis::{Cursor, Field, Fields, Kind, Operations, PAGE, PAGE_MAX, Visitor, Words};
 use turnstile_types::Timestamp;
 
 use crate::{
@@ -11,23 +9,9 @@ use crate::{
 };
 
 /// The last transaction of the page before.
-struct AfterXid(Xid);
-
-impl Readable<'_> for AfterXid {
-    type Invalid = NotWhole;
-
-    fn read(text: &[u8]) -> Result<Self, NotWhole> {
-        Xid::read(text).map(Self)
-    }
-
-    fn kind() -> Kind {
-        Kind::Cursor
-    }
-}
-
-impl From<AfterXid> for Xid {
-    fn from(after: AfterXid) -> Self {
-        after.0
+impl From<Cursor> for Xid {
+    fn from(after: Cursor) -> Self {
+        Self(after.0)
     }
 }
 
@@ -49,7 +33,7 @@ pub enum Query {
     /// for whom it waits.
     #[word("list_transactions")]
     Transactions {
-        #[parameter(name = "cursor", read_as = AfterXid, default = Xid(0))]
+        #[parameter(name = "cursor", read_as = Cursor, default = Xid(0))]
         after: Xid,
         #[parameter(name = "state")]
         stage: Option<Stage>,
@@ -79,9 +63,18 @@ pub enum Query {
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub enum Answer {
     Transaction(#[field(flatten)] Option<TransactionView>),
-    Transactions(#[field(name = "transactions")] Vec<TransactionView>),
+    Transactions {
+        transactions: Vec<TransactionView>,
+        /// Where the next page begins; not set on the last.
+        next: Option<Cursor>,
+    },
     Itinerary(#[field(flatten)] Option<ItineraryView>),
-    Items(#[field(name = "items", with = stocks)] Vec<(Item, Stock)>),
+    Items {
+        #[field(with = stocks)]
+        items: Vec<(Item, Stock)>,
+        /// Where the next page begins; not set on the last.
+        next: Option<Item>,
+    },
     Customer(#[field(flatten)] Option<Bill>),
     Totals(#[field(flatten)] Totals),
 }

@@ -16,12 +16,12 @@ pub(crate) const ONE: u8 = 1;
 pub(crate) const DONE: u8 = b'd';
 
 /// Numbers with their colons, one after the other.
-struct Numbers<'a> {
+struct NumberScanner<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> NumberScanner<'a> {
     const fn new(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at }
     }
@@ -63,7 +63,7 @@ pub(crate) fn greeting(bytes: &[u8]) -> Read<Greeting> {
         Some(&ONE) => {}
         Some(&byte) => return Err(Refusal::NoGreeting { byte }),
     }
-    let mut numbers = Numbers::new(bytes, 1);
+    let mut numbers = NumberScanner::new(bytes, 1);
     let Some(own) = numbers.player()? else {
         return Ok(None);
     };
@@ -114,7 +114,7 @@ pub(crate) fn report(bytes: &[u8]) -> Read<Report> {
         Some(b':') => {}
         Some(&byte) => return Err(Refusal::NoDigit { byte }),
     }
-    let mut numbers = Numbers::new(bytes, 2);
+    let mut numbers = NumberScanner::new(bytes, 2);
     let Some(first) = numbers.player()? else {
         return Ok(None);
     };
@@ -133,7 +133,7 @@ pub(crate) fn report(bytes: &[u8]) -> Read<Report> {
 }
 
 pub(crate) fn triple(bytes: &[u8]) -> Read<Triple> {
-    let mut numbers = Numbers::new(bytes, 0);
+    let mut numbers = NumberScanner::new(bytes, 0);
     let mut counts = [0; 3];
     for count in &mut counts {
         match numbers.count()? {

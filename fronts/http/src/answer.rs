@@ -62,23 +62,6 @@ pub(crate) fn when_true(mark: &bool) -> Option<bool> {
     mark.then_some(true)
 }
 
-/// A page, and where the next begins.
-struct PageBody<'a, A> {
-    answer: &'a A,
-    next: Option<&'a str>,
-}
-
-impl<A: Fields> Serialize for PageBody<'_, A> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        put_fields(self.answer, &mut map)?;
-        if let Some(next) = self.next {
-            map.serialize_entry("next", next)?;
-        }
-        map.end()
-    }
-}
-
 /// What was done, and its receipt.
 struct WithReceipt<'a, D> {
     done: &'a D,
@@ -111,16 +94,6 @@ impl Told {
             next: text_field(answer, "next"),
             ..Self::of(200, &Object(answer))
         }
-    }
-
-    /// One page, where the answer does not say itself where the next begins.
-    pub(crate) fn page(answer: &impl Fields, next: Option<String>) -> Self {
-        let page = PageBody {
-            answer,
-            next: next.as_deref(),
-        };
-        let told = Self::of(200, &page);
-        Self { next, ..told }
     }
 
     pub(crate) fn done(done: &impl Fields, receipt: Receipt) -> Self {

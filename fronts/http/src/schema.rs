@@ -70,19 +70,6 @@ impl Schemas {
         self
     }
 
-    /// Adds to pages of this name where the next page begins.
-    pub(crate) fn paged(mut self, names: &[&str]) -> Self {
-        for name in names {
-            let page = self.schemas.get_mut(&format!("{}{name}", self.name));
-            let page = page.expect("the page has a schema");
-            let next = ObjectBuilder::new()
-                .schema_type(Type::String)
-                .description(Some("Where the next page begins; not set on the last."));
-            page.properties.insert("next".to_owned(), next.into());
-        }
-        self
-    }
-
     pub(crate) fn event<E: Fields>(mut self) -> Self {
         self.add("Event", "One thing that happened.", E::describe());
         self

@@ -2,14 +2,14 @@
 //!
 //! An item is one word everywhere: `flight-12`, `car-montreal`, `room-new york`.
 
-mod answer;
 mod outcome;
 
-use turnstile_travel::{Answer, Command, Done, Outcome, Query, Travel};
+use turnstile_travel::{Answer, Command, Done, Outcome, Query, Refusal, Travel};
 use turnstile_types::Position;
 
 use crate::{
     answer::Told,
+    code::Code,
     operation::{OperationRoute, delete, get, post},
     problem::Problem,
     schema::Schemas,
@@ -61,7 +61,6 @@ pub(crate) fn schemas(schemas: Schemas) -> Schemas {
         .answers::<Answer>()
         .without(&["Customer", "Itinerary", "Transaction"])
         .shown::<turnstile_travel::ItineraryView>()
-        .paged(&["Items", "Transactions"])
         .event::<turnstile_travel::Event>()
 }
 
@@ -85,7 +84,14 @@ impl Served for Travel {
     }
 
     fn tell_answer(query: &Query, answer: &Answer) -> Result<Told, Problem> {
-        answer::tell(query, answer)
+        match (query, answer) {
+            (Query::Customer { customer }, Answer::Customer(bill)) => {
+                outcome::tell_bill(*customer, bill.as_ref())
+            }
+            (_, Answer::Itinerary(None)) => Err(Code::from(Refusal::NoSuchItinerary).into()),
+            (_, Answer::Transaction(None)) => Err(Code::from(Refusal::UnknownTransaction).into()),
+            (_, answer) => Ok(Told::answer(answer)),
+        }
     }
 
     fn done(outcome: &Outcome) -> Option<&Done> {

@@ -89,14 +89,14 @@ impl Visitor for FindWithin {
 /// The fields that show a whole number from 0.
 #[must_use]
 pub fn numbers(fields: &impl Fields) -> Vec<(&'static str, u64)> {
-    let mut found = Numbers(Vec::new());
+    let mut found = NumberFields(Vec::new());
     fields.visit(&mut found);
     found.0
 }
 
-struct Numbers(Vec<(&'static str, u64)>);
+struct NumberFields(Vec<(&'static str, u64)>);
 
-impl Visitor for Numbers {
+impl Visitor for NumberFields {
     fn field(&mut self, name: &'static str, value: &impl Value) {
         let value = serde_json::to_value(Shown(value)).ok();
         let number = value.and_then(|value| value.as_u64());

@@ -10,7 +10,7 @@ use turnstile_types::{Machine, Principal};
 use super::client::{Client, Server};
 
 /// An empty listing of transactions in RESP2.
-const NONE_LISTED: &str = "*2|$12|transactions|*0|";
+const NONE_LISTED: &str = "*4|$12|transactions|*0|$4|next|$-1|";
 
 impl Client {
     /// Sends a command whose answer does not come, and returns when the server has taken it: it
@@ -90,7 +90,7 @@ fn a_lock_is_waited_for_no_longer_than_is_allowed() {
     client.does("TRAVEL.START\nTRAVEL.ADD-ITEM 1 flight-7 5 100\nTRAVEL.START");
     client.exchange(
         "TRAVEL.QUERY-ITEM 2 flight-7\nTRAVEL.LIST-TRANSACTIONS STATE waiting\n",
-        "*4|:0|$7|aborted|$12|lock_timeout|:1|*2|$12|transactions|*0|",
+        "*4|:0|$7|aborted|$12|lock_timeout|:1|*4|$12|transactions|*0|$4|next|$-1|",
     );
     server.stop();
 }
@@ -240,7 +240,7 @@ fn an_operator_sees_and_resolves_what_is_in_doubt_and_followers_hear_who_did() {
              $4|desk|$7|flights|$8|prepared|:1|$4|held|:1|$5|locks|{locks}$5|wants|$-1|"
         )
     };
-    let listed = format!("*2|$12|transactions|*1|{}", shown("*0|"));
+    let listed = format!("*4|$12|transactions|*1|{}$4|next|$-1|", shown("*0|"));
     client.exchange("TRAVEL.LIST-TRANSACTIONS STATE in-doubt\n", &listed);
     client.exchange(
         "TRAVEL.LIST-TRANSACTIONS STATE prepared LIMIT 7\n",
@@ -263,7 +263,8 @@ fn an_operator_sees_and_resolves_what_is_in_doubt_and_followers_hear_who_did() {
     );
     client.exchange(
         "TRAVEL.LIST-TRANSACTIONS\nTRAVEL.LIST-ITEMS flights\n",
-        "*2|$12|transactions|*0|*2|$5|items|*1|*8|$4|item|$8|flight-7|$4|free|:5|$8|reserved|:0|$5|price|:100|",
+        "*4|$12|transactions|*0|$4|next|$-1|*4|$5|items|*1|*8|$4|item|$8|flight-7|$4|free|:5|\
+         $8|reserved|:0|$5|price|:100|$4|next|$-1|",
     );
     client.exchange(
         "TRAVEL.GET-TRANSACTION 1\n",

@@ -70,7 +70,7 @@ fn redis_cli_sells_a_journey_and_shows_who_waits() {
     let [second, third, fourth, fifth] = [1, 2, 3, 4].map(|more| first + more);
     let expected = format!(
         "1\n1\n{first}\n1\n{second}\n1\n42\n{third}\n1\n{fourth}\n1\nAB6X5T\n40\n\n{fifth}\n\
-         0\nsold_out\ncar-new york\ntransactions\n\nxid\n2\nstate\ncommitted\n"
+         0\nsold_out\ncar-new york\ntransactions\n\nnext\n\nxid\n2\nstate\ncommitted\n"
     );
     assert!(answers.starts_with(&expected), "{answers}");
     let again = "TRAVEL.BOOK 42 \"car-New York\" KEY journey\n";

@@ -2,6 +2,8 @@
 
 use std::ops::Bound;
 
+use turnstile_chassis::Cursor;
+
 use crate::{
     AbortReason, BranchView, Desk, Desks, Stage, TransactionState, TransactionView, Travel, Xid,
     coordinator::{End, Phase, Transaction},
@@ -25,7 +27,7 @@ pub(super) fn open(
     travel: &Travel,
     (after, limit): (Xid, usize),
     stage: Option<Stage>,
-) -> Vec<TransactionView> {
+) -> (Vec<TransactionView>, Option<Cursor>) {
     let limit = limit.min(limits::PAGE_MAX);
     let range = (Bound::Excluded(after), Bound::Unbounded);
     let is_wanted =
@@ -35,21 +37,25 @@ pub(super) fn open(
         if matches!(stage, None | Some(Stage::Active)) {
             let open = open.range(range);
             let views = open.map(|(&xid, transaction)| at_coordinator(xid, transaction));
-            views.filter(is_wanted).take(limit).collect()
+            views.filter(is_wanted).take(limit + 1).collect()
         } else {
             let restless = travel.coordinator.restless.range(range);
             let views = restless.filter_map(|&xid| Some(at_coordinator(xid, open.get(&xid)?)));
-            views.filter(is_wanted).take(limit).collect()
+            views.filter(is_wanted).take(limit + 1).collect()
         }
     } else {
         let views = xids_at_desks(travel, after).filter_map(|xid| at_desks(travel, xid));
-        views.filter(is_wanted).take(limit).collect()
+        views.filter(is_wanted).take(limit + 1).collect()
     };
+    let has_more = views.len() > limit;
+    views.truncate(limit);
+    let last = views.last().filter(|_| has_more);
+    let next = last.map(|last| Cursor(last.xid.0));
     for view in &mut views {
         view.before.clear();
         view.branches = branches(travel, view.xid, 0);
     }
-    views
+    (views, next)
 }
 
 /// Everything that is open at some desk here, after this one, in order.
@@ -246,19 +252,21 @@ mod tests {
         assert_eq!(one(&travel, Xid(9)), Some(waiter.clone()));
         assert_eq!(one(&travel, Xid(5)), Some(reader));
         let xids = |after, limit, stage| {
-            let page = open(&travel, (Xid(after), limit), stage);
-            page.iter().map(|view| view.xid.0).collect::<Vec<_>>()
+            let (page, next) = open(&travel, (Xid(after), limit), stage);
+            let page: Vec<u64> = page.iter().map(|view| view.xid.0).collect();
+            (page, next.map(|Cursor(xid)| xid))
         };
-        assert_eq!(xids(0, 10, None), [3, 5, 9]);
-        assert_eq!(xids(3, 1, None), [5]);
-        assert_eq!(xids(0, 10, Some(Stage::Active)), [3, 5]);
+        assert_eq!(xids(0, 10, None), (vec![3, 5, 9], None));
+        assert_eq!(xids(3, 1, None), (vec![5], Some(5)));
+        assert_eq!(xids(3, 2, None), (vec![5, 9], None));
+        assert_eq!(xids(0, 10, Some(Stage::Active)), (vec![3, 5], None));
         let mut brief = waiter;
         brief.before.clear();
         for branch in &mut brief.branches {
             branch.locks.clear();
         }
         let page = open(&travel, (Xid(5), 10), Some(Stage::Waiting));
-        assert_eq!(page, [brief]);
+        assert_eq!(page, (vec![brief], None));
     }
 
     #[test]
@@ -278,6 +286,6 @@ mod tests {
         assert!(flights.resolve(Xid(3), false, &mut Vec::new()));
         let state = one(&travel, Xid(3)).map(|view| view.state);
         assert_eq!(state, Some(TransactionState::Aborted(AbortReason::Asked)));
-        assert_eq!(open(&travel, (Xid(0), 10), None), []);
+        assert_eq!(open(&travel, (Xid(0), 10), None), (Vec::new(), None));
     }
 }

@@ -105,7 +105,9 @@ fn listed(office: &Office, stage: Stage) -> Vec<u64> {
     };
     let principal = Principal::local();
     match office.travel.query(Timestamp(0), &principal, &transactions) {
-        Answer::Transactions(views) => views.iter().map(|view| view.xid.0).collect(),
+        Answer::Transactions { transactions, .. } => {
+            transactions.iter().map(|view| view.xid.0).collect()
+        }
         other => panic!("another answer: {other:?}"),
     }
 }

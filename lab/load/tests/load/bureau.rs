@@ -199,7 +199,11 @@ impl Clerk for State {
         };
         let Request::Command { command, key } = parse(verb, arguments).unwrap() else {
             // Nobody ever waits.
-            put_answer(reply, &Answer::Transactions(Vec::new()));
+            let none = Answer::Transactions {
+                transactions: Vec::new(),
+                next: None,
+            };
+            put_answer(reply, &none);
             return Some(());
         };
         let key = key.map(|key| format!("{key:?}"));

@@ -285,7 +285,7 @@ fn stocks(data: &Path, desk: Desk) -> Vec<Stock> {
     let (after, limit) = (None, 100);
     let query = Query::Items { desk, after, limit };
     match backend.query::<Travel>(Timestamp(0), &Principal::local(), &query) {
-        Answer::Items(items) => items.into_iter().map(|(_, stock)| stock).collect(),
+        Answer::Items { items, .. } => items.into_iter().map(|(_, stock)| stock).collect(),
         other => panic!("another answer: {other:?}"),
     }
 }

@@ -212,7 +212,9 @@ impl World {
             .travel
             .query(Timestamp(self.now), &Principal::local(), &query)
         {
-            Answer::Transactions(views) => views.iter().map(|view| view.xid).collect(),
+            Answer::Transactions { transactions, .. } => {
+                transactions.iter().map(|view| view.xid).collect()
+            }
             other => panic!("another answer: {other:?}"),
         }
     }
@@ -434,7 +436,10 @@ impl World {
         };
         assert_eq!(
             self.ask_coordinator(&all),
-            Answer::Transactions(Vec::new()),
+            Answer::Transactions {
+                transactions: Vec::new(),
+                next: None
+            },
             "seed {seed}"
         );
         for node in &self.nodes {

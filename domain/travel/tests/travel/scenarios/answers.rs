@@ -171,9 +171,9 @@ pub(super) fn answer(answer: &Answer) -> String {
     let lines: Vec<String> = match answer {
         Answer::Transaction(None) | Answer::Itinerary(None) => vec!["unknown".to_owned()],
         Answer::Transaction(Some(view)) => vec![transaction(view)],
-        Answer::Transactions(views) => views.iter().map(transaction).collect(),
+        Answer::Transactions { transactions, .. } => transactions.iter().map(transaction).collect(),
         Answer::Itinerary(Some(view)) => vec![itinerary(view)],
-        Answer::Items(items) => {
+        Answer::Items { items, .. } => {
             let line = |(item, found): &(_, Stock)| format!("{item}: {}", stock(Some(*found)));
             items.iter().map(line).collect()
         }

@@ -1,5 +1,6 @@
 //! Outcomes and answers, byte by byte.
 
+use turnstile_chassis::Cursor;
 use turnstile_travel::{
     AbortReason, Answer, Bill, BillLine, BranchView, CustomerId, Desk, Desks, Done, ItineraryState,
     ItineraryView, LockMode, Outcome, Refusal, Resource, Stock, Totals, TransactionState,
@@ -303,9 +304,10 @@ fn a_transaction_shows_what_it_holds_and_for_whom_it_waits() {
          $5|wants|M2|$4|what|$8|flight-7|$4|mode|$9|exclusive|"
     );
     answers(&Answer::Transaction(Some(view.clone())), &waiting);
+    let (transactions, next) = (vec![view.clone(), view.clone()], Some(Cursor(9)));
     answers(
-        &Answer::Transactions(vec![view.clone(), view.clone()]),
-        &format!("M1|$12|transactions|*2|{waiting}{waiting}"),
+        &Answer::Transactions { transactions, next },
+        &format!("M2|$12|transactions|*2|{waiting}{waiting}$4|next|$1|9|"),
     );
     let gone = TransactionView {
         state: TransactionState::Aborted(AbortReason::Deadlock { holder: Xid(3) }),
@@ -382,8 +384,12 @@ fn what_there_is_reads_as_fields_and_values() {
         price: 100,
     };
     answers(
-        &Answer::Items(vec![(item("room-rome"), stock)]),
-        "M1|$5|items|*1|M4|$4|item|$9|room-rome|$4|free|:3|$8|reserved|:2|$5|price|:100|",
+        &Answer::Items {
+            items: vec![(item("room-rome"), stock)],
+            next: Some(item("room-rome")),
+        },
+        "M2|$5|items|*1|M4|$4|item|$9|room-rome|$4|free|:3|$8|reserved|:2|$5|price|:100|\
+         $4|next|$9|room-rome|",
     );
 }
 
