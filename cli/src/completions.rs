@@ -1,9 +1,9 @@
 //! `turnstile completions`: a completion script on standard output.
 
-use std::io;
-
 use clap::{Args, Command};
 use clap_complete::Shell;
+
+use crate::terminal;
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
@@ -15,6 +15,6 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, mut command: Command) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "turnstile", &mut script);
-    io::Write::write_all(&mut io::stdout().lock(), &script)?;
+    terminal::write(&script)?;
     Ok(())
 }

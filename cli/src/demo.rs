@@ -23,12 +23,12 @@ use crate::{
     child::{Doors, Server},
     exit::Coded,
     lab, resp, rooms,
-    season::{self, Booking, Played, hotel_csv, published},
+    season::{self, Booking, SeasonPlayed, hotel_csv, published},
     terminal::{self, Table},
-    travel::{self, network::Network, sample},
+    travel::{self, network::FlightNetwork, sample},
     verify,
 };
-use crash::Crash;
+use crash::CrashDemo;
 use traders::Traders;
 use travellers::Travellers;
 
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     terminal::note("3/11 a rush for one room");
     let rush = rush_for_one_room(&server, &amounts, &mut table)?;
     terminal::note("4/11 load, and kill -9 in the middle of it");
-    let crash = Crash::cause(server, amounts.crash_after)?;
+    let crash = CrashDemo::cause(server, amounts.crash_after)?;
     terminal::note("5/11 the same directory again: is everything there that was acknowledged?");
     let restarted = Instant::now();
     let server = Server::start(Some(directory.path()), Doors::RespAndXml)?;
@@ -195,7 +195,7 @@ fn routes(arguments: &Arguments) -> anyhow::Result<Option<travel::Reading>> {
 }
 
 /// Where one travels: on these routes, or on those of the sample.
-fn network(routes: Option<travel::Reading>, table: &mut Table) -> Network {
+fn network(routes: Option<travel::Reading>, table: &mut Table) -> FlightNetwork {
     let Some(reading) = routes else {
         return sample::network();
     };
@@ -203,7 +203,7 @@ fn network(routes: Option<travel::Reading>, table: &mut Table) -> Network {
     reading.network
 }
 
-fn play(server: &Server, bookings: &[Booking], table: &mut Table) -> anyhow::Result<Played> {
+fn play(server: &Server, bookings: &[Booking], table: &mut Table) -> anyhow::Result<SeasonPlayed> {
     let mut door = resp::connect(server.resp())?;
     let played = season::play(&mut door, bookings, season::FILL_PERCENT)?;
     rooms::tabulate(&played, table);
@@ -245,9 +245,9 @@ fn rush_for_one_room(
 /// Looks for everything that was acknowledged before the crash, and for anything too much.
 fn check(
     server: &Server,
-    played: &Played,
+    played: &SeasonPlayed,
     rush: &rush::Report,
-    crash: &Crash,
+    crash: &CrashDemo,
     table: &mut Table,
 ) -> anyhow::Result<()> {
     let mut door = resp::connect(server.resp())?;

@@ -13,7 +13,7 @@ pub(crate) const DISK: u8 = 74;
 pub(crate) const DOUBTFUL: u8 = 95;
 pub(crate) const VIOLATION: u8 = 97;
 pub(crate) const INVALID: u8 = 98;
-const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 
 /// An error that has an exit code of its own.
 #[derive(Debug)]

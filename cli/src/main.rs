@@ -37,8 +37,17 @@ use arguments::{Arguments, Command, ConfigCommand};
 use config::{Config, Layers};
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
+    let arguments = Arguments::parse();
+    let judges = matches!(
+        arguments.command,
+        Command::Verify(_) | Command::Lab(_) | Command::Demo(_)
+    );
+    match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
+        // Nobody reads on. A judgement that was not told is no good one.
+        Err(error) if terminal::is_reader_gone(&error) => {
+            ExitCode::from(if judges { exit::FAILED } else { 0 })
+        }
         Err(error) => {
             terminal::note(format_args!("error: {}", exit::message(&error)));
             ExitCode::from(exit::code(&error))

@@ -9,7 +9,7 @@ use turnstile_stats::units::Count;
 
 use crate::{
     address, resp,
-    season::{self, Played, hotel_csv},
+    season::{self, SeasonPlayed, hotel_csv},
     terminal::{self, Table},
 };
 
@@ -73,7 +73,7 @@ fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
 }
 
 /// The rows about what became of a season.
-pub(crate) fn tabulate(played: &Played, table: &mut Table) {
+pub(crate) fn tabulate(played: &SeasonPlayed, table: &mut Table) {
     table.row("rooms", Count(u64::from(played.rooms)));
     table.row("booked", Count(played.booked));
     by_reason(table, "  refused", &played.refused);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use turnstile_rooms::IdNumber;
 use turnstile_types::{Night, Stay};
 
-pub(crate) use replay::{Played, Standing, play};
+pub(crate) use replay::{SeasonPlayed, Standing, play};
 
 /// The share of the peak demand for which rooms are made, in percent, when nobody says: on the
 /// public data set about one booking in forty is then refused.
@@ -52,20 +52,20 @@ impl Booking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Step {
     day: Night,
-    deed: Deed,
+    deed: SeasonDeed,
     /// The booking's number in the season.
     pub(crate) booking: usize,
 }
 
 /// On one day bookings come before cancellations: a guest may do both on the same day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Deed {
+pub(crate) enum SeasonDeed {
     Book,
     Cancel,
 }
 
 impl Step {
-    pub(crate) const fn deed(&self) -> Deed {
+    pub(crate) const fn deed(&self) -> SeasonDeed {
         self.deed
     }
 }
@@ -76,12 +76,12 @@ pub(crate) fn steps(season: &[Booking]) -> Vec<Step> {
     for (booking, plan) in season.iter().enumerate() {
         steps.push(Step {
             day: plan.made,
-            deed: Deed::Book,
+            deed: SeasonDeed::Book,
             booking,
         });
         steps.extend(plan.cancelled.map(|day| Step {
             day,
-            deed: Deed::Cancel,
+            deed: SeasonDeed::Cancel,
             booking,
         }));
     }
@@ -143,16 +143,16 @@ mod tests {
             booking(1, 50, 2, 3, Some(20)),
             booking(2, 50, 2, 9, None),
         ];
-        let order: Vec<(Deed, usize)> = steps(&season)
+        let order: Vec<(SeasonDeed, usize)> = steps(&season)
             .iter()
             .map(|step| (step.deed, step.booking))
             .collect();
         let expected = [
-            (Deed::Book, 1),
-            (Deed::Book, 0),
-            (Deed::Book, 2),
-            (Deed::Cancel, 0),
-            (Deed::Cancel, 1),
+            (SeasonDeed::Book, 1),
+            (SeasonDeed::Book, 0),
+            (SeasonDeed::Book, 2),
+            (SeasonDeed::Cancel, 0),
+            (SeasonDeed::Cancel, 1),
         ];
         assert_eq!(order, expected);
     }

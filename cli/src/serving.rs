@@ -33,7 +33,7 @@ impl Opened {
     /// Takes the directory and opens the doors. From here on SIGTERM and SIGINT stop the server: a
     /// recovery at once, a service gracefully. SIGHUP has the configuration read again.
     pub(crate) fn start(config: &Config, reading: Reading) -> anyhow::Result<Self> {
-        let signals = Signals::catch()?;
+        let signals = ProcessSignals::catch()?;
         descriptors::allow(&config.server.limits);
         let settings = config.settings()?;
         let data = settings.data.clone();
@@ -150,14 +150,14 @@ fn note_recovery(found: &Recovery) {
 }
 
 /// The signals that are heeded, caught from now on.
-struct Signals {
+struct ProcessSignals {
     runtime: tokio::runtime::Runtime,
     terminate: Signal,
     interrupt: Signal,
     hang_up: Signal,
 }
 
-impl Signals {
+impl ProcessSignals {
     fn catch() -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -12,14 +12,45 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// How many plain lines a long task prints when nobody watches a bar.
 const PLAIN_STEPS: u64 = 10;
 
+/// Whoever read standard output has gone, as `head` goes when it has its lines.
+#[derive(Debug)]
+struct ReaderGone;
+
+impl fmt::Display for ReaderGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the reader of standard output has gone")
+    }
+}
+
+impl std::error::Error for ReaderGone {}
+
 /// Prints one line of the result.
 ///
 /// # Errors
 /// Standard output is closed.
 pub(crate) fn line(text: impl fmt::Display) -> io::Result<()> {
+    write(format!("{text}\n").as_bytes())
+}
+
+/// Writes to standard output.
+///
+/// # Errors
+/// Standard output is closed.
+pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => io::Error::new(io::ErrorKind::BrokenPipe, ReaderGone),
+        _ => error,
+    })
+}
+
+/// Whether an error says only that the reader of standard output has gone.
+pub(crate) fn is_reader_gone(error: &anyhow::Error) -> bool {
+    let error = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    error.is_some_and(|cause| cause.is::<ReaderGone>())
 }
 
 /// Prints one line about the way. It is lost when standard error is closed: then nobody reads it.

@@ -18,7 +18,7 @@ use crate::{
     address, lines,
     terminal::{self, Table},
 };
-use network::Network;
+use network::FlightNetwork;
 pub(crate) use open_flights::Reading;
 
 #[derive(Debug, Subcommand)]
@@ -28,11 +28,11 @@ pub(crate) enum Command {
     /// Each route becomes a flight, and each destination airport a location with cars and rooms;
     /// docs/travel-load.md lists the rules for seats and prices. Existing items are not changed, so
     /// an import can be repeated or continued.
-    Import(ImportArguments),
+    Import(TravelImportArguments),
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct ImportArguments {
+pub(crate) struct TravelImportArguments {
     #[command(flatten)]
     files: Files,
     /// Travel address of the server
@@ -96,7 +96,7 @@ pub(crate) fn tabulate_reading(reading: &Reading, table: &mut Table) {
 }
 
 /// The rows about what is to be sold.
-pub(crate) fn tabulate(network: &Network, table: &mut Table) {
+pub(crate) fn tabulate(network: &FlightNetwork, table: &mut Table) {
     let length = |length: usize| Count(u64::try_from(length).expect("a count fits 64 bits"));
     let sum = |counts: &mut dyn Iterator<Item = u32>| Count(counts.map(u64::from).sum());
     let (flights, places) = (&network.flights, &network.places);

@@ -10,9 +10,9 @@ use turnstile_travel::{Desk, PerDesk};
 
 use crate::registry::{CountedWords, Registered, SERVICES};
 
-pub use self::durations::{DOORS, DURATION_BOUNDS_NS, Durations, Histogram};
+pub use self::durations::{DOORS, DURATION_BOUNDS_NS, DoorName, DurationHistogram, Durations};
 
-pub(crate) use self::durations::{DoorName, ServedRequests, Stopwatch, TimedRequests};
+pub(crate) use self::durations::{ServedRequests, Stopwatch, TimedRequests};
 
 /// A number that one thread writes and any may read.
 #[derive(Debug, Default)]
@@ -121,7 +121,7 @@ impl MachineCounters {
     }
 }
 
-/// A request that was answered by an error.
+/// A request that was answered by an error, by its place among [`ERRORS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
     /// Not understood, or an argument is wrong.
@@ -165,17 +165,7 @@ pub const COMMIT_BOUNDS_NS: [u64; 8] = [
 /// The counters of one server.
 #[derive(Debug)]
 pub struct Counters {
-    pub resp: DoorCounters,
-    pub http: DoorCounters,
-    pub xml: DoorCounters,
-    /// The door of travel.
-    pub lines: DoorCounters,
-    /// The connections to other processes of travel, whoever dialed.
-    pub desk: DoorCounters,
-    /// The door of players on the ancestor's wire.
-    pub arena: DoorCounters,
-    /// The door of arenas, and the connection to distant scores.
-    pub scores: DoorCounters,
+    doors: [DoorCounters; DOORS.len()],
     /// Lines to other processes, by their desks.
     pub lines_of_desks: PerDesk<LineCounters>,
     /// The services, in the order of their list.
@@ -221,13 +211,7 @@ pub struct Counters {
 impl Default for Counters {
     fn default() -> Self {
         Self {
-            resp: DoorCounters::default(),
-            http: DoorCounters::default(),
-            xml: DoorCounters::default(),
-            lines: DoorCounters::default(),
-            desk: DoorCounters::default(),
-            arena: DoorCounters::default(),
-            scores: DoorCounters::default(),
+            doors: Default::default(),
             lines_of_desks: PerDesk::default(),
             services: SERVICES.each_ref().map(MachineCounters::of),
             durations: Durations::default(),
@@ -254,16 +238,9 @@ impl Default for Counters {
 
 impl Counters {
     /// The counters of a door.
-    pub(crate) const fn of(&self, door: DoorName) -> &DoorCounters {
-        match door {
-            DoorName::Resp => &self.resp,
-            DoorName::Http => &self.http,
-            DoorName::Xml => &self.xml,
-            DoorName::Lines => &self.lines,
-            DoorName::Desk => &self.desk,
-            DoorName::Arena => &self.arena,
-            DoorName::Scores => &self.scores,
-        }
+    #[must_use]
+    pub const fn of(&self, door: DoorName) -> &DoorCounters {
+        &self.doors[door as usize]
     }
 
     /// The counters of the service with this name.
@@ -300,16 +277,7 @@ impl Counters {
 
     /// The counters of all doors, by the names of these.
     pub(crate) fn doors(&self) -> impl Iterator<Item = (&'static str, &DoorCounters)> {
-        let all = [
-            DoorName::Resp,
-            DoorName::Http,
-            DoorName::Xml,
-            DoorName::Lines,
-            DoorName::Desk,
-            DoorName::Arena,
-            DoorName::Scores,
-        ];
-        DOORS.into_iter().zip(all.map(|door| self.of(door)))
+        DOORS.into_iter().zip(&self.doors)
     }
 
     /// Counts an outcome that was told, be it late.
@@ -326,15 +294,7 @@ impl Counters {
     }
 
     pub(crate) fn error(&self, code: ErrorCode) {
-        self.errors.count(match code {
-            ErrorCode::Invalid => 0,
-            ErrorCode::Protocol => 1,
-            ErrorCode::Busy => 2,
-            ErrorCode::ReadOnly => 3,
-            ErrorCode::KeyReused => 4,
-            ErrorCode::Backend => 5,
-            ErrorCode::RequestTimeout => 6,
-        });
+        self.errors.count(code as usize);
     }
 
     pub(crate) fn commit(&self, records: u64, ns: u64) {

@@ -32,8 +32,8 @@ pub use self::core::{
     shares::ShareFull,
 };
 pub use counters::{
-    COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, DoorCounters, Durations,
-    ErrorCode, Histogram, LineCounters, MachineCounters, Tally,
+    COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, DoorCounters, DoorName,
+    DurationHistogram, Durations, ErrorCode, LineCounters, MachineCounters, Tally,
 };
 pub use doors::{
     http::{InvalidOrigin, Origin},

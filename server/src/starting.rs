@@ -27,7 +27,7 @@ use crate::{
         loading::Loading,
         remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
         signals::Signals,
-        turn::{Arrival, Arrivals, FastLoop, GATE, LISTENERS},
+        turn::{FastLoop, GATE, LISTENERS, RecoveredState, RecoveryLine},
     },
     counters::Counters,
     doors::{
@@ -114,7 +114,7 @@ impl Starting {
                 bell.wake();
             }
         };
-        let arrivals = Arrivals {
+        let arrivals = RecoveryLine {
             arrives,
             started: told,
         };
@@ -316,7 +316,7 @@ fn arrival(
     (mut backend, found): (Embedded, Recovery),
     ways: DatabaseWays,
     begun: &SyncSender<Vec<JoinHandle<()>>>,
-) -> Result<Arrival, StartError> {
+) -> Result<RecoveredState, StartError> {
     if let Some(travel) = settings.travel {
         let configured = backend.configure_travel(travel);
         configured.map_err(StartError::Unsound)?;
@@ -340,7 +340,7 @@ fn arrival(
         tracing::debug!("the server was stopped before its databases were there");
     }
     let directory = settings.data.as_deref();
-    Ok(Arrival {
+    Ok(RecoveredState {
         recovered: RecoveredEngine {
             backend,
             id_key,

@@ -28,12 +28,12 @@ pub(crate) struct Layers {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Setting {
     text: String,
-    origin: Origin,
+    origin: ValueOrigin,
 }
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
+enum ValueOrigin {
     Default,
     File { path: PathBuf, line: usize },
     Environment(String),
@@ -45,7 +45,7 @@ impl Layers {
         let defaults = OPTIONS.iter().map(|option| {
             option.default.map(|text| Setting {
                 text: text.to_owned(),
-                origin: Origin::Default,
+                origin: ValueOrigin::Default,
             })
         });
         Self {
@@ -63,7 +63,7 @@ impl Layers {
             };
             if let Some(text) = std::env::var_os(name) {
                 let text = text.to_string_lossy().into_owned();
-                layers.put(option, text, Origin::Environment(name.to_owned()));
+                layers.put(option, text, ValueOrigin::Environment(name.to_owned()));
             }
         }
         layers.given(&log.0)
@@ -73,7 +73,7 @@ impl Layers {
     pub(crate) fn of_dev(mut self) -> Self {
         for option in OPTIONS {
             if let Some(text) = option.dev {
-                self.put(option, text.to_owned(), Origin::Default);
+                self.put(option, text.to_owned(), ValueOrigin::Default);
             }
         }
         self
@@ -83,7 +83,7 @@ impl Layers {
     /// The file cannot be read, or holds something unknown.
     pub(crate) fn file(mut self, path: &Path) -> Result<Self, Coded> {
         for entry in file::read(path)? {
-            let origin = Origin::File {
+            let origin = ValueOrigin::File {
                 path: path.to_owned(),
                 line: entry.line,
             };
@@ -107,7 +107,7 @@ impl Layers {
             if name.starts_with(PREFIX) {
                 own.push((name, text));
             } else if let Some(option) = OPTIONS.iter().find(|option| is_foreign(option, &name)) {
-                self.put(option, text, Origin::Environment(name));
+                self.put(option, text, ValueOrigin::Environment(name));
             }
         }
         own.sort();
@@ -119,7 +119,7 @@ impl Layers {
                     "unknown variable `{name}` in the environment{advice}"
                 )));
             };
-            self.put(option, text, Origin::Environment(name));
+            self.put(option, text, ValueOrigin::Environment(name));
         }
         Ok(self)
     }
@@ -130,12 +130,12 @@ impl Layers {
 
     fn given(mut self, flags: &[(&'static Declaration, String)]) -> Self {
         for (option, text) in flags {
-            self.put(option, text.clone(), Origin::Flag(option.flag));
+            self.put(option, text.clone(), ValueOrigin::Flag(option.flag));
         }
         self
     }
 
-    fn put(&mut self, option: &Declaration, text: String, origin: Origin) {
+    fn put(&mut self, option: &Declaration, text: String, origin: ValueOrigin) {
         let mut places = OPTIONS.iter().zip(&mut self.settings);
         let place = places.find(|(other, _)| other.path == option.path);
         let (_, setting) = place.expect("an option is in the table");
@@ -230,7 +230,7 @@ impl fmt::Display for Layers {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => write!(f, "default"),

@@ -37,7 +37,7 @@ const NIGHTS: u32 = 365;
 
 /// What the clients of a server that was killed know.
 #[derive(Debug, Default)]
-pub(super) struct Crash {
+pub(super) struct CrashDemo {
     pub(super) acknowledged: Vec<Standing>,
     /// Sent, and not answered.
     under_way: Vec<Wish>,
@@ -46,7 +46,7 @@ pub(super) struct Crash {
 
 /// What became of the requests that were under way.
 #[derive(Debug, Default)]
-pub(super) struct Settled {
+pub(super) struct SettledBookings {
     /// Had been booked before the crash, without anybody being told.
     kept: usize,
     /// Were booked only now.
@@ -61,7 +61,7 @@ struct Wish {
     number: u32,
 }
 
-impl Crash {
+impl CrashDemo {
     /// Puts load on the server, and kills it after so many acknowledged bookings.
     pub(super) fn cause(server: Server, after: u64) -> anyhow::Result<Self> {
         let (count, counted) = mpsc::sync_channel(COUNTED_MAX);
@@ -106,8 +106,8 @@ impl Crash {
     }
 
     /// Asks everything that was under way again, with the same keys.
-    pub(super) fn settle(&self, door: &mut Connection) -> anyhow::Result<Settled> {
-        let mut settled = Settled::default();
+    pub(super) fn settle(&self, door: &mut Connection) -> anyhow::Result<SettledBookings> {
+        let mut settled = SettledBookings::default();
         for wish in &self.under_way {
             wish.send(door);
         }
@@ -127,7 +127,7 @@ impl Crash {
     }
 }
 
-impl Settled {
+impl SettledBookings {
     /// Bookings beside those that were acknowledged before the crash.
     pub(super) const fn booked(&self) -> usize {
         self.kept + self.booked_now

@@ -20,7 +20,7 @@ use crate::{
     terminal::Table,
     travel::{
         self,
-        network::{Flight, Network, Ware},
+        network::{FlightNetwork, NetworkFlight, Ware},
         stocking,
     },
 };
@@ -47,7 +47,7 @@ impl Travellers {
     /// it.
     pub(super) fn lose(
         server: Server,
-        network: &Network,
+        network: &FlightNetwork,
         amounts: &Amounts,
         seed: u64,
         table: &mut Table,
@@ -171,12 +171,12 @@ fn customers(door: &mut Connection) -> anyhow::Result<Vec<CustomerId>> {
 }
 
 /// Journeys all over the network: there, with a car and a room, and back where a flight goes back.
-fn stock(network: &Network, customers: Vec<CustomerId>) -> Stock {
-    let mut flights: HashMap<(Location, Location), &Flight> = HashMap::new();
+fn stock(network: &FlightNetwork, customers: Vec<CustomerId>) -> Stock {
+    let mut flights: HashMap<(Location, Location), &NetworkFlight> = HashMap::new();
     for flight in &network.flights {
         flights.entry((flight.from, flight.to)).or_insert(flight);
     }
-    let mut shelf = Shelf::default();
+    let mut shelf = StockShelf::default();
     let step = network.flights.len().div_ceil(JOURNEYS).max(1);
     let mut journeys = Vec::new();
     for out in network.flights.iter().step_by(step) {
@@ -196,12 +196,12 @@ fn stock(network: &Network, customers: Vec<CustomerId>) -> Stock {
 
 /// What is sold, each item once.
 #[derive(Default)]
-struct Shelf {
+struct StockShelf {
     offers: Vec<Offer>,
     numbers: HashMap<Item, u16>,
 }
 
-impl Shelf {
+impl StockShelf {
     /// The number of an offer, which is made when it is asked for first.
     fn offer(&mut self, ware: Ware) -> u16 {
         let next = u16::try_from(self.offers.len()).expect("some hundred journeys");

@@ -8,7 +8,7 @@ use turnstile_travel::Xid;
 use crate::{
     lines,
     travel::{
-        network::{Flight, Network},
+        network::{FlightNetwork, NetworkFlight},
         sample, stocking,
     },
 };
@@ -41,8 +41,8 @@ pub(super) fn open(door: SocketAddr) -> anyhow::Result<Option<Xid>> {
 /// A line that a newcomer can paste: it buys a journey in the next transaction.
 pub(super) fn line_to_paste(door: SocketAddr, last: Xid) -> String {
     let (ip, port) = (door.ip(), door.port());
-    let Network { flights, .. } = sample::network();
-    let Flight { number, to, .. } = flights[0];
+    let FlightNetwork { flights, .. } = sample::network();
+    let NetworkFlight { number, to, .. } = flights[0];
     let xid = last.0 + 1;
     let lines = format!(
         "Start\\nBundle,{xid},{YOURS},{number},{to},yes,yes\\nQueryCustomer,{xid},{YOURS}\\n\

@@ -22,7 +22,7 @@ const OWNER: Owner = Owner(0);
 
 /// The book of one symbol, and what happened to it so far.
 #[derive(Debug, Default)]
-pub(crate) struct Market {
+pub(crate) struct ReplayedMarket {
     pub(crate) orders: Orders,
     pub(crate) book: Book,
     slots: HashMap<u64, Slot>,
@@ -80,7 +80,7 @@ pub(crate) struct Applied {
     pub(crate) odd: Option<Odd>,
 }
 
-impl Market {
+impl ReplayedMarket {
     /// Begins with what rested before the first message.
     pub(crate) fn open(&mut self, levels: &[Level]) {
         for level in levels {
@@ -317,8 +317,8 @@ mod tests {
     const BUYS: [Rested; 3] = [(1, 1000, 100), (2, 1000, 50), (3, 990, 70)];
     const SELLS: [Rested; 1] = [(4, 1010, 30)];
 
-    fn market() -> Market {
-        let mut market = Market::default();
+    fn market() -> ReplayedMarket {
+        let mut market = ReplayedMarket::default();
         let buys = BUYS.map(|rested| (rested, Side::Buy));
         let sells = SELLS.map(|rested| (rested, Side::Sell));
         for ((order, price, size), side) in buys.into_iter().chain(sells) {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     /// What rests on both sides, in the order in which it would trade.
-    fn book(market: &Market) -> [Vec<Rested>; 2] {
+    fn book(market: &ReplayedMarket) -> [Vec<Rested>; 2] {
         market.book.check(&market.orders).unwrap();
         assert_eq!(usize::try_from(market.orders.len()), Ok(market.slots.len()));
         [Side::Buy, Side::Sell].map(|side| {

@@ -6,7 +6,7 @@ use turnstile_book::{Depth, Side};
 
 use super::{
     lobster::{Message, Price},
-    market::{Market, Trade},
+    market::{ReplayedMarket, Trade},
 };
 
 /// The price that stands for a level that is not there, in LOBSTER's orderbook files: positive
@@ -31,7 +31,7 @@ pub(crate) fn put_trade(out: &mut impl Write, time: &str, trade: &Trade) -> io::
 pub(crate) fn put_top(
     out: &mut impl Write,
     message: &Message<'_>,
-    market: &Market,
+    market: &ReplayedMarket,
 ) -> io::Result<()> {
     write!(out, "top {}", message.time)?;
     for (word, side) in [("bid", Side::Buy), ("ask", Side::Sell)] {
@@ -46,7 +46,11 @@ pub(crate) fn put_top(
 }
 
 /// Writes a row of an orderbook file: ask price, ask size, bid price, bid size, level by level.
-pub(crate) fn put_levels(out: &mut impl Write, levels: u16, market: &Market) -> io::Result<()> {
+pub(crate) fn put_levels(
+    out: &mut impl Write,
+    levels: u16,
+    market: &ReplayedMarket,
+) -> io::Result<()> {
     let mut asks = market.book.levels(&market.orders, Side::Sell);
     let mut bids = market.book.levels(&market.orders, Side::Buy);
     for level in 0..levels {

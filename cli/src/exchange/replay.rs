@@ -16,7 +16,7 @@ use turnstile_stats::{
 
 use super::{
     lobster::{Level, Message},
-    market::{Market, Odd, Tally},
+    market::{Odd, ReplayedMarket, Tally},
     page,
 };
 use crate::terminal::{self, Table};
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn replay(arguments: &Arguments, out: &mut impl Write) -> anyhow::Result<Tally> {
     let shown = || arguments.file.display().to_string();
     let mut file = BufReader::new(File::open(&arguments.file).with_context(shown)?);
-    let mut market = Market::default();
+    let mut market = ReplayedMarket::default();
     let mut told = Told::default();
     let mut opening = arguments.book.as_deref().map(opening).transpose()?;
     let mut bytes = Vec::new();

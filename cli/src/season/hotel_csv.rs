@@ -54,7 +54,7 @@ pub(crate) enum Reason {
     Utf8,
 }
 
-type BadRow = rows::BadRow<Reason>;
+type HotelRowError = rows::BadRow<Reason>;
 
 /// Reads a file. Bad rows are told on standard error as `file:line:column:` and counted.
 ///
@@ -118,15 +118,15 @@ impl Columns {
         })
     }
 
-    fn booking(&self, row: &StringRecord, line: u64) -> Result<Booking, BadRow> {
+    fn booking(&self, row: &StringRecord, line: u64) -> Result<Booking, HotelRowError> {
         let property = match &row[self.hotel] {
             "City Hotel" => "city",
             "Resort Hotel" => "resort",
-            _ => return Err(BadRow::at(row, self.hotel, Reason::Hotel)),
+            _ => return Err(HotelRowError::at(row, self.hotel, Reason::Hotel)),
         };
         let room_type = match row[self.room_type].as_bytes() {
             &[letter @ b'A'..=b'Z'] => char::from(letter),
-            _ => return Err(BadRow::at(row, self.room_type, Reason::RoomType)),
+            _ => return Err(HotelRowError::at(row, self.room_type, Reason::RoomType)),
         };
         let arrival = self.arrival(row)?;
         let lead = number(row, self.lead_time)?;
@@ -134,7 +134,7 @@ impl Columns {
             .days()
             .checked_sub(lead)
             .map(Night::from_days)
-            .ok_or_else(|| BadRow::at(row, self.lead_time, Reason::Date))?;
+            .ok_or_else(|| HotelRowError::at(row, self.lead_time, Reason::Date))?;
         let nights =
             number(row, self.weekend_nights)?.saturating_add(number(row, self.week_nights)?);
         let cancelled = self.cancelled(row, made)?;
@@ -149,48 +149,48 @@ impl Columns {
         })
     }
 
-    fn arrival(&self, row: &StringRecord) -> Result<Night, BadRow> {
+    fn arrival(&self, row: &StringRecord) -> Result<Night, HotelRowError> {
         let month = MONTHS
             .iter()
             .position(|month| *month == &row[self.month])
-            .ok_or_else(|| BadRow::at(row, self.month, Reason::Date))?
+            .ok_or_else(|| HotelRowError::at(row, self.month, Reason::Date))?
             + 1;
         let year = number(row, self.year)?;
         let day = number(row, self.day)?;
         Night::parse(format!("{year:04}-{month:02}-{day:02}").as_bytes())
-            .map_err(|_invalid| BadRow::at(row, self.day, Reason::Date))
+            .map_err(|_invalid| HotelRowError::at(row, self.day, Reason::Date))
     }
 
-    fn stay(&self, row: &StringRecord, arrival: Night, nights: u16) -> Result<Stay, BadRow> {
+    fn stay(&self, row: &StringRecord, arrival: Night, nights: u16) -> Result<Stay, HotelRowError> {
         let departure = arrival
             .checked_add(nights)
-            .ok_or_else(|| BadRow::at(row, self.week_nights, Reason::TooLong))?;
+            .ok_or_else(|| HotelRowError::at(row, self.week_nights, Reason::TooLong))?;
         Stay::new(arrival, departure).map_err(|invalid| {
             let reason = match invalid {
                 InvalidStay::Empty => Reason::ZeroNights,
                 InvalidStay::TooLong(_) => Reason::TooLong,
             };
-            BadRow::at(row, self.week_nights, reason)
+            HotelRowError::at(row, self.week_nights, reason)
         })
     }
 
     /// The day of the cancellation, if there was one.
-    fn cancelled(&self, row: &StringRecord, made: Night) -> Result<Option<Night>, BadRow> {
+    fn cancelled(&self, row: &StringRecord, made: Night) -> Result<Option<Night>, HotelRowError> {
         match &row[self.is_canceled] {
             "0" => Ok(None),
             "1" => date(&row[self.status_date])
                 .filter(|day| *day >= made)
                 .map(Some)
-                .ok_or_else(|| BadRow::at(row, self.status_date, Reason::StatusDate)),
-            _ => Err(BadRow::at(row, self.is_canceled, Reason::Flag)),
+                .ok_or_else(|| HotelRowError::at(row, self.status_date, Reason::StatusDate)),
+            _ => Err(HotelRowError::at(row, self.is_canceled, Reason::Flag)),
         }
     }
 }
 
-fn number(row: &StringRecord, column: usize) -> Result<u16, BadRow> {
+fn number(row: &StringRecord, column: usize) -> Result<u16, HotelRowError> {
     row[column]
         .parse()
-        .map_err(|_invalid| BadRow::at(row, column, Reason::Number))
+        .map_err(|_invalid| HotelRowError::at(row, column, Reason::Number))
 }
 
 /// A date as the files have them: `7/1/2015` (month first) in some, `2015-07-01` in others.

@@ -8,7 +8,7 @@ use std::{
 use anyhow::anyhow;
 use turnstile_client::Connection;
 
-use super::{Booking, Deed, Step, rooms, steps};
+use super::{Booking, SeasonDeed, Step, rooms, steps};
 use crate::{
     resp::{self, Answer, Outcome},
     terminal::Progress,
@@ -20,7 +20,7 @@ const WINDOW: usize = 256;
 
 /// What came of a season.
 #[derive(Debug, Default)]
-pub(crate) struct Played {
+pub(crate) struct SeasonPlayed {
     pub(crate) rooms: u32,
     pub(crate) booked: u64,
     pub(crate) cancelled: u64,
@@ -59,19 +59,19 @@ pub(crate) fn play(
     door: &mut Connection,
     season: &[Booking],
     fill_percent: u32,
-) -> anyhow::Result<Played> {
+) -> anyhow::Result<SeasonPlayed> {
     let begun = std::time::Instant::now();
     let rooms = make_rooms(door, season, fill_percent)?;
     let steps = steps(season);
     let total = u64::try_from(steps.len()).expect("a season fits 64 bits");
-    let mut replay = Replay {
+    let mut replay = SeasonReplay {
         door,
         season,
         asked: VecDeque::with_capacity(WINDOW),
         bookings: vec![Fate::Unknown; season.len()],
-        played: Played {
+        played: SeasonPlayed {
             rooms,
-            ..Played::default()
+            ..SeasonPlayed::default()
         },
         progress: Progress::new("replaying", total),
     };
@@ -138,20 +138,20 @@ enum Fate {
 
 /// A season on its way. Requests go out in order and are answered in order; `asked` holds those
 /// that are not answered yet.
-struct Replay<'a> {
+struct SeasonReplay<'a> {
     door: &'a mut Connection,
     season: &'a [Booking],
     asked: VecDeque<Step>,
     bookings: Vec<Fate>,
-    played: Played,
+    played: SeasonPlayed,
     progress: Progress,
 }
 
-impl Replay<'_> {
+impl SeasonReplay<'_> {
     fn take(&mut self, step: Step) -> anyhow::Result<()> {
         match step.deed() {
-            Deed::Book => self.book(step),
-            Deed::Cancel => self.cancel(step)?,
+            SeasonDeed::Book => self.book(step),
+            SeasonDeed::Cancel => self.cancel(step)?,
         }
         if self.asked.len() >= WINDOW {
             // Half of the window at a time, so that answers come and requests go in batches.
@@ -218,7 +218,7 @@ impl Replay<'_> {
         self.progress.step();
         let fate = &mut self.bookings[step.booking];
         match (step.deed(), outcome) {
-            (Deed::Book, Outcome::Done(words)) => {
+            (SeasonDeed::Book, Outcome::Done(words)) => {
                 let [reference, room, ..] = words.as_slice() else {
                     return Err(anyhow!("a booking without reference and room: {words:?}"));
                 };
@@ -228,11 +228,11 @@ impl Replay<'_> {
                     room: room.clone(),
                 };
             }
-            (Deed::Book, Outcome::Refused(code)) => {
+            (SeasonDeed::Book, Outcome::Refused(code)) => {
                 *self.played.refused.entry(code).or_default() += 1;
                 *fate = Fate::Refused;
             }
-            (Deed::Cancel, Outcome::Done(_)) => {
+            (SeasonDeed::Cancel, Outcome::Done(_)) => {
                 self.played.cancelled += 1;
                 if let Fate::Booked { reference, .. } = fate {
                     *fate = Fate::Cancelled {
@@ -240,7 +240,7 @@ impl Replay<'_> {
                     };
                 }
             }
-            (Deed::Cancel, Outcome::Refused(code)) => {
+            (SeasonDeed::Cancel, Outcome::Refused(code)) => {
                 *self.played.cancellations_refused.entry(code).or_default() += 1;
             }
         }

@@ -31,7 +31,7 @@ pub(crate) struct Point {
 
 /// A flight between two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Flight {
+pub(crate) struct NetworkFlight {
     pub(crate) number: i32,
     pub(crate) from: Location,
     pub(crate) to: Location,
@@ -51,8 +51,8 @@ pub(crate) struct Place {
 
 /// Everything that is to be sold.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Network {
-    pub(crate) flights: Vec<Flight>,
+pub(crate) struct FlightNetwork {
+    pub(crate) flights: Vec<NetworkFlight>,
     /// Each once, in alphabetical order.
     pub(crate) places: Vec<Place>,
 }
@@ -81,16 +81,16 @@ impl Point {
     }
 }
 
-impl Flight {
+impl NetworkFlight {
     /// The price of a seat over a distance.
     pub(crate) const fn price(kilometers: u32) -> u32 {
         SEAT_PRICE + kilometers / KILOMETERS_A_DOLLAR
     }
 }
 
-impl Network {
+impl FlightNetwork {
     /// A network of these flights; where they arrive there are cars and rooms.
-    pub(crate) fn of(flights: Vec<Flight>) -> Self {
+    pub(crate) fn of(flights: Vec<NetworkFlight>) -> Self {
         let mut arriving: BTreeMap<Location, (u32, u32)> = BTreeMap::new();
         for flight in &flights {
             let (count, seats) = arriving.entry(flight.to).or_default();
@@ -120,7 +120,7 @@ impl Network {
 
     /// All of it, flights first.
     pub(crate) fn wares(&self) -> Vec<Ware> {
-        let flights = self.flights.iter().map(Flight::ware);
+        let flights = self.flights.iter().map(NetworkFlight::ware);
         let places = self
             .places
             .iter()
@@ -129,7 +129,7 @@ impl Network {
     }
 }
 
-impl Flight {
+impl NetworkFlight {
     pub(crate) const fn ware(&self) -> Ware {
         Ware {
             item: Item::Flight(self.number),
@@ -186,12 +186,15 @@ mod tests {
         ] {
             assert_eq!(from.kilometers(to), expected, "{from:?} {to:?}");
         }
-        assert_eq!([0, 9, 10, 5_524].map(Flight::price), [50, 50, 51, 602]);
+        assert_eq!(
+            [0, 9, 10, 5_524].map(NetworkFlight::price),
+            [50, 50, 51, 602]
+        );
     }
 
     #[test]
     fn places_have_cars_and_rooms_for_those_who_arrive() {
-        let flight = |number, from: &str, to: &str, seats| Flight {
+        let flight = |number, from: &str, to: &str, seats| NetworkFlight {
             number,
             from: location(from),
             to: location(to),
@@ -200,7 +203,7 @@ mod tests {
         };
         let mut flights = vec![flight(1, "yul", "cdg", 9), flight(2, "cdg", "yul", 9)];
         flights.extend((3..42).map(|number| flight(number, "yul", "cdg", 100)));
-        let network = Network::of(flights);
+        let network = FlightNetwork::of(flights);
         let cdg = Place {
             location: location("cdg"),
             cars: 391,

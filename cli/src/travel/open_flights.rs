@@ -17,7 +17,7 @@ use turnstile_travel::Location;
 
 use super::{
     aircraft,
-    network::{Flight, Network, Point},
+    network::{FlightNetwork, NetworkFlight, Point},
 };
 use crate::rows::{self, BadRow};
 
@@ -49,7 +49,7 @@ mod route {
 /// Both files, read.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    pub(crate) network: Network,
+    pub(crate) network: FlightNetwork,
     /// Rows of each file, and those that were left out, by reason.
     pub(crate) airports: u64,
     pub(crate) airports_left_out: BTreeMap<Reason, u64>,
@@ -98,7 +98,7 @@ pub(super) fn read(routes: &Path, airports: &Path) -> anyhow::Result<Reading> {
         Ok(flight)
     })?;
     Ok(Reading {
-        network: Network::of(routes.good),
+        network: FlightNetwork::of(routes.good),
         airports: airports.count,
         airports_left_out: airports.left_out,
         routes: routes.count,
@@ -196,7 +196,11 @@ impl<'a> Atlas<'a> {
     }
 
     /// The flight of a route, and whether its aircraft is known.
-    fn flight(&self, row: &StringRecord, line: u64) -> Result<(Flight, bool), BadRow<Reason>> {
+    fn flight(
+        &self,
+        row: &StringRecord,
+        line: u64,
+    ) -> Result<(NetworkFlight, bool), BadRow<Reason>> {
         check_length(row, route::COUNT)?;
         match &row[route::CODESHARE] {
             "" => {}
@@ -212,12 +216,12 @@ impl<'a> Atlas<'a> {
         let number = i32::try_from(line)
             .ok()
             .and_then(|line| line.checked_add(FIRST_NUMBER));
-        let flight = Flight {
+        let flight = NetworkFlight {
             number: number.expect("a file has less than two billion lines"),
             from: from.location,
             to: to.location,
             seats,
-            price: Flight::price(from.point.kilometers(to.point)),
+            price: NetworkFlight::price(from.point.kilometers(to.point)),
         };
         Ok((flight, is_known))
     }

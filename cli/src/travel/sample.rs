@@ -2,7 +2,7 @@
 
 use turnstile_travel::Location;
 
-use super::network::{Flight, Network, Point};
+use super::network::{FlightNetwork, NetworkFlight, Point};
 
 /// The cities, and where their airports are, in hundredths of degrees north and east. An import
 /// names locations by codes, and does not find these.
@@ -27,7 +27,7 @@ const SEATS: [(u32, u32); 3] = [(1_500, 150), (6_000, 245), (u32::MAX, 360)];
 /// The flights are numbered from 1001, in the order of the table.
 const FIRST_NUMBER: i32 = 1_001;
 
-pub(crate) fn network() -> Network {
+pub(crate) fn network() -> FlightNetwork {
     let mut flights = Vec::new();
     let mut number = FIRST_NUMBER;
     for from in AIRPORTS {
@@ -36,17 +36,17 @@ pub(crate) fn network() -> Network {
             let mut ranges = SEATS.iter();
             let range = ranges.find(|(range, _)| kilometers <= *range);
             let (_, seats) = range.expect("the last range has no end");
-            flights.push(Flight {
+            flights.push(NetworkFlight {
                 number,
                 from: location(from),
                 to: location(to),
                 seats: *seats,
-                price: Flight::price(kilometers),
+                price: NetworkFlight::price(kilometers),
             });
             number += 1;
         }
     }
-    Network::of(flights)
+    FlightNetwork::of(flights)
 }
 
 fn location((city, ..): (&str, i16, i16)) -> Location {

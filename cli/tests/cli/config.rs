@@ -57,6 +57,20 @@ fn each_layer_covers_the_one_below_it() {
     assert_eq!(durability(&mut command), expected("\"os\"", origin));
 }
 
+/// `turnstile config print | head -1` ended with "error: Broken pipe (os error 32)".
+#[test]
+fn a_reader_who_has_gone_ends_the_output_silently() {
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let output = turnstile()
+        .args(["config", "print"])
+        .stdout(writer)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
 #[test]
 fn rust_log_counts_less_than_our_own_variable_and_more_than_the_file() {
     let (_directory, path) = file("[log]\nlevel = \"warn\"\n");

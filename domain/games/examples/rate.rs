@@ -11,14 +11,14 @@ use turnstile_types::{Context, Machine, Position, Principal, Timestamp, apply_pa
 
 const ROUNDS: u32 = 100;
 
-struct Hall {
+struct RatedArena {
     games: Games,
     position: u64,
     principal: Principal,
     bytes: Vec<u8>,
 }
 
-impl Hall {
+impl RatedArena {
     fn new() -> Self {
         Self {
             games: Games::empty(),
@@ -96,7 +96,7 @@ fn main() {
         .map(|number| PlayerId::parse(name(number).as_bytes()).expect("digits are a name"))
         .collect();
 
-    let mut hall = Hall::new();
+    let mut hall = RatedArena::new();
     hall.play(Game::TicTacToe, &pairs(&players, 0), &[1, 2, 3, 4, 5, 6, 7]);
     let begun = Instant::now();
     for round in 0..ROUNDS {
@@ -112,13 +112,13 @@ fn main() {
         begun,
     );
 
-    let mut hall = Hall::new();
+    let mut hall = RatedArena::new();
     let choices: Vec<u8> = (0..60).map(|ply| ply / 15 * 30 + ply % 15 + 1).collect();
     let begun = Instant::now();
     hall.play(Game::Gomoku, &pairs(&players, 0), &choices);
     tell("a move of gomoku", u64::from(count / 2) * 60, begun);
 
-    let mut hall = Hall::new();
+    let mut hall = RatedArena::new();
     let begun = Instant::now();
     for round in 0..ROUNDS {
         for players in pairs(&players, round) {

@@ -6,7 +6,7 @@ use turnstile_types::{Position, Timestamp};
 use crate::preparation::{self, PrepareError};
 use crate::recovery::OpenError;
 use crate::sabotage::Sabotage;
-use crate::segment::{FIRST_OFFSET, Label};
+use crate::segment::{FIRST_OFFSET, SegmentLabel};
 use crate::{Disk, DiskFile};
 
 /// The first segment of such a journal. One with the number 1 would have to begin with the first
@@ -57,7 +57,7 @@ impl<D: Disk> Founding<D> {
         last: Position,
         time: Timestamp,
     ) -> Result<(), OpenError> {
-        let label = Label {
+        let label = SegmentLabel {
             journal: self.journal,
             number: FIRST_SEGMENT,
             bytes: segment_bytes,

@@ -13,7 +13,7 @@ use crate::preparation::{Next, PrepareError, Preparer};
 use crate::recovery::{self, OpenError, Report};
 use crate::replay::{self, ReplayError};
 use crate::sabotage::Sabotage;
-use crate::segment::{FIRST_OFFSET, Label, Segment, to_u32, to_usize};
+use crate::segment::{FIRST_OFFSET, Segment, SegmentLabel, to_u32, to_usize};
 use crate::{Chores, Disk, DiskFile, SEGMENT_BYTES_MIN};
 
 /// How a journal is kept.
@@ -195,7 +195,7 @@ impl<D: Disk> Journal<D> {
         if !matches!(self.next, Next::Failed) {
             return;
         }
-        let label = Label {
+        let label = SegmentLabel {
             journal: self.id(),
             number: self.current.label.number + 1,
             bytes: self.options.segment_bytes,
@@ -225,7 +225,7 @@ impl<D: Disk> Journal<D> {
     }
 
     /// Whether a group with `body_bytes` fits at `offset` of a segment, with a seal behind it.
-    fn fits(body_bytes: usize, offset: u32, label: &Label) -> bool {
+    fn fits(body_bytes: usize, offset: u32, label: &SegmentLabel) -> bool {
         to_usize(offset) + HEADER_BYTES + body_bytes + HEADER_BYTES <= to_usize(label.bytes)
     }
 

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::sabotage::Sabotage;
-use crate::segment::{self, Label, Segment, UNFINISHED};
+use crate::segment::{self, Segment, SegmentLabel, UNFINISHED};
 use crate::{Chores, Disk, DiskFile};
 
 /// Why there is no next segment.
@@ -26,7 +26,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// Creates a segment: whole, synced, and only then under its name.
 pub(crate) fn prepare<D: Disk>(
     disk: &D,
-    label: Label,
+    label: SegmentLabel,
     sabotage: Sabotage,
 ) -> Result<Segment<D::File>, PrepareError> {
     let name = segment::name(label.number);
@@ -78,12 +78,12 @@ type Outcome<F> = Result<Segment<F>, PrepareError>;
 pub(crate) struct Preparer<D: Disk> {
     disk: D,
     sabotage: Sabotage,
-    worker: Option<Worker<D::File>>,
+    worker: Option<SegmentWorker<D::File>>,
 }
 
 #[derive(Debug)]
-struct Worker<F> {
-    orders: SyncSender<Label>,
+struct SegmentWorker<F> {
+    orders: SyncSender<SegmentLabel>,
     done: Receiver<Outcome<F>>,
     thread: JoinHandle<()>,
 }
@@ -92,7 +92,7 @@ impl<D: Disk> Preparer<D> {
     pub(crate) fn start(disk: D, how: Chores, sabotage: Sabotage) -> io::Result<Self> {
         let worker = match how {
             Chores::Inline => None,
-            Chores::Background => Some(Worker::start(disk.clone(), sabotage)?),
+            Chores::Background => Some(SegmentWorker::start(disk.clone(), sabotage)?),
         };
         Ok(Self {
             disk,
@@ -102,7 +102,7 @@ impl<D: Disk> Preparer<D> {
     }
 
     /// Begins to prepare; with a thread the answer comes later.
-    pub(crate) fn order(&self, label: Label) -> Result<Next<D::File>, PrepareError> {
+    pub(crate) fn order(&self, label: SegmentLabel) -> Result<Next<D::File>, PrepareError> {
         match &self.worker {
             None => prepare(&self.disk, label, self.sabotage).map(Next::Ready),
             Some(worker) => match worker.orders.send(label) {
@@ -129,7 +129,7 @@ impl<D: Disk> Preparer<D> {
         }
     }
 
-    fn thread(&self) -> &Worker<D::File> {
+    fn thread(&self) -> &SegmentWorker<D::File> {
         self.worker.as_ref().expect("only a thread's order is open")
     }
 }
@@ -140,10 +140,10 @@ fn thread_ended() -> PrepareError {
     ))
 }
 
-impl<F: DiskFile> Worker<F> {
+impl<F: DiskFile> SegmentWorker<F> {
     fn start<D: Disk<File = F>>(disk: D, sabotage: Sabotage) -> io::Result<Self> {
         // One order at a time is open, so neither channel ever makes anyone wait.
-        let (orders, inbox) = sync_channel::<Label>(1);
+        let (orders, inbox) = sync_channel::<SegmentLabel>(1);
         let (outbox, done) = sync_channel(1);
         let thread = thread::Builder::new()
             .name("segments".to_owned())

@@ -18,7 +18,7 @@ use self::tail::{Tail, spot, survey, zero};
 use crate::mark::{self, Mark, MarkError};
 use crate::preparation::{self, PrepareError, sync_directory};
 use crate::sabotage::Sabotage;
-use crate::segment::{self, Label, Segment, UNFINISHED, Window};
+use crate::segment::{self, Segment, SegmentLabel, UNFINISHED, Window};
 use crate::{Disk, DiskFile, snapshot};
 
 /// What recovery found and did.
@@ -282,7 +282,7 @@ fn create_first<D: Disk>(
     bytes: u32,
     sabotage: Sabotage,
 ) -> Result<Segment<D::File>, OpenError> {
-    let label = Label {
+    let label = SegmentLabel {
         journal: disk.random().map_err(OpenError::Io)?,
         number: 1,
         bytes,

@@ -47,7 +47,7 @@ pub fn is_segment(name: &str) -> bool {
 
 /// What a segment's header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Label {
+pub(crate) struct SegmentLabel {
     pub(crate) journal: u64,
     pub(crate) number: u32,
     /// The file's length.
@@ -65,7 +65,7 @@ pub(crate) enum LabelError {
     Misplaced,
 }
 
-impl Label {
+impl SegmentLabel {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(SEGMENT_HEADER_BYTES);
         out.extend_from_slice(&MAGIC);
@@ -104,7 +104,7 @@ impl Label {
 /// An open segment file whose label was checked.
 #[derive(Debug)]
 pub(crate) struct Segment<F> {
-    pub(crate) label: Label,
+    pub(crate) label: SegmentLabel,
     /// Shared with the thread that carries groups to it.
     pub(crate) file: Arc<F>,
 }
@@ -118,7 +118,7 @@ impl<F: DiskFile> Segment<F> {
             return Err(LabelError::Misplaced);
         }
         read_twice(&file, &mut head, 0).map_err(LabelError::Io)?;
-        let label = Label::decode(&head)?;
+        let label = SegmentLabel::decode(&head)?;
         if label.number != number || u64::from(label.bytes) != size {
             return Err(LabelError::Misplaced);
         }

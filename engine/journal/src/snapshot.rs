@@ -145,7 +145,7 @@ fn read<D: Disk>(
         return Err(Rotten::Header);
     }
     read_twice(&file, &mut header, 0).map_err(Rotten::Io)?;
-    let header = Header::decode(&header)?;
+    let header = SnapshotHeader::decode(&header)?;
     let is_ours = header.title.journal == journal && header.title.position == position;
     if !is_ours || header_bytes.checked_add(header.state_bytes) != Some(size) {
         return Err(Rotten::Foreign);
@@ -167,13 +167,13 @@ fn read<D: Disk>(
     Ok(header.title)
 }
 
-struct Header {
+struct SnapshotHeader {
     title: Title,
     state_bytes: u64,
     state_checksum: u32,
 }
 
-impl Header {
+impl SnapshotHeader {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(HEADER_BYTES);
         out.extend_from_slice(&MAGIC);
@@ -277,7 +277,7 @@ impl<D: Disk> Draft<D> {
     fn publish(&mut self, hash: u128) -> io::Result<()> {
         self.flush();
         let file = std::mem::replace(&mut self.file, Err(io::ErrorKind::NotFound.into()))?;
-        let header = Header {
+        let header = SnapshotHeader {
             title: Title {
                 journal: self.journal,
                 position: self.position,

@@ -61,14 +61,14 @@ pub(crate) struct Keys {
     refused_bytes_max: u64,
     /// The address of each key's latest entry.
     table: Places,
-    shares: HashTable<Share>,
+    shares: HashTable<KeyShare>,
     /// Where the entries lie of commands that wait for their final answers, by their positions.
     pending: BTreeMap<Position, u64>,
 }
 
 /// What a principal has in the ring of what was done.
 #[derive(Clone, Copy, Debug)]
-struct Share {
+struct KeyShare {
     principal: Principal,
     bytes: u64,
 }
@@ -265,18 +265,18 @@ impl Keys {
     }
 
     fn held_by(&self, principal: &Principal) -> u64 {
-        let is_it = |share: &Share| share.principal == *principal;
+        let is_it = |share: &KeyShare| share.principal == *principal;
         let share = self.shares.find(hash_of_principal(principal), is_it);
         share.map_or(0, |share| share.bytes)
     }
 
-    fn share_of(&mut self, principal: &Principal) -> &mut Share {
+    fn share_of(&mut self, principal: &Principal) -> &mut KeyShare {
         let found = self.shares.entry(
             hash_of_principal(principal),
             |share| share.principal == *principal,
             |share| hash_of_principal(&share.principal),
         );
-        let none = Share {
+        let none = KeyShare {
             principal: *principal,
             bytes: 0,
         };
@@ -284,7 +284,7 @@ impl Keys {
     }
 
     fn give_back(&mut self, principal: &Principal, bytes: u64) {
-        let is_it = |share: &Share| share.principal == *principal;
+        let is_it = |share: &KeyShare| share.principal == *principal;
         let hash = hash_of_principal(principal);
         let mut share = self
             .shares

@@ -36,7 +36,7 @@ pub struct ClockStatus {
 }
 
 /// A metric: its name, its kind, its help, and where its value is read.
-type Metric = (
+type ClockMetric = (
     &'static str,
     &'static str,
     &'static str,
@@ -44,7 +44,7 @@ type Metric = (
 );
 
 /// What `/metrics` shows of it.
-pub(crate) const METRICS: [Metric; 2] = [
+pub(crate) const METRICS: [ClockMetric; 2] = [
     (
         "clock_jumps_total",
         "counter",

@@ -52,7 +52,7 @@ pub(crate) enum Step {
 
 /// A group on its way to the disk.
 #[derive(Debug, Default)]
-struct Journey {
+struct GroupJourney {
     records: u64,
     /// How long the loop worked on it.
     work: Duration,
@@ -100,7 +100,7 @@ pub(crate) struct Engine {
     handed_over: u64,
     /// Groups that the sequencer had sent ahead by then.
     sent_ahead: u64,
-    journey: Journey,
+    journey: GroupJourney,
     /// Nothing where no thread carries groups.
     pace: Option<Pace>,
     /// When the open group's first answers left without it.
@@ -130,7 +130,7 @@ impl Engine {
             id_key: backend.id_key().clone(),
             handed_over: backend.sequencer().state().position().0,
             sent_ahead: 0,
-            journey: Journey::default(),
+            journey: GroupJourney::default(),
             pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
             soft_since: None,
             since: Instant::now(),

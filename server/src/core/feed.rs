@@ -117,7 +117,7 @@ pub(crate) enum Reading<E> {
 
 /// Where a reader begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Start {
+pub(crate) enum FeedStart {
     At(Place),
     /// The feed does not go on where it left off: what it wants is gone, or was never told. This event
     /// is the first that it gets.
@@ -267,11 +267,11 @@ impl<M: Machine> Feed<M> {
     }
 
     /// The place after the event `last`.
-    pub(crate) fn after(&self, last: EventId) -> Start {
+    pub(crate) fn after(&self, last: EventId) -> FeedStart {
         let mut ring = self.lock();
         ring.forget_before(self.dropped.load(Ordering::Relaxed));
         if last < ring.lost {
-            return Start::Elsewhere {
+            return FeedStart::Elsewhere {
                 first: ring.first_id::<M>(),
                 place: Place(ring.first),
             };
@@ -279,7 +279,7 @@ impl<M: Machine> Feed<M> {
         let told = ring
             .events
             .partition_point(|event| id_of::<M>(event) <= last);
-        Start::At(Place(ring.first + number(told)))
+        FeedStart::At(Place(ring.first + number(told)))
     }
 
     /// The events from a place on, but only those that somebody wants. A reading that finds only
@@ -402,15 +402,15 @@ mod tests {
         for (position, ordinal) in [(6, 0), (9, 0), (9, 1), (11, 0)] {
             feed.publish([event(position, ordinal)]);
         }
-        assert_eq!(feed.after(id(5, u32::MAX)), Start::At(Place(0)));
-        assert_eq!(feed.after(id(9, 0)), Start::At(Place(2)));
+        assert_eq!(feed.after(id(5, u32::MAX)), FeedStart::At(Place(0)));
+        assert_eq!(feed.after(id(9, 0)), FeedStart::At(Place(2)));
         assert_eq!(
             feed.after(id(10, 3)),
-            Start::At(Place(3)),
+            FeedStart::At(Place(3)),
             "nothing happened at 10"
         );
-        assert_eq!(feed.after(id(99, 0)), Start::At(feed.end()));
-        let old = Start::Elsewhere {
+        assert_eq!(feed.after(id(99, 0)), FeedStart::At(feed.end()));
+        let old = FeedStart::Elsewhere {
             first: id(6, 0),
             place: Place(0),
         };
@@ -425,7 +425,7 @@ mod tests {
     fn a_reader_that_is_overtaken_is_told_how_much_it_missed() {
         let feed = Feed::with_capacity(Position(0), 2);
         let begin = feed.end();
-        assert_eq!(feed.after(id(0, 0)), Start::At(begin));
+        assert_eq!(feed.after(id(0, 0)), FeedStart::At(begin));
         for position in 1..=5 {
             feed.publish([event(position, 0)]);
         }
@@ -437,12 +437,12 @@ mod tests {
         assert_eq!(feed.read(begin, |_| true), missed);
         assert_eq!(
             feed.after(id(2, 0)),
-            Start::Elsewhere {
+            FeedStart::Elsewhere {
                 first: id(4, 0),
                 place: Place(3)
             }
         );
-        assert_eq!(feed.after(id(3, 0)), Start::At(Place(3)));
+        assert_eq!(feed.after(id(3, 0)), FeedStart::At(Place(3)));
     }
 
     #[test]
@@ -454,7 +454,7 @@ mod tests {
         feed.follow();
         assert!(feed.is_kept());
         let place = feed.end();
-        let late = Start::Elsewhere {
+        let late = FeedStart::Elsewhere {
             first: id(8, 0),
             place,
         };
@@ -463,7 +463,7 @@ mod tests {
             late,
             "what was dropped cannot be told"
         );
-        assert_eq!(feed.after(id(7, u32::MAX)), Start::At(place));
+        assert_eq!(feed.after(id(7, u32::MAX)), FeedStart::At(place));
         feed.publish([event(9, 0)]);
         let read = Reading::Events(vec![event(9, 0)], Place(2));
         assert_eq!(feed.read(place, |_| true), read);

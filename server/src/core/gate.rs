@@ -200,7 +200,7 @@ impl Bell {
 }
 
 /// The loop's side of the gate.
-pub(crate) struct Inbox {
+pub(crate) struct GateInbox {
     asks: Receiver<Ask>,
     bell: Arc<Bell>,
     /// The last, so that whoever hears of its end finds all others ended.
@@ -214,14 +214,14 @@ impl fmt::Debug for Gate {
 }
 
 impl Gate {
-    pub(crate) fn new(waker: Waker, loading: Arc<Loading>, verhoeff: bool) -> (Self, Inbox) {
+    pub(crate) fn new(waker: Waker, loading: Arc<Loading>, verhoeff: bool) -> (Self, GateInbox) {
         let (sender, receiver) = sync_channel(GATE_QUEUE);
         let bell = Arc::new(Bell {
             rung: AtomicBool::new(false),
             waker,
         });
         let (answering, answered) = watch::channel(());
-        let inbox = Inbox {
+        let inbox = GateInbox {
             asks: receiver,
             bell: Arc::clone(&bell),
             answered: answering,
@@ -290,7 +290,7 @@ impl Gate {
     }
 }
 
-impl Inbox {
+impl GateInbox {
     /// Whether something may have come since this was last asked.
     pub(crate) fn has_rung(&self) -> bool {
         self.bell.rung.load(Ordering::Relaxed) && self.bell.rung.swap(false, Ordering::AcqRel)

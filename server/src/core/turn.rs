@@ -27,7 +27,7 @@ use crate::{
         conversation::{Conversation, Doors, FastDoor, PeerLine, Surroundings},
         engine::Engine,
         feed::Feeds,
-        gate::Inbox,
+        gate::GateInbox,
         listener::{Accepted, Listener, RECOVERING, TOO_MANY, refuse},
         log_limit::LogLimit,
         owed::Owed,
@@ -42,7 +42,7 @@ use crate::{
     limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, SWEEP, TURN_REQUESTS},
 };
 
-pub(crate) use self::loading::{Arrival, Arrivals};
+pub(crate) use self::loading::{RecoveredState, RecoveryLine};
 
 /// The poll's name for the gate; connections are named by their places, from 0.
 pub(crate) const GATE: Token = Token(usize::MAX);
@@ -127,7 +127,7 @@ pub(crate) struct FastLoop<D: Doors> {
     /// When the patience with leaving connections ends, once the server stops.
     farewell: Option<Instant>,
     /// The last: who asked hears of its end when all that is owed is dropped.
-    inbox: Inbox,
+    inbox: GateInbox,
 }
 
 impl<D: Doors> FastLoop<D> {
@@ -135,7 +135,7 @@ impl<D: Doors> FastLoop<D> {
         poll: Poll,
         listeners: Vec<Listener>,
         mut engine: Engine,
-        inbox: Inbox,
+        inbox: GateInbox,
         (feeds, signals): (Feeds, Arc<Signals>),
         (limits, doors): (Limits, D),
     ) -> Self {

@@ -40,10 +40,11 @@ pub const DOORS: [&str; 7] = [
 
 /// A door, by its place among [`DOORS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DoorName {
+pub enum DoorName {
     Resp,
     Http,
     Xml,
+    /// Command lines of travel.
     Lines,
     /// Between the processes of travel.
     Desk,
@@ -73,7 +74,7 @@ pub struct Durations {
 
 /// The durations of one operation at one door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Histogram {
+pub struct DurationHistogram {
     pub door: &'static str,
     pub service: &'static str,
     pub operation: &'static str,
@@ -106,7 +107,7 @@ impl Durations {
     }
 
     /// The histograms of what was ever asked.
-    pub fn iter(&self) -> impl Iterator<Item = Histogram> {
+    pub fn iter(&self) -> impl Iterator<Item = DurationHistogram> {
         let operations = SERVICES.iter().flat_map(|service| {
             let words = service.operations.iter();
             words.map(move |&word| (service.name, word))
@@ -121,7 +122,7 @@ impl Durations {
             for (count, bucket) in counts.iter_mut().zip(buckets) {
                 *count = bucket.get();
             }
-            Histogram {
+            DurationHistogram {
                 door,
                 service,
                 operation,

@@ -66,6 +66,19 @@ macro_rules! whichever {
     };
 }
 
+/// Methods that are those of the session.
+macro_rules! of_session {
+    (reads: $(fn $name:ident(&$self:ident $(, $given:ident: $type:ty)*) $(-> $answer:ty)?;)*
+     changes: $(fn $change:ident(&mut $own:ident $(, $with:ident: $kind:ty)*) $(-> $told:ty)?;)*) => {
+        $(fn $name(&$self $(, $given: $type)*) $(-> $answer)? {
+            whichever!($self, session => session.$name($($given),*))
+        })*
+        $(fn $change(&mut $own $(, $with: $kind)*) $(-> $told)? {
+            whichever!($own, session => session.$change($($with),*))
+        })*
+    };
+}
+
 impl Conversation for FastSession {
     type Shared = FastDoors;
 
@@ -92,64 +105,33 @@ impl Conversation for FastSession {
         }
     }
 
-    fn listed(&self) -> Option<ListedClient<'_>> {
-        whichever!(self, session => session.listed())
-    }
-
     fn into_shares(self) -> Option<Shares> {
         whichever!(self, session => session.into_shares())
     }
 
-    fn follows(&self) -> bool {
-        whichever!(self, session => session.follows())
-    }
+    of_session! {
+        reads:
+        fn listed(&self) -> Option<ListedClient<'_>>;
+        fn follows(&self) -> bool;
+        fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>);
+        fn peer(&self) -> Option<PeerLine>;
+        fn waits(&self) -> bool;
+        fn awaited(&self, name: &mut impl FnMut(Position));
+        fn is_arming(&self) -> bool;
+        fn held(&self) -> usize;
+        fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>);
 
-    fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>) {
-        whichever!(self, session => session.put_message(message, out));
-    }
-
-    fn peer(&self) -> Option<PeerLine> {
-        whichever!(self, session => session.peer())
-    }
-
-    fn waits(&self) -> bool {
-        whichever!(self, session => session.waits())
-    }
-
-    fn awaited(&self, name: &mut impl FnMut(Position)) {
-        whichever!(self, session => session.awaited(name));
-    }
-
-    fn put_late(&mut self, late: (Position, Decided), outcome: &Outcome, out: &mut Vec<u8>) {
-        whichever!(self, session => session.put_late(late, outcome, out));
-    }
-
-    fn is_arming(&self) -> bool {
-        whichever!(self, session => session.is_arming())
-    }
-
-    fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool {
-        whichever!(self, session => session.settle_arming(engine, out))
-    }
-
-    fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>) {
-        whichever!(self, session => session.put_landed(client, landed, out));
-    }
-
-    fn held(&self) -> usize {
-        whichever!(self, session => session.held())
-    }
-
-    fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>) {
-        whichever!(self, session => session.refuse_input(why, out));
-    }
-
-    fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
-        whichever!(self, session => session.end_of_input(engine, left, out));
-    }
-
-    fn end(&mut self, out: &mut Vec<u8>) {
-        whichever!(self, session => session.end(out));
+        changes:
+        fn put_late(
+            &mut self,
+            late: (Position, Decided),
+            outcome: &Outcome,
+            out: &mut Vec<u8>
+        );
+        fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool;
+        fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>);
+        fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>);
+        fn end(&mut self, out: &mut Vec<u8>);
     }
 }
 

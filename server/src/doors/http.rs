@@ -39,13 +39,13 @@ use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 
 use crate::{
     core::{feed::Feeds, gate::Gate},
-    counters::Counters,
+    counters::{Counters, DoorName},
     limits::HttpLimits,
 };
 
 use courier::Courier;
 use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
-use line::{Clock, Line, Lines, Verdict};
+use line::{Clock, Line, OpenLines, Verdict};
 pub use origins::{InvalidOrigin, Origin};
 use stream::Sources;
 use unsent::Backlog;
@@ -82,7 +82,7 @@ pub(crate) struct Door {
     requests: AtomicU64,
     /// Tells the ids of this process from those of others: its time of start.
     run: String,
-    lines: Mutex<Lines>,
+    lines: Mutex<OpenLines>,
     clock: Arc<Clock>,
     stop: Notify,
     /// Rings when the door no longer accepts, for those who wait for something.
@@ -163,7 +163,7 @@ impl HttpDoor {
             origins: origins::Origins::new(port, origins),
             requests: AtomicU64::new(0),
             run: format!("{:x}", run_number()),
-            lines: Mutex::new(Lines::default()),
+            lines: Mutex::new(OpenLines::default()),
             clock,
             stop: Notify::new(),
             ending: Notify::new(),
@@ -263,7 +263,7 @@ async fn accept(
             tracing::debug!(%failure, "the connection ended at once");
             continue;
         }
-        let counted = &door.counters.http;
+        let counted = door.counters.of(DoorName::Http);
         if !has_place(door).await {
             counted.refused.add(1);
             if door.turned_away.load(Ordering::Relaxed) < TURNED_AWAY_MAX {
@@ -299,7 +299,7 @@ async fn has_place(door: &Door) -> bool {
                 return false;
             }
             let counted = u64::try_from(evicted).expect("connections are few");
-            door.counters.http.evicted.add(counted);
+            door.counters.of(DoorName::Http).evicted.add(counted);
         }
         // They end when their tasks run.
         tokio::task::yield_now().await;
@@ -325,7 +325,7 @@ impl fmt::Debug for Door {
 }
 
 impl Door {
-    fn lines(&self) -> std::sync::MutexGuard<'_, Lines> {
+    fn lines(&self) -> std::sync::MutexGuard<'_, OpenLines> {
         self.lines
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)

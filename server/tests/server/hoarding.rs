@@ -3,7 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write};
 
-use turnstile_server::{Counters, DoorCounters, Limits};
+use turnstile_server::{Counters, DoorCounters, DoorName, Limits};
 
 use super::client::{Client, Server, book};
 
@@ -60,9 +60,9 @@ fn keeps(
 fn hoard(server: &Server, door: &str, begun: &[&[u8]], (refusal, end, answer): (&str, &str, &str)) {
     let counters = server.running().counters();
     let counted = if door == "xml" {
-        &counters.xml
+        counters.of(DoorName::Xml)
     } else {
-        &counters.resp
+        counters.of(DoorName::Resp)
     };
     let refused_before = refusals(counters);
     let mut other = server.client_of("xml");
@@ -78,7 +78,7 @@ fn hoard(server: &Server, door: &str, begun: &[&[u8]], (refusal, end, answer): (
         assert!(keeps(
             &mut other,
             &[&[byte]],
-            (counters, &counters.xml),
+            (counters, counters.of(DoorName::Xml)),
             &mut pinger
         ));
     }
@@ -160,7 +160,7 @@ fn clients_that_never_read_are_dropped_when_all_are_owed_too_much() {
         client.socket.set_nonblocking(true).unwrap();
     }
     // All of them fit only in part.
-    while counters.resp.dropped.get() < 6 {
+    while counters.of(DoorName::Resp).dropped.get() < 6 {
         deaf.retain_mut(|(client, written)| {
             match client.socket.write(&request[*written % request.len()..]) {
                 Ok(count) => *written += count,

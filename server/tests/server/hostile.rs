@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 
-use turnstile_server::Limits;
+use turnstile_server::{DoorName, Limits};
 
 use super::client::{Client, Server, book};
 
@@ -62,7 +62,7 @@ fn a_broken_stream_gets_one_error_and_the_end() {
             .iter()
             .any(|counted| counted == ("protocol", 7))
     );
-    assert_eq!(counters.resp.open.get(), 0);
+    assert_eq!(counters.of(DoorName::Resp).open.get(), 0);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_follower_that_never_reads_is_dropped() {
         "SUBSCRIBE rooms.events\n",
         "*3|$9|subscribe|$12|rooms.events|:1|",
     );
-    let open = &server.running().counters().resp.open;
+    let open = &server.running().counters().of(DoorName::Resp).open;
     let before = open.get();
     let mut booked = 0;
     // Until the buffers of the system are full, too: some megabytes of long events.
@@ -221,7 +221,7 @@ fn a_client_that_takes_nothing_for_too_long_is_closed() {
     if deaf.socket.write_all(request.as_bytes()).is_ok() {
         let counters = server.running().counters();
         let mut other = server.client();
-        while counters.resp.open.get() > 1 {
+        while counters.of(DoorName::Resp).open.get() > 1 {
             other.exchange("PING\n", "+PONG|");
         }
     }

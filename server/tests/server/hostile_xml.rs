@@ -4,7 +4,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
 
-use turnstile_server::{Counters, Limits};
+use turnstile_server::{Counters, DoorName, Limits};
 
 use super::client::{Client, Server};
 
@@ -32,7 +32,7 @@ fn serves(other: &mut Client) {
 
 /// Waits until only so many connections to the XML door are open.
 fn closed_but(counters: &Counters, open: u64, other: &mut Client) {
-    while counters.xml.open.get() > open {
+    while counters.of(DoorName::Xml).open.get() > open {
         serves(other);
     }
 }
@@ -259,7 +259,7 @@ fn thousands_of_connections_are_served_and_the_next_ones_are_told() {
     });
     let counters = server.running().counters().clone();
     // The client that opened the property at the other door may not be gone yet.
-    while counters.resp.open.get() > 0 {
+    while counters.of(DoorName::Resp).open.get() > 0 {
         serves(&mut first);
     }
     let mut clients: Vec<Client> = (1..MOST).map(|_| server.client_of("xml")).collect();

@@ -13,22 +13,22 @@ use crate::{
 };
 
 /// What the thread that recovers hands to the loop.
-pub(crate) struct Arrival {
+pub(crate) struct RecoveredState {
     pub(crate) recovered: RecoveredEngine,
     pub(crate) found: Recovery,
 }
 
 /// What the loop waits for, and whom it tells; `E` is why there is nothing to wait for.
-pub(crate) struct Arrivals<E> {
-    pub(crate) arrives: Receiver<Result<Arrival, E>>,
+pub(crate) struct RecoveryLine<E> {
+    pub(crate) arrives: Receiver<Result<RecoveredState, E>>,
     pub(crate) started: SyncSender<Result<Recovery, E>>,
 }
 
 impl<D: Doors> FastLoop<D> {
     /// Serves when the state has arrived, until it is stopped; then closes the back end. Whoever waits
     /// for the start hears nothing when it is stopped before.
-    pub(crate) fn run<E>(mut self, arrivals: Arrivals<E>) -> Result<(), Broken> {
-        let Arrivals { arrives, started } = arrivals;
+    pub(crate) fn run<E>(mut self, arrivals: RecoveryLine<E>) -> Result<(), Broken> {
+        let RecoveryLine { arrives, started } = arrivals;
         let started_well = match self.await_recovery(&arrives)? {
             None => return Ok(()),
             Some(Err(failure)) => started.send(Err(failure)).is_err(),
@@ -50,8 +50,8 @@ impl<D: Doors> FastLoop<D> {
     /// Lets clients in until the state arrives; nothing when the server is stopped before.
     fn await_recovery<E>(
         &mut self,
-        arrives: &Receiver<Result<Arrival, E>>,
-    ) -> Result<Option<Result<Arrival, E>>, Broken> {
+        arrives: &Receiver<Result<RecoveredState, E>>,
+    ) -> Result<Option<Result<RecoveredState, E>>, Broken> {
         let mut events = Events::with_capacity(EVENTS);
         loop {
             self.wait(&mut events)?;
@@ -75,8 +75,8 @@ impl<D: Doors> FastLoop<D> {
     }
 
     /// The services are there from now on. The doors know it last.
-    fn take_up(&mut self, arrival: Arrival) -> Recovery {
-        let Arrival { recovered, found } = arrival;
+    fn take_up(&mut self, arrival: RecoveredState) -> Recovery {
+        let RecoveredState { recovered, found } = arrival;
         let took = u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX);
         self.engine.counters.recovery_ns.set(took);
         self.engine.counters.recovery_records.set(found.records);

@@ -18,7 +18,7 @@ use super::*;
 use crate::{
     core::{
         clock::tests::{set, told},
-        feed::{Feed, Feeds, Reading, Start},
+        feed::{Feed, FeedStart, Feeds, Reading},
         gate::{Ask, Executed, Gate, Request, Undecided},
         loading::Loading,
         pace::Pace,
@@ -199,7 +199,7 @@ fn positions(feed: &Feed<Rooms>) -> Vec<u64> {
         position: Position(0),
         ordinal: 0,
     };
-    let Start::At(mut place) = feed.after(begin) else {
+    let FeedStart::At(mut place) = feed.after(begin) else {
         panic!("the feed keeps everything");
     };
     let mut positions = Vec::new();

@@ -27,7 +27,10 @@ use super::{
     socket::Invitation,
     unsent::{Dropped, Unsent},
 };
-use crate::{counters::Counters, limits::HttpLimits};
+use crate::{
+    counters::{Counters, DoorName},
+    limits::HttpLimits,
+};
 
 thread_local! {
     /// Where sockets are read to before they are judged: one for all connections of the thread, as
@@ -326,7 +329,10 @@ impl Read for LineIo {
             let room = cursor.remaining().min(scratch.len());
             let mut room = ReadBuf::new(scratch.get_mut(..room).expect("at most its length"));
             ready!(Pin::new(&mut socket.stream).poll_read(cx, &mut room))?;
-            line.counters.http.bytes_in.add(number(room.filled().len()));
+            line.counters
+                .of(DoorName::Http)
+                .bytes_in
+                .add(number(room.filled().len()));
             let sound = socket.take(room.filled(), line.clock.swept());
             cursor.put_slice(room.filled().get(..sound).expect("at most what was read"));
             Poll::Ready(Ok(()))
@@ -346,7 +352,10 @@ impl Write for LineIo {
         socket.unsent.note(left_of(bytes, &written));
         let length = ready!(written)?;
         socket.moved = line.clock.swept();
-        line.counters.http.bytes_out.add(number(length));
+        line.counters
+            .of(DoorName::Http)
+            .bytes_out
+            .add(number(length));
         Poll::Ready(Ok(length))
     }
 
@@ -362,12 +371,12 @@ impl Write for LineIo {
 
 /// All lines of the door, to be judged.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct OpenLines {
     open: HashMap<u64, Arc<Line>>,
     next: u64,
 }
 
-impl Lines {
+impl OpenLines {
     pub(super) fn insert(&mut self, line: Arc<Line>) -> u64 {
         self.next += 1;
         self.open.insert(self.next, line);

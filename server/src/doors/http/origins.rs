@@ -77,7 +77,7 @@ impl Origin {
 
 /// Where a request comes from, as far as browsers say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sender {
+enum RequestSender {
     /// A page of this door, a page of a configured origin, or a program that is no browser.
     Trusted,
     /// A page of any other origin.
@@ -110,7 +110,7 @@ impl Origins {
 
     /// Whether the request is one that a page of a foreign origin sends and may not send.
     pub(super) fn refuse(&self, method: &Method, path: &str, headers: &HeaderMap) -> bool {
-        self.sender(headers) == Sender::ForeignPage
+        self.sender(headers) == RequestSender::ForeignPage
             && (!method.is_safe()
                 || operation_at(method.as_str(), path).is_some_and(Operation::is_guarded))
     }
@@ -120,20 +120,22 @@ impl Origins {
         self.cors.as_ref()
     }
 
-    fn sender(&self, headers: &HeaderMap) -> Sender {
+    fn sender(&self, headers: &HeaderMap) -> RequestSender {
         let mut origins = headers.get_all(header::ORIGIN).iter();
         match (origins.next(), origins.next()) {
-            (Some(origin), None) if self.configured.contains(origin) => return Sender::Trusted,
+            (Some(origin), None) if self.configured.contains(origin) => {
+                return RequestSender::Trusted;
+            }
             (Some(origin), None) if self.own.contains(origin) => {}
-            (Some(_), _) => return Sender::ForeignPage,
+            (Some(_), _) => return RequestSender::ForeignPage,
             (None, _) => {}
         }
         let mut sites = headers.get_all(SEC_FETCH_SITE).iter();
         // `none` is the user: an address that was typed, a bookmark.
         if sites.all(|site| site == "same-origin" || site == "none") {
-            Sender::Trusted
+            RequestSender::Trusted
         } else {
-            Sender::ForeignPage
+            RequestSender::ForeignPage
         }
     }
 }

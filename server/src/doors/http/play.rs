@@ -25,7 +25,7 @@ use super::{
     stream::Follower,
     talk::{Ending, Going, Heard, Talk},
 };
-use crate::core::feed::{Place, Reading, Start};
+use crate::core::feed::{FeedStart, Place, Reading};
 
 /// One player's conversation.
 ///
@@ -110,10 +110,12 @@ impl Play {
         let place = since.map(|since| (since, self.door.sources.games.feed.after(since)));
         let state = self.look().await?;
         match place {
-            Some((since, Start::At(place))) => {
+            Some((since, FeedStart::At(place))) => {
                 (self.place, self.known) = (place, since);
             }
-            Some((_, Start::Elsewhere { first, .. })) => self.talk.say(play::reset(first)).await?,
+            Some((_, FeedStart::Elsewhere { first, .. })) => {
+                self.talk.say(play::reset(first)).await?
+            }
             None => {}
         }
         self.talk.say(state).await

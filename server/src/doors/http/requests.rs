@@ -35,6 +35,7 @@ use super::{
     socket,
     stream::Endless,
 };
+use crate::counters::DoorName;
 
 /// The names by which this server is asked: a page elsewhere can make its name resolve to
 /// loopback, but not make a browser send another `Host` than its own.
@@ -241,10 +242,10 @@ pub(super) async fn serve_line(door: Arc<Door>, router: Router, line: Arc<Line>)
     door.speaking.fetch_sub(1, Ordering::Relaxed);
     if let (None, Some(invitation)) = (&closing, line.take_invitation()) {
         Box::pin(socket::serve(&door, line, invitation)).await;
-        door.counters.http.open.take(1);
+        door.counters.of(DoorName::Http).open.take(1);
         return;
     }
-    door.counters.http.open.take(1);
+    door.counters.of(DoorName::Http).open.take(1);
     if let (Some(problem), Some(line)) = (closing, Arc::into_inner(line)) {
         say_goodbye(&door, line.into_stream(), &problem).await;
     }

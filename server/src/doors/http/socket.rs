@@ -39,7 +39,7 @@ use super::{
     stream::Seat,
     unsent::{Dropped, Unsent},
 };
-use crate::counters::Counters;
+use crate::counters::{Counters, DoorName};
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 const UPGRADE: HeaderValue = HeaderValue::from_static("Upgrade");
@@ -49,14 +49,14 @@ const VERSION: HeaderValue = HeaderValue::from_static("13");
 #[derive(Clone, Debug)]
 pub(super) struct Invitation {
     upgrade: OnUpgrade,
-    party: Party,
+    party: SocketParty,
     /// Held by one of the clones at a time.
     seat: Arc<Seat>,
 }
 
 /// Whom a conversation is with.
 #[derive(Clone, Copy, Debug)]
-enum Party {
+enum SocketParty {
     /// Whoever follows the exchange.
     Trader,
     /// A player, and the event that was seen last.
@@ -65,23 +65,23 @@ enum Party {
 
 pub(super) async fn feed(door: Arc<Door>, call: Call) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
-    invite(&door, call, Party::Trader)
+    invite(&door, call, SocketParty::Trader)
 }
 
 pub(super) async fn play(door: Arc<Door>, call: Call) -> Answered {
     let (player, since) = player_and_since(&call.given()?)?;
-    invite(&door, call, Party::Player(player, since))
+    invite(&door, call, SocketParty::Player(player, since))
 }
 
 /// Answers the handshake; the conversation begins when the answer is sent.
-fn invite(door: &Arc<Door>, mut call: Call, party: Party) -> Answered {
+fn invite(door: &Arc<Door>, mut call: Call, party: SocketParty) -> Answered {
     let upgrade = call.parts.extensions.remove::<OnUpgrade>();
     let (Some(accept), Some(upgrade)) = (accept_key(&call.parts.headers), upgrade) else {
         return Ok(upgrade_required());
     };
     let seat = match party {
-        Party::Trader => Seat::take(door)?,
-        Party::Player(..) => Seat::take_for_player(door)?,
+        SocketParty::Trader => Seat::take(door)?,
+        SocketParty::Player(..) => Seat::take_for_player(door)?,
     };
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -155,8 +155,8 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
         counters: Arc::clone(&door.counters),
     };
     let buffered = match party {
-        Party::Trader => SOCKET_BYTES,
-        Party::Player(..) => PLAYER_SOCKET_BYTES,
+        SocketParty::Trader => SOCKET_BYTES,
+        SocketParty::Player(..) => PLAYER_SOCKET_BYTES,
     };
     let config = WebSocketConfig::default()
         .read_buffer_size(buffered)
@@ -166,8 +166,8 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
     let socket = WebSocketStream::from_partially_read(wire, early, Role::Server, Some(config));
     let (door, socket) = (Arc::clone(door), socket.await);
     match party {
-        Party::Trader => Box::pin(Session::new(door, socket).run()).await,
-        Party::Player(player, since) => Play::new(door, socket, player).run(since).await,
+        SocketParty::Trader => Box::pin(Session::new(door, socket).run()).await,
+        SocketParty::Player(player, since) => Play::new(door, socket, player).run(since).await,
     }
     drop(seat);
 }
@@ -199,7 +199,7 @@ impl AsyncRead for Wire {
         let before = room.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, room))?;
         let read = room.filled().len() - before;
-        self.counters.http.bytes_in.add(number(read));
+        self.counters.of(DoorName::Http).bytes_in.add(number(read));
         Poll::Ready(Ok(()))
     }
 }
@@ -213,7 +213,10 @@ impl AsyncWrite for Wire {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.unsent.note(left_of(bytes, &written));
         let written = ready!(written)?;
-        self.counters.http.bytes_out.add(number(written));
+        self.counters
+            .of(DoorName::Http)
+            .bytes_out
+            .add(number(written));
         Poll::Ready(Ok(written))
     }
 

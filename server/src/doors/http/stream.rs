@@ -36,7 +36,7 @@ use super::{
     reply::Trouble,
 };
 use crate::core::{
-    feed::{Feed, Feeds, Place, Reading, Start},
+    feed::{Feed, FeedStart, Feeds, Place, Reading},
     remote::{Housed, silence_of},
 };
 
@@ -288,15 +288,15 @@ pub(super) fn last_event(call: &Call, since: Option<EventId>) -> Result<Option<E
 }
 
 /// Where the stream of a client begins that saw `last`.
-async fn start_of<M: Streamed>(door: &Door, last: Option<EventId>) -> Result<Start, Trouble> {
+async fn start_of<M: Streamed>(door: &Door, last: Option<EventId>) -> Result<FeedStart, Trouble> {
     let feed = &M::source(door).feed;
     let (place, next) = feed.next();
     let Some(last) = last else {
-        return Ok(Start::At(place));
+        return Ok(FeedStart::At(place));
     };
     // Most often it is the position of an answer that had no event.
     if feed.is_beyond(last) && last.position > door.courier.status().await?.backend.position {
-        return Ok(Start::Elsewhere { first: next, place });
+        return Ok(FeedStart::Elsewhere { first: next, place });
     }
     Ok(feed.after(last))
 }
@@ -308,15 +308,15 @@ where
     /// The response whose body is a new stream.
     fn open(
         door: Arc<Door>,
-        start: Start,
+        start: FeedStart,
         filter: M::Filter,
         (seat, follower): (Seat, Follower<M>),
     ) -> axum::http::Response<Body> {
         let source = M::source(&door);
         let mut first = Vec::from(HEARTBEAT);
         let place = match start {
-            Start::At(place) => place,
-            Start::Elsewhere {
+            FeedStart::At(place) => place,
+            FeedStart::Elsewhere {
                 first: event,
                 place,
             } => {

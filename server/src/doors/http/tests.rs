@@ -33,7 +33,7 @@ use crate::{
     Durability, Limits, Options, Running, Settings,
     core::{
         feed::Feed,
-        gate::{Gate, Inbox},
+        gate::{Gate, GateInbox},
     },
     counters::Counters,
     start,
@@ -77,7 +77,7 @@ impl Site {
     }
 
     /// A door whose loop is the test.
-    fn with_inbox(limits: HttpLimits) -> (Self, Inbox, mio::Poll) {
+    fn with_inbox(limits: HttpLimits) -> (Self, GateInbox, mio::Poll) {
         let poll = mio::Poll::new().unwrap();
         let waker = mio::Waker::new(poll.registry(), mio::Token(0)).unwrap();
         let (gate, inbox) = Gate::new(

@@ -12,7 +12,11 @@ use std::{
 use futures_util::task::AtomicWaker;
 
 use super::line::{Clock, SweptMs};
-use crate::{core::log_limit::LogLimit, counters::Counters, limits::SHED_PART};
+use crate::{
+    core::log_limit::LogLimit,
+    counters::{Counters, DoorName},
+    limits::SHED_PART,
+};
 
 /// Added to the age of what is unread, so that of two that began at once the larger is dropped.
 const YOUNGEST_MS: u64 = 1_000;
@@ -178,7 +182,7 @@ impl Backlog {
             client.dropped.task.wake();
             count += 1;
         }
-        self.counters.http.dropped.add(count);
+        self.counters.of(DoorName::Http).dropped.add(count);
         let Some(dropped) = table.drops.count(count) else {
             return;
         };
@@ -211,7 +215,7 @@ mod tests {
         // What is taken makes room, and nobody is dropped for it.
         clients[1].note(200);
         clients[3].note(100);
-        assert_eq!(counters.http.dropped.get(), 0);
+        assert_eq!(counters.of(DoorName::Http).dropped.get(), 0);
         clients[4].note(1);
         let dropped: Vec<bool> = clients.iter().map(|one| one.dropped().get()).collect();
         assert_eq!(dropped, [true, false, false, false, false]);
@@ -221,6 +225,6 @@ mod tests {
         assert_eq!(counters.http_unsent_bytes.get(), 901);
         drop(clients);
         assert_eq!(counters.http_unsent_bytes.get(), 0);
-        assert_eq!(counters.http.dropped.get(), 1);
+        assert_eq!(counters.of(DoorName::Http).dropped.get(), 1);
     }
 }

@@ -24,7 +24,7 @@ use super::{
     reply::Trouble,
     stream::{Endless, Follower, Seat, last_event},
 };
-use crate::core::feed::{Place, Reading, Start};
+use crate::core::feed::{FeedStart, Place, Reading};
 
 /// Somebody who watches a match.
 ///
@@ -94,10 +94,10 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
 impl Watcher {
     /// Whoever comes back is told what it missed, as far as that is kept; others, and whoever
     /// missed the end, the state.
-    fn begin(&mut self, start: Option<&Start>, (position, state): (Position, &MatchView)) {
+    fn begin(&mut self, start: Option<&FeedStart>, (position, state): (Position, &MatchView)) {
         let mut frame = std::mem::take(&mut self.first);
         match start {
-            Some(Start::At(place)) => {
+            Some(FeedStart::At(place)) => {
                 self.place = *place;
                 while let Reading::Events(events, place) = self.read() {
                     self.place = place;
@@ -107,7 +107,7 @@ impl Watcher {
                     self.show(position, state, &mut frame);
                 }
             }
-            Some(Start::Elsewhere { first, .. }) => {
+            Some(FeedStart::Elsewhere { first, .. }) => {
                 put_reset(self.form, *first, &mut frame);
                 self.show(position, state, &mut frame);
             }

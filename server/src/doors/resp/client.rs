@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
-use super::{Next, Replies, Session, Surroundings, filter::Filter};
+use super::{Next, Replies, Session, Surroundings, filter::ClientFilter};
 use crate::{
     core::{conversation::ListedClient, engine::Engine},
     limits::LABEL_BYTES,
@@ -43,7 +43,7 @@ impl Session {
             },
             Verb::ClientInfo => reply.text(&line(self.listed(), around.engine)),
             Verb::ClientKill => return self.kill(around, arguments, out),
-            _ => match Filter::parse(arguments, false) {
+            _ => match ClientFilter::parse(arguments, false) {
                 Ok(filter) => reply.text(&self.lines(around, &filter)),
                 Err(sentence) => {
                     return self.invalid(around.engine, format_args!("{sentence}"), out);
@@ -54,7 +54,7 @@ impl Session {
     }
 
     /// `CLIENT LIST`: a line for each connection that is meant, its own first.
-    fn lines(&self, around: &Surroundings<'_>, filter: &Filter<'_>) -> String {
+    fn lines(&self, around: &Surroundings<'_>, filter: &ClientFilter<'_>) -> String {
         let engine = &*around.engine;
         let others = around.others.listed().into_iter();
         let own = (!filter.skips_me()).then(|| self.listed());
@@ -75,9 +75,11 @@ impl Session {
     ) -> Next {
         let by_address = arguments.len() == 3;
         let filter = if by_address {
-            Ok(Filter::of_address(arguments.get(2).unwrap_or_default()))
+            Ok(ClientFilter::of_address(
+                arguments.get(2).unwrap_or_default(),
+            ))
         } else {
-            Filter::parse(arguments, true)
+            ClientFilter::parse(arguments, true)
         };
         let filter = match filter {
             Ok(filter) => filter,

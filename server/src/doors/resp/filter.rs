@@ -9,7 +9,7 @@ const SYNTAX: &str = "ERR syntax error";
 
 /// Connections that every one of these fits.
 #[derive(Debug, Default)]
-pub(super) struct Filter<'a> {
+pub(super) struct ClientFilter<'a> {
     /// Any of these; empty for any at all.
     ids: Vec<u64>,
     address: Option<&'a [u8]>,
@@ -39,7 +39,7 @@ fn digits(word: &[u8]) -> Option<u64> {
     (number > 0).then_some(number)
 }
 
-impl<'a> Filter<'a> {
+impl<'a> ClientFilter<'a> {
     /// Reads the filters of a `CLIENT` command.
     pub(super) fn parse(
         arguments: Arguments<'a, '_>,

@@ -12,7 +12,7 @@ const NO_PASSWORD: &str = "ERR AUTH <password> called without any password confi
                            default user. Are you sure your configuration is correct?";
 
 /// What a greeting asks for.
-struct Greeting {
+struct HelloOptions {
     protocol: Option<Protocol>,
     name: Option<String>,
 }
@@ -102,14 +102,14 @@ fn is_default_user(name: Option<&[u8]>) -> bool {
     name == Some(b"default")
 }
 
-fn greeting(arguments: Arguments<'_, '_>) -> Result<Greeting, &'static str> {
+fn greeting(arguments: Arguments<'_, '_>) -> Result<HelloOptions, &'static str> {
     let protocol = match arguments.get(1) {
         None => None,
         Some(b"2") => Some(Protocol::Resp2),
         Some(b"3") => Some(Protocol::Resp3),
         Some(_) => return Err("NOPROTO unsupported protocol version"),
     };
-    let mut greeting = Greeting {
+    let mut greeting = HelloOptions {
         protocol,
         name: None,
     };

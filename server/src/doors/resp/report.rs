@@ -14,6 +14,7 @@ use turnstile_types::{Hosts, Machine as _};
 use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
 use crate::{
     core::{engine::Engine, remote::Housed, slow_log::SLOW_LOG_ENTRIES},
+    counters::DoorName,
     registry::SERVICES,
 };
 
@@ -183,7 +184,10 @@ fn server(engine: &Engine, facts: &mut Facts) {
 }
 
 fn clients(engine: &Engine, facts: &mut Facts) {
-    let (resp, http) = (&engine.counters.resp, &engine.counters.http);
+    let (resp, http) = (
+        engine.counters.of(DoorName::Resp),
+        engine.counters.of(DoorName::Http),
+    );
     facts.put("connected_clients", resp.open.get());
     facts.put("http_connections", http.open.get());
     facts.put("blocked_clients", engine.counters.late_waiters.get());
@@ -239,13 +243,28 @@ fn persistence(engine: &Engine, facts: &mut Facts) {
 
 fn stats(engine: &Engine, facts: &mut Facts) {
     let counters = &engine.counters;
-    facts.put("total_connections_received", counters.resp.accepted.get());
-    facts.put("rejected_connections", counters.resp.refused.get());
+    facts.put(
+        "total_connections_received",
+        counters.of(DoorName::Resp).accepted.get(),
+    );
+    facts.put(
+        "rejected_connections",
+        counters.of(DoorName::Resp).refused.get(),
+    );
     facts.put("evicted_clients", counters.dropped());
-    facts.put("http_evicted_idle", counters.http.evicted.get());
+    facts.put(
+        "http_evicted_idle",
+        counters.of(DoorName::Http).evicted.get(),
+    );
     facts.put("total_commands_processed", counters.requests.get());
-    facts.put("total_net_input_bytes", counters.resp.bytes_in.get());
-    facts.put("total_net_output_bytes", counters.resp.bytes_out.get());
+    facts.put(
+        "total_net_input_bytes",
+        counters.of(DoorName::Resp).bytes_in.get(),
+    );
+    facts.put(
+        "total_net_output_bytes",
+        counters.of(DoorName::Resp).bytes_out.get(),
+    );
     facts.put("total_error_replies", counters.errors.total());
     facts.put("replayed_keys", counters.replayed.get());
     let status = engine.status();

@@ -18,13 +18,13 @@ const CACHING_WITHOUT_MODE: &str = "ERR CLIENT CACHING can be called only when t
 pub(super) struct Tracking {
     /// The client to which invalidations would go; 0 for the connection itself.
     redirect: u64,
-    mode: Mode,
+    mode: TrackingMode,
     prefixes: Vec<Box<[u8]>>,
     no_loop: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mode {
+enum TrackingMode {
     /// Whatever is read.
     #[default]
     Read,
@@ -33,7 +33,7 @@ enum Mode {
     OptOut,
 }
 
-impl Mode {
+impl TrackingMode {
     const fn flag(self) -> Option<&'static str> {
         match self {
             Self::Read => None,
@@ -62,21 +62,21 @@ impl Tracking {
                     }
                     tracking.prefixes.push(prefix.into());
                 }
-                b"BCAST" => tracking.set(Mode::Broadcast)?,
-                b"OPTIN" => tracking.set(Mode::OptIn)?,
-                b"OPTOUT" => tracking.set(Mode::OptOut)?,
+                b"BCAST" => tracking.set(TrackingMode::Broadcast)?,
+                b"OPTIN" => tracking.set(TrackingMode::OptIn)?,
+                b"OPTOUT" => tracking.set(TrackingMode::OptOut)?,
                 b"NOLOOP" => tracking.no_loop = true,
                 _ => return Err(SYNTAX),
             }
         }
-        if !tracking.prefixes.is_empty() && tracking.mode != Mode::Broadcast {
+        if !tracking.prefixes.is_empty() && tracking.mode != TrackingMode::Broadcast {
             return Err("ERR PREFIX option requires BCAST mode to be enabled");
         }
         Ok(tracking)
     }
 
-    fn set(&mut self, mode: Mode) -> Result<(), &'static str> {
-        if ![Mode::Read, mode].contains(&self.mode) {
+    fn set(&mut self, mode: TrackingMode) -> Result<(), &'static str> {
+        if ![TrackingMode::Read, mode].contains(&self.mode) {
             return Err("ERR BCAST, OPTIN and OPTOUT are not compatible with each other");
         }
         self.mode = mode;
@@ -178,12 +178,12 @@ impl Session {
         let is_yes = is_one_of(word, &["YES"]);
         match mode {
             _ if !is_one_of(word, &["YES", "NO"]) => Err(SYNTAX),
-            Some(Mode::OptIn) if is_yes => Ok(()),
-            Some(Mode::OptOut) if !is_yes => Ok(()),
-            Some(Mode::OptOut) => {
+            Some(TrackingMode::OptIn) if is_yes => Ok(()),
+            Some(TrackingMode::OptOut) if !is_yes => Ok(()),
+            Some(TrackingMode::OptOut) => {
                 Err("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
             }
-            Some(Mode::OptIn) => {
+            Some(TrackingMode::OptIn) => {
                 Err("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
             }
             _ => Err(CACHING_WITHOUT_MODE),

@@ -30,12 +30,12 @@ pub(super) struct Direct {
     size: u64,
     /// How far the file was written.
     end: u64,
-    window: Window,
+    window: DirectWindow,
 }
 
 /// Memory for one write: it begins with the block in which the file's end lies, as it is on disk.
 #[derive(Debug)]
-struct Window {
+struct DirectWindow {
     memory: Vec<u8>,
     /// Where the memory begins to lie as the disk wants it.
     start: usize,
@@ -55,7 +55,7 @@ impl Direct {
             file,
             size,
             end: 0,
-            window: Window::empty(),
+            window: DirectWindow::empty(),
         })
     }
 
@@ -110,7 +110,7 @@ impl Direct {
     }
 }
 
-impl Window {
+impl DirectWindow {
     fn empty() -> Self {
         let memory = vec![0; (BLOCKS + 1) * BLOCK];
         let start = memory.as_ptr().align_offset(BLOCK);

@@ -7,6 +7,7 @@ use turnstile_embedded::ExecuteError;
 use super::*;
 use crate::{
     core::gate::{Ask, Request, Undecided},
+    counters::DoorName,
     doors::http::{
         courier::{BATCH, FEW},
         limits::TURNED_AWAY_MAX,
@@ -94,7 +95,7 @@ fn an_idle_connection_is_closed_and_one_that_is_answered_is_not() {
 }
 
 /// Waits as the loop does, and takes one request.
-pub(super) fn next_ask(inbox: &Inbox, poll: &mut mio::Poll) -> Ask {
+pub(super) fn next_ask(inbox: &GateInbox, poll: &mut mio::Poll) -> Ask {
     let mut events = mio::Events::with_capacity(1);
     loop {
         // Looked at before the queue, as a request that comes between rings again.
@@ -191,7 +192,7 @@ fn what_the_queue_does_not_take_is_told_to_come_again_and_the_door_still_lives()
 }
 
 /// Waits until the loop is woken.
-fn await_bell(inbox: &Inbox, poll: &mut mio::Poll) {
+fn await_bell(inbox: &GateInbox, poll: &mut mio::Poll) {
     let mut events = mio::Events::with_capacity(1);
     while !inbox.has_rung() {
         poll.poll(&mut events, Some(PATIENCE)).unwrap();
@@ -204,7 +205,7 @@ const ASKING: &[u8] = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 /// So many requests, each of which the loop was woken for, and those who sent them.
 fn ask_one_by_one(
     site: &Site,
-    inbox: &Inbox,
+    inbox: &GateInbox,
     poll: &mut mio::Poll,
     count: usize,
 ) -> (Vec<Ask>, Vec<Peer>) {
@@ -314,7 +315,7 @@ fn a_connection_without_a_request_gives_way_to_a_newcomer() {
         gone.expect_end();
         newcomers.push(newcomer);
     }
-    assert_eq!(site.counters.http.evicted.get(), 2);
+    assert_eq!(site.counters.of(DoorName::Http).evicted.get(), 2);
     // With a request each, nobody gives way.
     let mut asks = vec![ask];
     for newcomer in &mut newcomers {
@@ -373,7 +374,7 @@ fn clients_that_never_read_are_dropped_when_all_leave_too_much_unread() {
         peer.send(&requests);
     }
     // Each leaves a large part of one answer at least.
-    while site.counters.http.dropped.get() < 6 {
+    while site.counters.of(DoorName::Http).dropped.get() < 6 {
         assert_eq!(healthy.get("/livez", "").status, 200);
         let unread = site.counters.http_unsent_bytes.get();
         assert!(unread <= limits.output_bytes as u64, "{unread}");
