@@ -16,7 +16,7 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tempfile::TempDir;
-use turnstile_load::{Verdict, rush};
+use turnstile_load::rush;
 use turnstile_stats::units::Count;
 
 use crate::{
@@ -233,12 +233,9 @@ fn rush_for_one_room(
             report.twice()
         ),
     );
-    match report.verdict() {
-        Verdict::Fine => Ok(report),
-        Verdict::Invalid => Err(Coded::invalid(format!("the rush is invalid: {report}")).into()),
-        Verdict::Violated => {
-            Err(Coded::violation(format!("the rush broke a promise: {report}")).into())
-        }
+    match Coded::of_verdict(report.verdict()) {
+        None => Ok(report),
+        Some(coded) => Err(coded.because(&format!("the rush: {report}")).into()),
     }
 }
 

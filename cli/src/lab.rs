@@ -7,6 +7,7 @@ mod capacity;
 mod check;
 mod compare;
 mod doctor;
+mod driven;
 mod exchange;
 mod foreign;
 mod games;
@@ -38,19 +39,15 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use turnstile_load::{Verdict, pace::Progress, resources::Watched, rooms, rush, seats};
-use turnstile_result as result;
+use turnstile_load::{pace::Progress, rooms, rush, workload as load};
 use turnstile_stats::units::{Count, PerSecond};
 
+use driven::Driven;
 use notebook::{Aims, Notebook, Output};
 use pacing::Pacing;
 use watching::Behind;
 
-use crate::{
-    address,
-    child::{Doors, Server},
-    terminal,
-};
+use crate::{address, terminal};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -144,7 +141,7 @@ pub(crate) enum Run {
     /// Adds a show of 20,000 seats for the run. Users book one to four adjacent seats, by name or the
     /// best ones, and cancel. At the end, checks that no seat was sold twice and that the server lists
     /// every booking as acknowledged. See docs/seats.md.
-    Seats(SeatsArguments),
+    Seats(Plain),
     /// Any other server: http://HOST:PORT/PATH, or resp://HOST:PORT -- COMMAND; with TLS https:// and
     /// rediss://
     #[command(external_subcommand)]
@@ -164,8 +161,9 @@ struct Target {
     behind: Behind,
 }
 
+/// A service at the RESP door.
 #[derive(Args, Debug)]
-pub(crate) struct RoomsArguments {
+pub(crate) struct Plain {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
@@ -174,21 +172,15 @@ pub(crate) struct RoomsArguments {
     output: Output,
     #[command(flatten)]
     aims: Aims,
-    /// Weights of the operations
-    #[arg(long, default_value = "book=70,cancel=30")]
-    mix: rooms::Mix,
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct SeatsArguments {
+pub(crate) struct RoomsArguments {
     #[command(flatten)]
-    target: Target,
-    #[command(flatten)]
-    pacing: Pacing,
-    #[command(flatten)]
-    output: Output,
-    #[command(flatten)]
-    aims: Aims,
+    plain: Plain,
+    /// Weights of the operations
+    #[arg(long, default_value = "book=70,cancel=30")]
+    mix: rooms::Mix,
 }
 
 #[derive(Args, Debug)]
@@ -208,11 +200,17 @@ pub(crate) struct RushArguments {
 pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(run) => match *run {
-            Run::Rooms(arguments) => run_rooms(&arguments),
+            Run::Rooms(RoomsArguments { plain, mix }) => {
+                let options = load::Options {
+                    mix,
+                    ..load::Options::default()
+                };
+                run_plain(&load::Rooms, &plain, &options)
+            }
             Run::Exchange(arguments) => exchange::run(&arguments),
             Run::Games(arguments) => games::run(&arguments),
             Run::Travel(arguments) => travel::run(&arguments),
-            Run::Seats(arguments) => run_seats(&arguments),
+            Run::Seats(plain) => run_plain(&load::Seats, &plain, &load::Options::default()),
             Run::Foreign(words) => foreign::run(&words),
         },
         Command::Sweep(arguments) => sweep::run(&arguments),
@@ -233,54 +231,48 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-fn run_rooms(arguments: &RoomsArguments) -> anyhow::Result<()> {
+fn run_plain(
+    service: &dyn load::Service,
+    arguments: &Plain,
+    options: &load::Options,
+) -> anyhow::Result<()> {
     let threads = arguments.target.threads.get();
     let pacing = &arguments.pacing;
     // What makes no sense is told before a server is started.
     pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    let driven = Driven::of(&arguments.target)?;
-    let target = driven.target();
-    let mut asked = notebook::asked("run", "rooms", target, Some(pacing), threads);
-    asked
-        .settings
-        .insert("mix".to_owned(), arguments.mix.to_string());
-    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
-    let config = rooms::Config {
-        pace: pacing.pace(driven.address, threads)?,
-        users: pacing.connections.get(),
-        mix: arguments.mix,
-        property: rooms::PROPERTY.to_owned(),
-    };
-    let began = notebook.begin(None);
-    let report = rooms::run(&config, &mut |progress| notebook.watch(progress))?;
-    notebook.keep(report.point.clone(), &config.pace, began);
-    notebook.server(Some(report.server.clone()));
-    driven.stop()?;
-    terminal::line(&report)?;
-    notebook.finish(&arguments.aims)
-}
-
-fn run_seats(arguments: &SeatsArguments) -> anyhow::Result<()> {
-    let threads = arguments.target.threads.get();
-    let pacing = &arguments.pacing;
-    // What makes no sense is told before a server is started.
-    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    let driven = Driven::of(&arguments.target)?;
-    let asked = notebook::asked("run", "seats", driven.target(), Some(pacing), threads);
+    let Target { resp, behind, .. } = arguments.target;
+    let driven = Driven::over_resp(resp, behind)?;
+    let mut asked = notebook::asked(
+        "run",
+        service.name(),
+        driven.target(),
+        Some(pacing),
+        threads,
+    );
+    let setting = service.setting(options);
+    let setting = setting.map(|(name, value)| (name.to_owned(), value));
+    asked.settings.extend(setting);
     let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
     let pace = pacing.pace(driven.address, threads)?;
+    let load = load::Load {
+        pace: &pace,
+        users: pacing.connections.get(),
+        resp: Some(driven.address),
+        own: driven.is_own(),
+        options,
+    };
     let began = notebook.begin(None);
-    let users = pacing.connections.get();
-    let report = seats::run(&pace, users, &mut |progress| notebook.watch(progress))?;
+    let report = service.run(&load, &mut |progress| notebook.watch(progress))?;
     notebook.keep(report.point.clone(), &pace, began);
-    notebook.server(Some(report.server.clone()));
+    notebook.server(report.server.clone());
     driven.stop()?;
     terminal::line(&report)?;
     notebook.finish(&arguments.aims)
 }
 
 fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
-    let driven = Driven::of(&arguments.target)?;
+    let Target { resp, behind, .. } = arguments.target;
+    let driven = Driven::over_resp(resp, behind)?;
     let threads = arguments.target.threads.get();
     let (rooms, clients) = (arguments.rooms.get(), arguments.clients.get());
     let config = rush_for(driven.address, rooms, clients, threads);
@@ -293,11 +285,7 @@ fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
     notebook.server(Some(report.server.clone()));
     driven.stop()?;
     terminal::line(&report)?;
-    notebook.finish_as(match report.verdict() {
-        Verdict::Fine => result::Verdict::Fine,
-        Verdict::Invalid => result::Verdict::Invalid,
-        Verdict::Violated => result::Verdict::Violated,
-    })
+    notebook.finish_as(report.verdict())
 }
 
 /// A rush in which every client asks for any room.
@@ -314,61 +302,6 @@ pub(crate) const fn rush_for(
         threads,
         wish: rush::Wish::Any,
     }
-}
-
-/// The server under load.
-struct Driven {
-    address: SocketAddr,
-    own: Option<Server>,
-    behind: Behind,
-}
-
-impl Driven {
-    fn of(target: &Target) -> anyhow::Result<Self> {
-        if let Some(address) = target.resp {
-            return Ok(Self {
-                address,
-                own: None,
-                behind: target.behind,
-            });
-        }
-        let own = own_server(Doors::Resp, "--resp")?;
-        Ok(Self {
-            address: own.resp(),
-            own: Some(own),
-            behind: target.behind,
-        })
-    }
-
-    /// For `run.json`.
-    fn target(&self) -> result::Target {
-        result::Target {
-            address: self.address.to_string(),
-            own: self.own.is_some(),
-        }
-    }
-
-    /// Server and database, where they can be found.
-    fn watched(&self) -> Vec<Watched> {
-        self.behind
-            .watched(self.own.as_ref(), self.address, Some(self.address))
-    }
-
-    fn stop(self) -> anyhow::Result<()> {
-        self.own.map_or(Ok(()), Server::stop)
-    }
-}
-
-/// Starts a server for this measurement; `flag` names one that runs already. Whoever has started `dev`
-/// might think that it is measured.
-fn own_server(doors: Doors, flag: &str) -> anyhow::Result<Server> {
-    let server = Server::start(None, doors)?;
-    terminal::note(format_args!(
-        "measuring a server of our own at {}, not one that runs already: embedded journal in a \
-         temporary directory, durability sync; {flag} ADDR measures a running one",
-        server.resp()
-    ));
-    Ok(server)
 }
 
 fn write_json(result: &impl serde::Serialize, path: &Path) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use std::{num::NonZeroU64, path::Path, time::Duration};
 
 use anyhow::Context as _;
 use turnstile_embedded::recount_games;
-use turnstile_load::{Verdict, games, pace::Pace};
+use turnstile_load::{games, pace::Pace};
 use turnstile_stats::units::{Count, Nanos, PerSecond};
 
 use super::Amounts;
@@ -37,14 +37,8 @@ pub(super) fn play(server: &Server, amounts: &Amounts, table: &mut Table) -> any
         iterations: NonZeroU64::new(amounts.games),
     };
     let report = games::run(&config, &mut |_progress| {}).context("the players")?;
-    match report.verdict() {
-        Verdict::Fine => {}
-        Verdict::Invalid => {
-            return Err(Coded::invalid(format!("not all games were played: {report}")).into());
-        }
-        Verdict::Violated => {
-            return Err(Coded::violation(format!("games broke a promise: {report}")).into());
-        }
+    if let Some(coded) = Coded::of_verdict(report.verdict()) {
+        return Err(coded.because(&format!("the games: {report}")).into());
     }
     for level in &report.levels {
         let proof = &level.proof;

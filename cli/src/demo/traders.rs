@@ -70,11 +70,8 @@ impl Traders {
         };
         let report = self.driven.prove(&config).context("the traders' proof")?;
         let proof = &report.proof;
-        if !proof.holds() {
-            return Err(Coded::violation(format!("the exchange broke a promise: {report}")).into());
-        }
-        if !proof.is_proof() {
-            return Err(Coded::invalid(format!("nothing was proven: {report}")).into());
+        if let Some(coded) = Coded::of_verdict(report.verdict()) {
+            return Err(coded.because(&format!("the traders: {report}")).into());
         }
         table.row(
             "traders",

@@ -111,19 +111,17 @@ impl Travellers {
             .prove(&config)
             .context("the travellers' proof")?;
         let proof = &report.proof;
-        if !proof.holds() {
-            return Err(Coded::violation(format!("travel broke a promise: {report}")).into());
+        if let Some(coded) = Coded::of_verdict(report.verdict()) {
+            return Err(coded.because(&format!("the travellers: {report}")).into());
         }
-        if !proof.is_proof() {
-            return Err(Coded::invalid(format!("nothing was proven: {report}")).into());
-        }
-        let outcomes = report.rates.first().map(|row| &row.outcomes);
+        let operations = report.points.iter().flat_map(|point| &point.operations);
+        let unknown: u64 = operations.map(|operation| operation.unknown).sum();
         table.row(
             "travellers",
             format_args!(
                 "{} journeys over lines, kill -9 with {} requests under way",
                 Count(proof.committed),
-                outcomes.map_or(0, |outcomes| outcomes.unknown)
+                unknown
             ),
         );
         table.row(

@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 use turnstile_load::{
-    Verdict, check,
+    check,
     pace::Pace,
     workload::{Load, Options},
 };
@@ -108,13 +108,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = notebook.begin(None);
     let report = checked.check(arguments, &pace, &pacing, &mut notebook)?;
     notebook.keep(report.point.clone(), &pace, began);
-    notebook.server(Some(report.server.clone()));
+    notebook.server(report.server.clone());
     terminal::line(&report)?;
-    notebook.finish_as(match report.verdict() {
-        Verdict::Fine => result::Verdict::Fine,
-        Verdict::Invalid => result::Verdict::Invalid,
-        Verdict::Violated => result::Verdict::Violated,
-    })
+    notebook.finish_as(report.verdict())
 }
 
 impl Arguments {

@@ -3,22 +3,15 @@
 use std::{net::SocketAddr, num::NonZeroUsize, time::Duration};
 
 use clap::{Args, ValueEnum};
-use turnstile_load::{exchange, pace::Length, resources::Watched};
-use turnstile_result as result;
+use turnstile_load::{exchange, pace::Length};
 
 use super::{
     Target,
+    driven::Driven,
     notebook::{self, Aims, Notebook, Output},
-    own_server,
     pacing::Pacing,
-    watching::Behind,
 };
-use crate::{
-    address,
-    child::{Doors, Server},
-    exit::Coded,
-    terminal,
-};
+use crate::{address, child::Doors, exit::Coded, terminal};
 
 /// How long a one-shot run may take before what is not answered counts as unknown.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -55,25 +48,19 @@ enum Door {
     Xml,
 }
 
-/// The server under load.
-struct Driven {
-    door: exchange::Door,
-    address: SocketAddr,
-    /// The RESP door of the same server, for the proof.
-    proof: Option<SocketAddr>,
-    own: Option<Server>,
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (pacing, threads) = (&arguments.pacing, arguments.target.threads.get());
     // What makes no sense is told before a server is started.
     pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    let driven = Driven::of(arguments)?;
+    let driven = arguments.driven()?;
     let one_shot = arguments.one_shot;
     let mut config = exchange::Config {
-        door: driven.door,
+        door: match arguments.door {
+            Door::Resp => exchange::Door::Resp,
+            Door::Xml => exchange::Door::Xml,
+        },
         pace: pacing.pace(driven.address, threads)?,
-        proof: driven.proof,
+        proof: driven.resp,
         users: one_shot.unwrap_or(pacing.connections).get(),
         one_shot: one_shot.map(|_| pacing.connections.get()),
         symbols: usize::from(arguments.symbols),
@@ -92,75 +79,29 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ),
         ("symbols".to_owned(), arguments.symbols.to_string()),
     ]);
-    let mut notebook = Notebook::new(
-        &arguments.output,
-        asked,
-        driven.watched(arguments.target.behind),
-    )?;
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
     let began = notebook.begin(None);
     let report = exchange::run(&config, &mut |progress| notebook.watch(progress))?;
     notebook.keep(report.point.clone(), &config.pace, began);
     notebook.server(report.server.clone());
-    driven.own.map_or(Ok(()), Server::stop)?;
+    driven.stop()?;
     terminal::line(&report)?;
     notebook.finish(&arguments.aims)
 }
 
-impl Driven {
-    /// For `run.json`.
-    fn target(&self) -> result::Target {
-        result::Target {
-            address: self.address.to_string(),
-            own: self.own.is_some(),
-        }
-    }
-
-    /// Server and database, where they can be found.
-    fn watched(&self, behind: Behind) -> Vec<Watched> {
-        behind.watched(self.own.as_ref(), self.address, self.proof)
-    }
-
+impl Arguments {
     /// The server that was named, or one of our own.
-    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
-        let (resp, xml) = (arguments.target.resp, arguments.xml);
-        match (arguments.door, resp, xml) {
-            (Door::Resp, _, Some(_)) => {
-                Err(Coded::usage("--xml is not driven: add --door xml".to_owned()).into())
+    fn driven(&self) -> anyhow::Result<Driven> {
+        let (resp, behind) = (self.target.resp, self.target.behind);
+        let wrong = |sentence: &str| Err(Coded::usage(sentence.to_owned()).into());
+        match (self.door, resp, self.xml) {
+            (Door::Resp, _, Some(_)) => wrong("--xml is not driven: add --door xml"),
+            (Door::Xml, Some(_), None) => {
+                wrong("--resp names a server, but not its XML door: add --xml")
             }
-            (Door::Xml, Some(_), None) => Err(Coded::usage(
-                "--resp names a server, but not its XML door: add --xml".to_owned(),
-            )
-            .into()),
-            (Door::Resp, Some(address), None) => Ok(Self {
-                door: exchange::Door::Resp,
-                address,
-                proof: Some(address),
-                own: None,
-            }),
-            (Door::Xml, proof, Some(address)) => Ok(Self {
-                door: exchange::Door::Xml,
-                address,
-                proof,
-                own: None,
-            }),
-            (Door::Resp, None, None) => {
-                let own = own_server(Doors::Resp, "--resp")?;
-                Ok(Self::own(exchange::Door::Resp, own.resp(), own))
-            }
-            (Door::Xml, None, None) => {
-                let own = own_server(Doors::RespAndXml, "--xml")?;
-                let address = own.xml().expect("it was started with an XML door");
-                Ok(Self::own(exchange::Door::Xml, address, own))
-            }
-        }
-    }
-
-    fn own(door: exchange::Door, address: SocketAddr, own: Server) -> Self {
-        Self {
-            door,
-            address,
-            proof: Some(own.resp()),
-            own: Some(own),
+            (Door::Resp, _, None) => Driven::over_resp(resp, behind),
+            (Door::Xml, resp, Some(address)) => Ok(Driven::named(address, resp, behind)),
+            (Door::Xml, None, None) => Driven::start(Doors::RespAndXml, "--xml", behind),
         }
     }
 }

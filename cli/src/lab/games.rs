@@ -9,23 +9,16 @@ use clap::{Args, ValueEnum};
 use turnstile_load::{
     games::{self, PATIENCE},
     pace::Pace,
-    resources::Watched,
 };
-use turnstile_result as result;
 
 use super::{
     default_threads,
+    driven::Driven,
     notebook::{self, Aims, Notebook, Output},
-    own_server,
     pacing::{Extent, Level, Manner, Pacing},
     watching::Behind,
 };
-use crate::{
-    address,
-    child::{Arena, Doors, Server},
-    exit::Coded,
-    terminal,
-};
+use crate::{address, child::Doors, exit::Coded, terminal};
 
 /// Games per player without `--iterations`, `--duration` and `--precision`.
 const ITERATIONS: NonZeroU64 = NonZeroU64::new(100).expect("it is above zero");
@@ -92,32 +85,16 @@ enum Servers {
     Separate,
 }
 
-/// The server under load.
-struct Driven {
-    address: SocketAddr,
-    own: Option<Own>,
-}
-
-/// A server of the lab's own.
-enum Own {
-    One(Server),
-    Separate(Arena),
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // What makes no sense is told before a server is started.
     arguments
         .config(SocketAddr::from(([127, 0, 0, 1], 0)))?
         .check()?;
-    let driven = Driven::of(arguments)?;
+    let driven = arguments.driven()?;
     let config = arguments.config(driven.address)?;
-    let target = result::Target {
-        address: driven.address.to_string(),
-        own: driven.own.is_some(),
-    };
     let pacing = arguments.pacing();
     let threads = config.pace.threads;
-    let mut asked = notebook::asked("run", "games", target, Some(&pacing), threads);
+    let mut asked = notebook::asked("run", "games", driven.target(), Some(&pacing), threads);
     let door = format!("{:?}", arguments.door).to_lowercase();
     asked.settings.insert("door".to_owned(), door);
     if let Some(games) = config.iterations {
@@ -133,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         notebook.keep(level.point.clone(), &config.paced(), began);
         levels.push(level);
     }
-    driven.own.map_or(Ok(()), Own::stop)?;
+    driven.stop()?;
     let report = games::Report::new(&config, levels);
     terminal::line(&report)?;
     notebook.finish(&arguments.aims)
@@ -174,80 +151,22 @@ impl Arguments {
     fn staged(&self) -> bool {
         self.rate.as_ref().is_some_and(Level::has_stages) || self.manner.stages().is_some()
     }
-}
 
-impl Driven {
     /// The server that was named, or one of our own.
-    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
-        let (named, other, (doors, flag)) = match arguments.door {
-            Door::Wire => (
-                arguments.games_arena,
-                arguments.resp,
-                (Doors::RespAndArena, "--games-arena"),
-            ),
-            Door::Resp => (
-                arguments.resp,
-                arguments.games_arena,
-                (Doors::Resp, "--resp"),
-            ),
-        };
-        if other.is_some() {
-            let wrong = "--games-arena goes with --door wire, and --resp with --door resp";
-            return Err(Coded::usage(wrong.to_owned()).into());
-        }
-        if let Some(address) = named {
-            return Ok(Self { address, own: None });
-        }
-        let own = match (arguments.servers, arguments.door) {
-            (Servers::One, _) => Own::One(own_server(doors, flag)?),
-            (Servers::Separate, Door::Wire) => Own::separate()?,
-            (Servers::Separate, Door::Resp) => {
-                let wrong = "--servers separate goes with --door wire";
-                return Err(Coded::usage(wrong.to_owned()).into());
+    fn driven(&self) -> anyhow::Result<Driven> {
+        let behind = Behind::default();
+        let wrong = |sentence: &str| Err(Coded::usage(sentence.to_owned()).into());
+        match (self.door, self.games_arena, self.resp) {
+            (Door::Wire, _, Some(_)) | (Door::Resp, Some(_), _) => {
+                wrong("--games-arena goes with --door wire, and --resp with --door resp")
             }
-        };
-        let address = match arguments.door {
-            Door::Wire => own.known().arena().expect("it was started with an arena"),
-            Door::Resp => own.known().resp(),
-        };
-        let own = Some(own);
-        Ok(Self { address, own })
-    }
-
-    /// The processes that can be found.
-    fn watched(&self) -> Vec<Watched> {
-        let known = self.own.as_ref().map(Own::known);
-        let mut all = Behind::default().watched(known, self.address, None);
-        if let Some(Own::Separate(arena)) = &self.own {
-            all.push(Watched::new("scores", arena.scores().pid()));
-        }
-        all
-    }
-}
-
-impl Own {
-    fn separate() -> anyhow::Result<Self> {
-        let arena = Arena::start()?;
-        terminal::note(format_args!(
-            "no server is named: measuring an arena and its scores in two processes of our own, the \
-             arena at {}, each with an embedded journal in a temporary directory, durability sync",
-            arena.arena().resp()
-        ));
-        Ok(Self::Separate(arena))
-    }
-
-    /// The one that players know.
-    const fn known(&self) -> &Server {
-        match self {
-            Self::One(server) => server,
-            Self::Separate(arena) => arena.arena(),
-        }
-    }
-
-    fn stop(self) -> anyhow::Result<()> {
-        match self {
-            Self::One(server) => server.stop(),
-            Self::Separate(arena) => arena.stop(),
+            (Door::Wire, Some(address), None) => Ok(Driven::named(address, None, behind)),
+            (Door::Wire, None, None) if self.servers == Servers::Separate => Driven::start_games(),
+            (Door::Resp, None, None) if self.servers == Servers::Separate => {
+                wrong("--servers separate goes with --door wire")
+            }
+            (Door::Wire, None, None) => Driven::start(Doors::RespAndArena, "--games-arena", behind),
+            (Door::Resp, None, resp) => Driven::over_resp(resp, behind),
         }
     }
 }

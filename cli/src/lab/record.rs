@@ -20,7 +20,8 @@ use turnstile_stats::units::Count;
 use turnstile_trace::Trace;
 
 use super::{
-    Driven, ProgressLine, Target, default_threads,
+    ProgressLine, default_threads,
+    driven::Driven,
     notebook::{self, Notebook, Output},
     pacing::Pacing,
     watching::Behind,
@@ -106,15 +107,6 @@ pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The server that is named, or one of our own.
-fn driven(resp: Option<SocketAddr>, threads: NonZeroUsize) -> anyhow::Result<Driven> {
-    Driven::of(&Target {
-        resp,
-        threads,
-        behind: Behind::default(),
-    })
-}
-
 fn proxy(listen: SocketAddr, server: SocketAddr, file: &Path) -> anyhow::Result<Proxy> {
     Proxy::start(listen, server, file).with_context(|| file.display().to_string())
 }
@@ -142,7 +134,7 @@ fn run(arguments: &Recording, service: Service) -> anyhow::Result<Recorded> {
     let threads = arguments.threads.get();
     let pacing = arguments.pacing.lasting(Duration::from_secs(10));
     pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    let driven = driven(arguments.resp, arguments.threads)?;
+    let driven = Driven::over_resp(arguments.resp, Behind::default())?;
     let here = SocketAddr::from(([127, 0, 0, 1], 0));
     let proxy = proxy(here, driven.address, &arguments.file)?;
     let pace = pacing.pace(proxy.address(), threads)?;
@@ -151,7 +143,7 @@ fn run(arguments: &Recording, service: Service) -> anyhow::Result<Recorded> {
         pace: &pace,
         users: pacing.connections.get(),
         resp: Some(pace.address),
-        own: driven.own.is_some(),
+        own: driven.is_own(),
         options: &Options::default(),
     };
     let ran = service.run(&load, &mut |progress| line.show(progress));
@@ -173,7 +165,7 @@ pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {
         ));
     }
     let threads = arguments.threads.get();
-    let driven = driven(arguments.resp, arguments.threads)?;
+    let driven = Driven::over_resp(arguments.resp, Behind::default())?;
     let mut asked = notebook::asked("replay", "trace", driven.target(), None, threads);
     let settings = [
         ("file", shown()),

@@ -17,8 +17,8 @@ use turnstile_result as result;
 
 use super::{
     default_threads,
+    driven::own_server,
     notebook::{self, Notebook},
-    own_server,
     pacing::Pacing,
     pin,
     quota::Quota,

@@ -5,24 +5,17 @@ use std::{net::SocketAddr, num::NonZeroUsize, time::Duration};
 use clap::{Args, ValueEnum};
 use turnstile_load::{
     pace::Law,
-    resources::Watched,
     travel::{self, Contention, Experiment, Managers, Processes, Rate},
 };
-use turnstile_result as result;
 
 use super::{
     default_threads,
+    driven::Driven,
     notebook::{self, Aims, Notebook, Output},
-    own_server,
     pacing::{Extent, Manner},
     watching::Behind,
 };
-use crate::{
-    address,
-    child::{Company, Doors, Server},
-    exit::Coded,
-    terminal,
-};
+use crate::{address, child::Doors, exit::Coded, terminal};
 
 /// The law of the instants at which transactions are due, as the ancestor had it.
 const ARRIVALS: Law = Law::Jitter(0.01);
@@ -103,14 +96,6 @@ enum Servers {
     Separate,
 }
 
-/// The server under load.
-enum Driven {
-    /// At the door that was named.
-    Named,
-    One(Server),
-    Separate(Company),
-}
-
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Measured {
@@ -129,30 +114,23 @@ pub(super) enum Over {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let experiment = arguments.experiment()?;
-    let driven = Driven::of(arguments)?;
-    let (address, witness) = match (arguments.travel, driven.own()) {
-        (Some(address), _) => (address, arguments.resp),
-        (None, own) => {
-            let own = own.expect("without an address there is a server of our own");
-            let address = own.travel().expect("it was started with a door of travel");
-            (address, Some(own.resp()))
-        }
-    };
+    let driven = arguments.driven()?;
     let config = travel::Config {
-        address,
-        witness,
-        processes: driven.processes(),
+        address: driven.address,
+        witness: driven.resp,
+        processes: driven.is_own().then_some(if driven.is_separate() {
+            Processes::Separate
+        } else {
+            Processes::One
+        }),
         threads: arguments.threads.get(),
         experiment,
         seed: arguments.extent.seed,
     };
-    let target = result::Target {
-        address: address.to_string(),
-        own: driven.own().is_some(),
-    };
+    let target = driven.target();
     let mut asked = notebook::asked("run", "travel", target, None, config.threads);
     asked.seed = config.seed;
-    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched(address))?;
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
     let mut measured = Vec::new();
     let mut load = travel::open(&config)?;
     for step in config.steps() {
@@ -171,66 +149,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     notebook.finish(&arguments.aims)
 }
 
-impl Driven {
-    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
-        if arguments.travel.is_some() {
-            return Ok(Self::Named);
-        }
-        if arguments.servers == Servers::One {
-            return Ok(Self::One(own_server(Doors::RespAndTravel, "--travel")?));
-        }
-        let company = Company::start()?;
-        terminal::note(format_args!(
-            "no server is named: measuring five processes of our own, the middleware at {}, each \
-             with an embedded journal in a temporary directory, durability sync",
-            company.middleware().resp()
-        ));
-        Ok(Self::Separate(company))
-    }
-
-    /// The one that clients know, where it is ours.
-    const fn own(&self) -> Option<&Server> {
-        match self {
-            Self::Named => None,
-            Self::One(server) => Some(server),
-            Self::Separate(company) => Some(company.middleware()),
-        }
-    }
-
-    /// The processes that can be found.
-    fn watched(&self, address: SocketAddr) -> Vec<Watched> {
-        match self {
-            Self::Named => Behind::default().watched(None, address, None),
-            Self::One(server) => Behind::default().watched(Some(server), address, None),
-            Self::Separate(company) => {
-                let managers = company.desks().iter();
-                let managers = managers.map(|desk| Watched::new("manager", desk.pid()));
-                let known = Some(company.middleware());
-                let mut all = Behind::default().watched(known, address, None);
-                all.extend(managers);
-                all
-            }
-        }
-    }
-
-    const fn processes(&self) -> Option<Processes> {
-        match self {
-            Self::Named => None,
-            Self::One(_) => Some(Processes::One),
-            Self::Separate(_) => Some(Processes::Separate),
-        }
-    }
-
-    fn stop(self) -> anyhow::Result<()> {
-        match self {
-            Self::Named => Ok(()),
-            Self::One(server) => server.stop(),
-            Self::Separate(company) => company.stop(),
-        }
-    }
-}
-
 impl Arguments {
+    /// The server that was named, or one of our own.
+    fn driven(&self) -> anyhow::Result<Driven> {
+        let behind = Behind::default();
+        match (self.travel, self.servers) {
+            (Some(address), _) => Ok(Driven::named(address, self.resp, behind)),
+            (None, Servers::One) => Driven::start(Doors::RespAndTravel, "--travel", behind),
+            (None, Servers::Separate) => Driven::start_travel(),
+        }
+    }
+
     fn experiment(&self) -> anyhow::Result<Experiment> {
         let wrong = |sentence: &str| Err(Coded::usage(sentence.to_owned()).into());
         match (self.experiment, self.told_of_rate()) {

@@ -700,7 +700,7 @@ fn a_server_that_is_not_there_is_named() {
     drop(nobody);
     let ended = run(turnstile().args(["lab", "run", "rooms", "--resp", &address]));
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    let sentence = format!("nobody answers at {address}: Connection refused");
+    let sentence = format!("no server answers at {address}: Connection refused");
     assert!(ended.err.contains(&sentence), "{ended:?}");
 }
 

@@ -47,7 +47,7 @@ impl Calibration {
         writeln!(
             f,
             "\nResponses at servers whose delays are known, from the instant at which a request was due. \
-             *Formula*: the closed form. *Truth*: of the requests that were asked, had everybody been \
+             *Formula*: the closed form. *Truth*: of the requests that were asked, had all threads been \
              on time. *Recorded*: until the server wrote down that the answer left. *Measured*: by the \
              generator.\n"
         )?;

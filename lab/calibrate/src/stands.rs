@@ -131,7 +131,7 @@ impl fmt::Display for LateRequests {
             "{} late by more than is allowed, on average by {}: of where they stood {:.0} % was the \
              generator's thread ({:.0} % before it asked, {:.0} % before it heard), {:.0} % the server's \
              ({:.0} % before it read, {:.0} % before it answered), {:.0} % the system's, with packets \
-             that somebody was looking for ({:.0} % there, {:.0} % back)",
+             that a thread was looking for ({:.0} % there, {:.0} % back)",
             Count(self.requests),
             Nanos(to_float(self.over_ns) / to_float(self.requests)),
             share(stands.of_generator()),
@@ -215,7 +215,7 @@ mod tests {
             late.to_string(),
             "2 late by more than is allowed, on average by 50ns: of where they stood 30 % was the \
              generator's thread (6 % before it asked, 24 % before it heard), 32 % the server's (18 % \
-             before it read, 14 % before it answered), 38 % the system's, with packets that somebody was \
+             before it read, 14 % before it answered), 38 % the system's, with packets that a thread was \
              looking for (16 % there, 22 % back)"
         );
         assert_eq!(

@@ -112,6 +112,13 @@ impl Agency {
         }
     }
 
+    /// The same, which tells what the server calls the items and customers that are wrong in the end.
+    #[must_use]
+    pub fn with_names(mut self, items: Vec<String>, customers: Vec<String>) -> Self {
+        self.world.name(items, customers);
+        self
+    }
+
     /// Replays what reads the state, with or without some of what floats.
     fn explain(&mut self, operation: &Operation) -> Result<(), String> {
         let sentence = match self.world.replay(operation) {
@@ -158,19 +165,28 @@ impl Agency {
         }
         let mut in_all: Option<u32> = None;
         for some in 1..1_u32 << near.len() {
-            let mut made = Vec::new();
-            for bit in (0..near.len()).filter(|bit| some >> bit & 1 == 1) {
-                made.extend(self.world.make(&self.floating[near[bit]].changes));
-            }
-            if let Ok(changes) = self.world.replay(operation) {
-                self.world.undo(changes);
+            let explains = self.with(near, some, |world| {
+                let changes = world.replay(operation);
+                changes.map(|changes| world.undo(changes)).is_ok()
+            });
+            if explains {
                 in_all = Some(in_all.unwrap_or(some) & some);
             }
-            self.world.undo(made);
         }
         let in_all = in_all?;
         let needed = (0..near.len()).filter(|bit| in_all >> bit & 1 == 1);
         Some(needed.map(|bit| near[bit]).collect())
+    }
+
+    /// What is seen if of those near these were carried out, bit by bit. The state stays as it is.
+    fn with(&mut self, near: &[usize], some: u32, look: impl FnOnce(&mut World) -> bool) -> bool {
+        let mut made = Vec::new();
+        for bit in (0..near.len()).filter(|bit| some >> bit & 1 == 1) {
+            made.extend(self.world.make(&self.floating[near[bit]].changes));
+        }
+        let seen = look(&mut self.world);
+        self.world.undo(made);
+        seen
     }
 
     /// One that floated was carried out.

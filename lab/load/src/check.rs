@@ -19,24 +19,18 @@ use std::{
 
 use turnstile_check::{Charge, Checker, Chronicle, Findings, Model, Spool};
 use turnstile_client::{Connection, resp::Value};
-use turnstile_result::{Outcome, Point, Rule, Server};
+use turnstile_result::{Outcome, Rule, Server};
 use turnstile_stats::units::{Count, Nanos, to_float};
 
 use crate::{
-    Error, Verdict, crew,
+    Error, LoadReport, crew,
+    error::unfit,
     pace::{self, Pace, Progress, Totals, User},
     point,
 };
 
 /// What a checked run gave.
-#[derive(Clone, Debug)]
-pub struct Report {
-    pub workload: &'static str,
-    pub server: Server,
-    pub proof: Proof,
-    /// The same for `run.json`.
-    pub point: Point,
-}
+pub type Report = LoadReport<Proof>;
 
 /// What was checked while the load ran and when it was over.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,14 +160,6 @@ pub(crate) fn speak_resp3(door: &mut Connection) -> Result<(), Error> {
     }
 }
 
-/// An answer with which a server cannot be checked.
-fn unfit(command: &'static str, answer: &Value) -> Error {
-    Error::Preparation {
-        command,
-        answer: answer.to_string(),
-    }
-}
-
 /// What the server counts, before and after the run, and how many more there are by the replay.
 pub(crate) type Counted = (&'static str, u64, u64, u64);
 
@@ -186,7 +172,7 @@ pub(crate) fn compare_counts(charge: &mut Charge, counts: &[Counted]) {
             charge.add(|| {
                 format!(
                     "the server counts {counted} {what} more than before the run, by the replay it \
-                     is {replayed} (unless somebody else used it)"
+                     is {replayed} (unless another client used it)"
                 )
             });
         }
@@ -202,7 +188,7 @@ impl Proof {
             Some("one answer was waited for while too many others came")
         } else if clouded {
             Some(
-                "nobody knows whether something happened, or when, on which all later answers depend",
+                "it is not known whether or when some request took effect, and all later answers depend on it",
             )
         } else {
             (checked == 0).then_some("nothing was answered that could be checked")
@@ -280,24 +266,10 @@ impl Report {
         let mut point = point::point(workload, pace, totals, proof.rules.clone());
         point.check = Some(proof.cost());
         Self {
-            workload,
-            server,
+            server: Some(server),
             proof,
             point,
         }
-    }
-
-    /// What the proof is worth; what the machine did to the figures does not matter to it.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of_rules(&self.proof.rules)
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        point::write(f, self.workload, Some(&self.server), &self.point)?;
-        write!(f, "{}", self.proof)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
     Ok(connected.map_err(|error| match error {
         client::Error::Io(error) => client::Error::Io(io::Error::new(
             error.kind(),
-            format!("nobody answers at {address}: {error}"),
+            format!("no server answers at {address}: {error}"),
         )),
         other => other,
     })?)

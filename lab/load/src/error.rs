@@ -33,6 +33,12 @@ pub enum Error {
     },
 }
 
+/// The server answered a command otherwise than the load needs it.
+pub(crate) fn unfit(command: &'static str, answer: &impl fmt::Display) -> Error {
+    let answer = answer.to_string();
+    Error::Preparation { command, answer }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

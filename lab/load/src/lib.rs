@@ -34,16 +34,16 @@ mod again;
 mod crew;
 mod door;
 mod error;
+mod load_report;
 mod reply;
 mod seed;
 mod thin;
 mod tls;
-mod verdict;
 
 pub use error::Error;
+pub use load_report::LoadReport;
 pub use tls::{Tls, Trust};
-pub use turnstile_result::Machine;
-pub use verdict::Verdict;
+pub use turnstile_result::{Machine, Verdict};
 
 /// Draws of a seed, for whatever the lab leaves to chance outside of a load.
 pub fn dice(seed: u64) -> impl FnMut() -> u64 {

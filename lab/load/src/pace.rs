@@ -351,7 +351,9 @@ fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
         return Err(Error::Setting("there are 1 to 50,000 users"));
     }
     if !users.is_multiple_of(U::TOGETHER) {
-        return Err(Error::Setting("nobody is left alone: users come in groups"));
+        return Err(Error::Setting(
+            "the number of users must be a multiple of the size of a group",
+        ));
     }
     if !U::WHOLES.is_empty() && pace.pipeline > 1 {
         return Err(Error::Setting(

@@ -262,8 +262,22 @@ pub(crate) fn write(
         write!(f, " against server {version}, durability {durability}")?;
     }
     writeln!(f)?;
-    for operation in &point.operations {
-        write_operation(f, operation)?;
+    for one in point.operations.iter().filter(|one| is_asked(one)) {
+        write_ends(f, &one.name, one.done, [&one.refused, &one.errors])?;
+        if one.unknown > 0 {
+            write!(f, ", {} unknown", Count(one.unknown))?;
+        }
+        write_times(f, &one.response)?;
+    }
+    write_wholes(f, "", point)
+}
+
+/// How what several requests make ended, and the connections that were lost meanwhile.
+pub(crate) fn write_wholes(f: &mut fmt::Formatter<'_>, before: &str, point: &Point) -> fmt::Result {
+    for whole in &point.wholes {
+        f.write_str(before)?;
+        write_ends(f, &whole.name, whole.done, [&whole.refused, &whole.errors])?;
+        write_times(f, &whole.response)?;
     }
     let (lost, failed) = (point.connections_lost, point.connects_failed);
     if lost + failed > 0 {
@@ -276,22 +290,31 @@ pub(crate) fn write(
     Ok(())
 }
 
-fn write_operation(f: &mut fmt::Formatter<'_>, operation: &Operation) -> fmt::Result {
-    write!(f, "{}: {} done", operation.name, Count(operation.done))?;
-    let counts = |word, counts: &BTreeMap<String, u64>| -> String {
-        let all = counts.iter();
-        all.map(|(why, count)| format!(", {} {word} ({why})", Count(*count)))
-            .collect()
-    };
-    f.write_str(&counts("refused", &operation.refused))?;
-    f.write_str(&counts("errors", &operation.errors))?;
-    if operation.unknown > 0 {
-        write!(f, ", {} unknown", Count(operation.unknown))?;
+fn is_asked(one: &Operation) -> bool {
+    one.done + one.unknown > 0 || !one.refused.is_empty() || !one.errors.is_empty()
+}
+
+fn write_ends(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    done: u64,
+    [refused, errors]: [&BTreeMap<String, u64>; 2],
+) -> fmt::Result {
+    write!(f, "{name}: {} done", Count(done))?;
+    for (word, counts) in [("refused", refused), ("errors", errors)] {
+        for (why, count) in counts {
+            write!(f, ", {} {word} ({why})", Count(*count))?;
+        }
     }
-    let response = &operation.response;
-    if let Some(p99) = response.at(0.99) {
-        let (mean, p99) = (Nanos(response.mean_ns), Nanos(to_float(p99)));
-        write!(f, "; mean {mean}, p99 {p99}")?;
+    Ok(())
+}
+
+fn write_times(f: &mut fmt::Formatter<'_>, times: &Distribution) -> fmt::Result {
+    if times.count > 0 {
+        write!(f, "; mean {}", Nanos(times.mean_ns))?;
+    }
+    if let Some(p99) = times.at(0.99) {
+        write!(f, ", p99 {}", Nanos(to_float(p99)))?;
     }
     writeln!(f)
 }

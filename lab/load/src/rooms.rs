@@ -12,10 +12,6 @@ mod proof;
 mod visitor;
 mod what;
 
-use std::fmt;
-
-use turnstile_result::{Point, Server};
-
 pub(crate) use answer::Names;
 pub use mix::{InvalidMix, Mix};
 pub use plan::Apart;
@@ -24,7 +20,7 @@ pub use visitor::{Ask, Visitor};
 pub use what::{Booking, Kept, What};
 
 use crate::{
-    Error, Verdict, door,
+    Error, LoadReport, door,
     pace::{self, Pace, Progress},
     point,
 };
@@ -45,29 +41,23 @@ pub struct Config {
     pub property: String,
 }
 
-/// What a run gave.
-#[derive(Clone, Debug)]
-pub struct Report {
-    pub server: Server,
-    pub proof: Proof,
-    /// The same for `run.json`.
-    pub point: Point,
-}
-
 /// Runs visitors against the server, then proves what was acknowledged.
 ///
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell its counters.
 /// What the server did wrong is in the report's proof.
-pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+pub fn run(
+    config: &Config,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<LoadReport<Proof>, Error> {
     let (server, before) = door::info(&mut door::connect(config.pace.address)?)?;
     let totals = pace::run(&config.pace, visitors(config, before.position), progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect(config.pace.address)?;
     let proof = proof::prove(&mut door, &config.property, before, &totals)?;
     let point = point::point("rooms", &config.pace, &totals, vec![proof.rule()]);
-    Ok(Report {
-        server,
+    Ok(LoadReport {
+        server: Some(server),
         proof,
         point,
     })
@@ -85,19 +75,4 @@ pub fn visitors(config: &Config, position: u64) -> Vec<Visitor<Apart>> {
         Visitor::new(&config.property, names, plan, None)
     };
     (0..config.users).map(visitor).collect()
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        point::write(f, "rooms", Some(&self.server), &self.point)?;
-        write!(f, "{}", self.proof)
-    }
-}
-
-impl Report {
-    /// What the proof is worth.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of_rules(&self.point.proof)
-    }
 }

@@ -14,6 +14,7 @@ use crate::{
     Error, Verdict,
     check::{self, When},
     door::{self, refusal},
+    error::unfit,
     pace::{Pace, Progress},
     point,
     rooms::{Names, Visitor, What, plan::Once},
@@ -180,29 +181,18 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
 }
 
 fn prepare(door: &mut Connection, property: &str, rooms: usize) -> Result<(), Error> {
-    expect_done(
-        "ROOMS.ADD-PROPERTY",
-        &door.command(&[b"ROOMS.ADD-PROPERTY", property.as_bytes()])?,
-    )?;
+    let mut done = |command: &'static str, words: &[&str]| {
+        let words = std::iter::once(command).chain(words.iter().copied());
+        let words: Vec<&[u8]> = words.map(str::as_bytes).collect();
+        let answer = door.command(&words)?;
+        if matches!(answer, Value::Error(_)) || refusal(&answer).is_some() {
+            return Err(unfit(command, &answer));
+        }
+        Ok(())
+    };
+    done("ROOMS.ADD-PROPERTY", &[property])?;
     for room in (FIRST_ROOM..).take(rooms) {
-        let room = room.to_string();
-        let answer = door.command(&[
-            b"ROOMS.ADD-ROOM",
-            property.as_bytes(),
-            room.as_bytes(),
-            b"rush",
-        ])?;
-        expect_done("ROOMS.ADD-ROOM", &answer)?;
-    }
-    Ok(())
-}
-
-fn expect_done(command: &'static str, answer: &Value) -> Result<(), Error> {
-    if matches!(answer, Value::Error(_)) || refusal(answer).is_some() {
-        return Err(Error::Preparation {
-            command,
-            answer: answer.to_string(),
-        });
+        done("ROOMS.ADD-ROOM", &[property, &room.to_string(), "rush"])?;
     }
     Ok(())
 }

@@ -5,17 +5,18 @@ mod block;
 mod buyer;
 mod proof;
 
-use std::{fmt, net::SocketAddr};
+use std::net::SocketAddr;
 
 use turnstile_client::{Connection, resp::Value};
-use turnstile_result::{Point, Server};
+use turnstile_result::Server;
 
 pub use block::Block;
 pub use buyer::{Ask, Booking, Buyer};
 pub use proof::Proof;
 
 use crate::{
-    Error, door,
+    Error, LoadReport, door,
+    error::unfit,
     pace::{self, Pace, Progress},
     point,
 };
@@ -27,15 +28,6 @@ const ROW_SEATS: usize = 50;
 const SECTION_SEATS: usize = ROWS * ROW_SEATS;
 const SEATS: usize = SECTIONS * SECTION_SEATS;
 
-/// What a run gave.
-#[derive(Clone, Debug)]
-pub struct Report {
-    pub server: Server,
-    pub proof: Proof,
-    /// The same for `run.json`.
-    pub point: Point,
-}
-
 /// Adds a show, runs buyers against the server, then proves what was acknowledged. Others may use the
 /// server, but not this show. Same seed, same server state, same answers: the same bytes are sent.
 ///
@@ -46,7 +38,7 @@ pub fn run(
     pace: &Pace,
     users: usize,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Report, Error> {
+) -> Result<LoadReport<Proof>, Error> {
     let (server, show) = open_show(pace.address)?;
     let buyers = (0..users)
         .map(|number| Buyer::new(pace, users, number, &show))
@@ -55,18 +47,11 @@ pub fn run(
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect_again(pace.address)?;
     let proof = proof::prove(&mut door, &show, &totals)?;
-    Ok(Report {
-        server,
+    Ok(LoadReport {
+        server: Some(server),
         point: point::point("seats", pace, &totals, vec![proof.rule()]),
         proof,
     })
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        point::write(f, "seats", Some(&self.server), &self.point)?;
-        write!(f, "{}", self.proof)
-    }
 }
 
 /// Adds the show of a run. The server's position names it, so that no two runs share one.
@@ -94,9 +79,6 @@ fn prepare(door: &mut Connection, command: &'static str, arguments: &[&str]) -> 
     let answer = door.command(&words)?;
     match answer.as_array() {
         Some([Value::Integer(1), ..]) => Ok(()),
-        _ => Err(Error::Preparation {
-            command,
-            answer: answer.to_string(),
-        }),
+        _ => Err(unfit(command, &answer)),
     }
 }

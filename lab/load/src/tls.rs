@@ -102,7 +102,7 @@ fn of_system() -> Result<RootCertStore, String> {
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         return Err(
-            "this system has no authorities to trust: name a file (--cacert), or nobody (--insecure)"
+            "this system has no authorities to trust: name a file (--cacert), or trust every server (--insecure)"
                 .to_owned(),
         );
     }

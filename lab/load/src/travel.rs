@@ -6,7 +6,6 @@ mod choice;
 mod ledger;
 mod proof;
 mod report;
-mod rows;
 mod stock;
 mod traveller;
 
@@ -16,19 +15,17 @@ use turnstile_result::{Point, Server};
 
 pub use proof::Proof;
 pub use report::Report;
-pub use rows::{Outcomes, RateRow, RequestsRow};
 pub use stock::{Journey, Offer, Stock};
 pub use traveller::{Ask, Traveller};
 pub use turnstile_published::Managers;
 
 use crate::{
-    Error, door,
-    pace::{self, Law, Length, Pace, Profile, Progress, Rhythm, Think, Totals},
+    Error, LoadReport, door,
+    pace::{self, Law, Length, Pace, Profile, Progress, Rhythm, Think},
     point,
 };
 use choice::{Choice, Rule, Zipf};
 use ledger::Ledger;
-use rows::Rows;
 use traveller::Lost;
 
 /// How long a run of a number of transactions may take.
@@ -59,7 +56,7 @@ pub struct Config {
     pub seed: u64,
 }
 
-/// One of the ancestor's two experiments.
+/// One of the original's two experiments.
 #[derive(Clone, Debug)]
 pub enum Experiment {
     /// What each request of a transaction takes, with one client.
@@ -107,12 +104,20 @@ pub struct Manner {
 }
 
 /// One point of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// What each request takes.
-    Requests(Managers),
+    /// What each request of so many transactions of one client takes.
+    Requests {
+        managers: Managers,
+        transactions: u64,
+    },
     /// So many clients at a rate.
-    Rate(usize, Rate),
+    Rate {
+        clients: usize,
+        rate: Rate,
+        managers: Managers,
+        contention: Contention,
+    },
 }
 
 /// In which processes the middleware and the managers are.
@@ -149,9 +154,7 @@ pub struct Driven {
     server: Option<Server>,
     stock: Arc<Stock>,
     ledger: Arc<Ledger>,
-    rows: Rows,
     lost: Vec<Lost>,
-    /// The same as the rows, for `run.json`.
     points: Vec<Point>,
 }
 
@@ -174,24 +177,27 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
     drive_on(config, Stock::make(config.address)?, progress)
 }
 
-/// Clients who buy journeys however they are paced: one point, and what the server says of itself.
+/// Clients who buy journeys however they are paced: one point.
 ///
 /// # Errors
 /// As of [`run`].
 pub fn measure(
     clients: &Clients,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<(Point, Option<Server>), Error> {
+) -> Result<LoadReport<Proof>, Error> {
     let Clients { pace, number, .. } = clients;
     check_clients(*number, clients.contention)?;
     let mut driven = Driven::open(clients.witness, Stock::make(pace.address)?)?;
     let settings = (clients.managers, clients.contention);
-    let totals = driven.drive_clients(pace, *number, settings, progress)?;
-    let lost: Vec<Lost> = totals.users.into_iter().map(Traveller::into_lost).collect();
-    let proof = proof::prove(pace.address, &driven.stock, &driven.ledger, &lost)?;
+    driven.drive_clients(pace, *number, settings, None, progress)?;
+    let proof = driven.proof(pace.address)?;
     let mut point = driven.points.remove(0);
     point.proof = vec![proof.rule()];
-    Ok((point, driven.server))
+    Ok(LoadReport {
+        server: driven.server,
+        proof,
+        point,
+    })
 }
 
 /// Makes what is sold, for a run whose [steps](Config::steps) are [measured](Driven::measure) one by
@@ -231,7 +237,6 @@ impl Driven {
             server,
             ledger: Arc::new(Ledger::of(&stock)),
             stock,
-            rows: Rows::default(),
             lost: Vec::new(),
             points: Vec::new(),
         })
@@ -249,9 +254,24 @@ impl Driven {
     ) -> Result<&Point, Error> {
         let pace = config.pace(step);
         match step {
-            Step::Requests(managers) => self.take_requests(config, &pace, managers, progress)?,
-            Step::Rate(clients, rate) => {
-                self.take_rate(config, &pace, (clients, rate), progress)?;
+            Step::Requests {
+                managers,
+                transactions,
+            } => {
+                let settings = (managers, Contention::Apart);
+                let took = self.drive_clients(&pace, 1, settings, Some(transactions), progress)?;
+                if let Some(point) = self.points.last_mut() {
+                    point::count(point, took, 1, transactions);
+                }
+            }
+            Step::Rate {
+                clients,
+                managers,
+                contention,
+                ..
+            } => {
+                let settings = (managers, contention);
+                self.drive_clients(&pace, clients, settings, None, progress)?;
             }
         }
         Ok(self.points.last().expect("a point was measured"))
@@ -262,83 +282,48 @@ impl Driven {
     ///
     /// # Errors
     /// As of [`run`].
-    pub fn prove(self, config: &Config) -> Result<Report, Error> {
-        let proof = proof::prove(config.address, &self.stock, &self.ledger, &self.lost)?;
-        Ok(Report::new(
-            config,
-            self.server,
-            (self.rows, self.points),
+    pub fn prove(mut self, config: &Config) -> Result<Report, Error> {
+        let proof = self.proof(config.address)?;
+        for point in &mut self.points {
+            point.proof = vec![proof.rule()];
+        }
+        Ok(Report {
+            server: self.server,
+            config: config.clone(),
             proof,
-        ))
+            points: self.points,
+        })
     }
 
-    fn take_requests(
-        &mut self,
-        config: &Config,
-        pace: &Pace,
-        managers: Managers,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<(), Error> {
-        let Experiment::Requests { transactions, .. } = config.experiment else {
-            unreachable!("the point is of this experiment")
-        };
-        let unmeasured = transactions * UNMEASURED_PERCENT / 100;
-        let choice = self.choice(config.seed, managers, Contention::Apart, (0, 1));
-        let traveller = Traveller::new(&self.stock, &self.ledger, choice);
-        let travellers = vec![traveller.limited(transactions, unmeasured)];
-        let mut totals = pace::run(pace, travellers, progress)?;
-        let mut point = point::point(&managers.to_string(), pace, &totals, Vec::new());
-        point::count(&mut point, totals.took, 1, transactions);
-        self.points.push(point);
-        let expected = transactions - unmeasured;
-        self.rows
-            .requests
-            .push(RequestsRow::new(managers, expected, &totals));
-        self.keep_lost(&mut totals);
-        Ok(())
+    fn proof(&self, address: SocketAddr) -> Result<Proof, Error> {
+        proof::prove(address, &self.stock, &self.ledger, &self.lost)
     }
 
-    fn take_rate(
-        &mut self,
-        config: &Config,
-        pace: &Pace,
-        (clients, rate): (usize, Rate),
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<(), Error> {
-        let Experiment::Rates {
-            managers,
-            contention,
-            ..
-        } = config.experiment
-        else {
-            unreachable!("the point is of this experiment")
-        };
-        let settings = (managers, contention);
-        let mut totals = self.drive_clients(pace, clients, settings, progress)?;
-        self.rows
-            .rates
-            .push(RateRow::new(pace, (clients, rate), &totals));
-        self.keep_lost(&mut totals);
-        Ok(())
-    }
-
-    /// Measures a point of so many clients, and keeps it.
+    /// Measures a point of so many clients, each of whom buys this many journeys if it is said, and keeps
+    /// it; how long it took.
     fn drive_clients(
         &mut self,
         pace: &Pace,
         clients: usize,
         (managers, contention): (Managers, Contention),
+        transactions: Option<u64>,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Totals<Traveller>, Error> {
+    ) -> Result<Duration, Error> {
         let traveller = |number| {
             let choice = self.choice(pace.seed, managers, contention, (number, clients));
-            Traveller::new(&self.stock, &self.ledger, choice)
+            let traveller = Traveller::new(&self.stock, &self.ledger, choice);
+            match transactions {
+                None => traveller,
+                Some(count) => traveller.limited(count, count * UNMEASURED_PERCENT / 100),
+            }
         };
         let travellers = (0..clients).map(traveller).collect();
-        let totals = pace::run(pace, travellers, progress)?;
+        let mut totals = pace::run(pace, travellers, progress)?;
         let point = point::point(&managers.to_string(), pace, &totals, Vec::new());
         self.points.push(point);
-        Ok(totals)
+        let travellers = totals.users.drain(..);
+        self.lost.extend(travellers.map(Traveller::into_lost));
+        Ok(totals.took)
     }
 
     fn choice(
@@ -355,11 +340,6 @@ impl Driven {
         };
         let customers = self.stock.customers.len();
         Choice::new(rule, journeys, customers, client, seed)
-    }
-
-    fn keep_lost(&mut self, totals: &mut Totals<Traveller>) {
-        let travellers = totals.users.drain(..);
-        self.lost.extend(travellers.map(Traveller::into_lost));
     }
 }
 
@@ -391,11 +371,30 @@ impl Config {
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         match &self.experiment {
-            Experiment::Requests { managers, .. } => {
-                managers.iter().copied().map(Step::Requests).collect()
+            Experiment::Requests {
+                transactions,
+                managers,
+            } => {
+                let step = |&managers: &Managers| Step::Requests {
+                    managers,
+                    transactions: *transactions,
+                };
+                managers.iter().map(step).collect()
             }
-            Experiment::Rates { clients, rates, .. } => {
-                let of = |&clients| rates.iter().map(move |&rate| Step::Rate(clients, rate));
+            Experiment::Rates {
+                clients,
+                rates,
+                managers,
+                contention,
+                ..
+            } => {
+                let step = |clients, rate| Step::Rate {
+                    clients,
+                    rate,
+                    managers: *managers,
+                    contention: *contention,
+                };
+                let of = |&clients| rates.iter().map(move |&rate| step(clients, rate));
                 clients.iter().flat_map(of).collect()
             }
         }
@@ -409,7 +408,7 @@ impl Config {
             seed: self.seed,
             ..Pace::closed(self.address, Duration::ZERO, COUNTED_MAX)
         };
-        let (Experiment::Rates { manner, .. }, Step::Rate(_, rate)) = (&self.experiment, step)
+        let (Experiment::Rates { manner, .. }, Step::Rate { rate, .. }) = (&self.experiment, step)
         else {
             return Pace {
                 patience: Some(PATIENCE),

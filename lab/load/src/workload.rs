@@ -5,10 +5,8 @@
 
 use std::{fmt, net::SocketAddr};
 
-use turnstile_result::Point;
-
 use crate::{
-    Error, check, exchange, games,
+    Error, LoadReport, check, exchange, games,
     pace::{Pace, Progress},
     rooms, seats,
     travel::{self, Managers},
@@ -37,12 +35,16 @@ pub trait Service: fmt::Debug + Sync {
         None
     }
 
-    /// Measures one point, with the proof of its answers.
+    /// Measures one point, with the proof of its answers in words.
     ///
     /// # Errors
     /// The run could not be made: settings, connections, or a server that does not do what is needed.
     /// What the server did wrong is in the proof.
-    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error>;
+    fn run(
+        &self,
+        load: &Load<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<LoadReport<String>, Error>;
 
     /// Whether this load can be checked.
     ///
@@ -104,14 +106,6 @@ pub struct Options {
     pub managers: Managers,
 }
 
-/// One measured point.
-#[derive(Clone, Debug)]
-pub struct Run {
-    pub point: Point,
-    /// What the server said of itself, where it could be asked.
-    pub server: Option<turnstile_result::Server>,
-}
-
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -123,8 +117,8 @@ impl Default for Options {
 }
 
 /// Rooms, for the commands of the lab.
-#[derive(Clone, Copy, Debug)]
-struct Rooms;
+#[derive(Debug)]
+pub struct Rooms;
 
 impl Service for Rooms {
     fn name(&self) -> &'static str {
@@ -135,18 +129,18 @@ impl Service for Rooms {
         Some(("mix", options.mix.to_string()))
     }
 
-    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+    fn run(
+        &self,
+        load: &Load<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<LoadReport<String>, Error> {
         let config = rooms::Config {
             pace: load.pace.clone(),
             users: load.users,
             mix: load.options.mix,
             property: rooms::PROPERTY.to_owned(),
         };
-        let report = rooms::run(&config, progress)?;
-        Ok(Run {
-            point: report.point,
-            server: Some(report.server),
-        })
+        Ok(rooms::run(&config, progress)?.in_words())
     }
 
     fn check(
@@ -178,7 +172,11 @@ impl Service for Exchange {
         Some(("symbols", options.symbols.to_string()))
     }
 
-    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+    fn run(
+        &self,
+        load: &Load<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<LoadReport<String>, Error> {
         let config = exchange::Config {
             door: exchange::Door::Resp,
             pace: load.pace.clone(),
@@ -188,9 +186,10 @@ impl Service for Exchange {
             one_shot: None,
         };
         let report = exchange::run(&config, progress)?;
-        Ok(Run {
-            point: report.point,
+        Ok(LoadReport {
             server: report.server,
+            proof: report.proof.to_string(),
+            point: report.point,
         })
     }
 
@@ -227,7 +226,11 @@ impl Service for Travel {
         Some(("managers", options.managers.to_string()))
     }
 
-    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+    fn run(
+        &self,
+        load: &Load<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<LoadReport<String>, Error> {
         let clients = travel::Clients {
             pace: load.pace.clone(),
             number: load.users,
@@ -235,8 +238,7 @@ impl Service for Travel {
             managers: load.options.managers,
             contention: travel::Contention::Apart,
         };
-        let (point, server) = travel::measure(&clients, progress)?;
-        Ok(Run { point, server })
+        Ok(travel::measure(&clients, progress)?.in_words())
     }
 
     fn check_settings(&self, load: &Load<'_>) -> Result<(), Error> {
@@ -289,7 +291,11 @@ impl Service for Games {
         2
     }
 
-    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+    fn run(
+        &self,
+        load: &Load<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<LoadReport<String>, Error> {
         let config = games::Config {
             door: if load.resp == Some(load.pace.address) {
                 games::Door::Resp
@@ -304,10 +310,11 @@ impl Service for Games {
             first_player: 1,
             iterations: None,
         };
-        let point = games::play(&config, load.users, progress)?.point;
-        Ok(Run {
-            point,
+        let level = games::play(&config, load.users, progress)?;
+        Ok(LoadReport {
             server: None,
+            proof: level.proof.to_string(),
+            point: level.point,
         })
     }
 
@@ -340,19 +347,19 @@ const NO_CHECK: Error = Error::Setting(
 
 /// Seats, for the commands of the lab.
 #[derive(Debug)]
-struct Seats;
+pub struct Seats;
 
 impl Service for Seats {
     fn name(&self) -> &'static str {
         "seats"
     }
 
-    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
-        let report = seats::run(load.pace, load.users, progress)?;
-        Ok(Run {
-            point: report.point,
-            server: Some(report.server),
-        })
+    fn run(
+        &self,
+        load: &Load<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<LoadReport<String>, Error> {
+        Ok(seats::run(load.pace, load.users, progress)?.in_words())
     }
 
     fn check_settings(&self, _load: &Load<'_>) -> Result<(), Error> {

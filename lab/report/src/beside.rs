@@ -21,13 +21,13 @@ pub(crate) fn page(all: &[Reproduction], session: &Session) -> Markup {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { "The ancestors' experiments again" }
+                title { "The originals' experiments again" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 header {
                     p.kicker { "Turnstile lab" }
-                    h1 { "The ancestors' experiments again" }
+                    h1 { "The originals' experiments again" }
                     p.meta { (session.how(session.took_s)) }
                     pre.wrapped { (session.command) }
                 }

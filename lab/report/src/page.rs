@@ -51,7 +51,7 @@ fn shell(run: &Run, figures: &Markup) -> Markup {
                         }
                     }
                 }
-                footer { p { "Figures within 95 % intervals, where one is told. The form of the figures: schema " (run.schema) "." } }
+                footer { p { "Figures within 95 % intervals, where one is given. The form of the figures: schema " (run.schema) "." } }
                 (figures)
             }
         }

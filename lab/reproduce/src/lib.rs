@@ -1,4 +1,4 @@
-//! The ancestors' experiments again: what is measured, the published figures beside ours, and what
+//! The originals' experiments again: what is measured, the published figures beside ours, and what
 //! becomes of each conclusion that was drawn.
 //!
 //! Pure: whoever runs it takes the [`Step`]s of an [`OriginalExperiment`], measures them on each back end

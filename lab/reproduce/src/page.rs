@@ -40,11 +40,11 @@ impl Session {
         let conclusions = confirmed + refuted + untested;
         let (how, command) = (self.how(self.took_s), &self.command);
         let mut text = format!(
-            "# The ancestors' experiments, made again\n\n{how} Each page has the published table beside \
+            "# The originals' experiments, made again\n\n{how} Each page has the published table beside \
              ours and the rule's\nreason for each conclusion. How: `docs/lab-reproduce.md`.\n\n    \
              {command}\n\nOf {conclusions} conclusions {confirmed} are confirmed, {refuted} are refuted, \
              {untested} are not testable here.\n\n\
-             | experiment | conclusion of the ancestor | here |\n| --- | --- | --- |\n"
+             | experiment | conclusion of the original | here |\n| --- | --- | --- |\n"
         );
         for one in all {
             let name = one.experiment;

@@ -78,7 +78,7 @@ impl fmt::Display for Reproduction {
         }
         writeln!(
             f,
-            "\n| conclusion of the ancestor | here | why |\n| --- | --- | --- |"
+            "\n| conclusion of the original | here | why |\n| --- | --- | --- |"
         )?;
         for conclusion in &self.conclusions {
             let (claim, fate, why) = (&conclusion.claim, conclusion.fate.name(), &conclusion.why);

@@ -68,6 +68,19 @@ pub struct Objective {
 }
 
 impl Verdict {
+    /// What a proof is worth: all of its rules must hold.
+    #[must_use]
+    pub fn of_rules(rules: &[Rule]) -> Self {
+        let any = |outcome| rules.iter().any(|rule| rule.outcome == outcome);
+        if any(Outcome::Fails) {
+            Self::Violated
+        } else if any(Outcome::NotTestable) {
+            Self::Invalid
+        } else {
+            Self::Fine
+        }
+    }
+
     /// The exit code of a command that ends with this verdict.
     #[must_use]
     pub const fn exit_code(self) -> u8 {

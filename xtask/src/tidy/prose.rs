@@ -34,13 +34,14 @@ const UNPRINTED_TURNS: [(&str, &str); 5] = [
 ];
 
 /// Where text is for people to read: errors, log lines, help.
-const PRINTED_IN: [&str; 7] = [
+const PRINTED_IN: [&str; 8] = [
     "backends/",
     "cli/",
     "client/",
     "domain/",
     "engine/",
     "fronts/",
+    "lab/",
     "server/",
 ];
 
@@ -165,7 +166,7 @@ mod tests { log("nobody waits"); }
 "#;
         check(
             printed_text_is_plain_english,
-            &[("cli/src/a.rs", text), ("lab/src/a.rs", text)],
+            &[("cli/src/a.rs", text), ("bench/src/a.rs", text)],
             &[
                 "cli/src/a.rs:2: `whoever` is hard to read: name the client, the user or the process",
                 "cli/src/a.rs:6: `nobody` is hard to read: name the client, the user or the process",

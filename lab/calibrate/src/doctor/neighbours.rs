@@ -99,7 +99,7 @@ fn pressure(resources: &Resources) -> Finding {
     };
     let [cpu, memory, io] = [&pressure.cpu, &pressure.memory, &pressure.io].map(|one| one.some);
     let found = format!(
-        "somebody waited for a processor {:.0} % of the time, for memory {:.0} %, for disks {:.0} %",
+        "some process waited for a processor {:.0} % of the time, for memory {:.0} %, for disks {:.0} %",
         cpu * 100.0,
         memory * 100.0,
         io * 100.0

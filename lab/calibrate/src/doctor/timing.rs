@@ -96,7 +96,7 @@ fn loopback() -> Finding {
         ),
         Err(error) => finding.is(
             Grade::Bad,
-            format!("nobody can be reached: {error}"),
+            format!("no server can be reached: {error}"),
             "allow connections to 127.0.0.1",
         ),
     }

@@ -319,7 +319,7 @@ fn each_broken_promise_has_a_sentence() {
     };
     let moved = ClubAnswer::Acted(state(&[1, 2]).change());
     let rows = [
-        (begin, second, "somebody would do two things at once"),
+        (begin, second, "a player would do two things at once"),
         (
             step(BOB, 1, 2),
             ClubAnswer::Refused(ClubRefusal::Stale(state(&[]))),
@@ -342,7 +342,7 @@ fn each_broken_promise_has_a_sentence() {
             ClubAnswer::Refused(ClubRefusal::Strange),
             "there is no reason",
         ),
-        (seek(EVE), stranger, "somebody would"),
+        (seek(EVE), stranger, "a player would"),
         (
             ClubRequest::Standing { player: ADA },
             tally(0, 0, 0),

@@ -251,10 +251,10 @@ pub(super) fn meaning(told: &ClubAnswer, replayed: &ClubAnswer) -> &'static str 
     const LOST: &str = "what was answered before is lost";
     match (told, replayed) {
         (ClubAnswer::Begun(state), ClubAnswer::Begun(_)) if state.has(STRANGER) => {
-            "somebody else plays here"
+            "another client plays here"
         }
         (ClubAnswer::Begun(_), ClubAnswer::Begun(_)) => "it is another match",
-        (ClubAnswer::Begun(_), _) => "somebody would do two things at once",
+        (ClubAnswer::Begun(_), _) => "a player would do two things at once",
         (ClubAnswer::Acted(told), ClubAnswer::Acted(replayed))
             if told.changes < replayed.changes =>
         {

@@ -52,7 +52,7 @@ impl Final {
         for &(reference, place) in bookings {
             if place.room != room || !self.table.has(place) {
                 self.charge
-                    .add(|| format!("{reference} stands for {place}, which nobody asked for"));
+                    .add(|| format!("{reference} stands for {place}, which no client asked for"));
                 continue;
             }
             if let Some(night) = place.each().find(|&night| !nights.insert(night)) {

@@ -245,7 +245,7 @@ fn in_the_end_everything_that_stands_has_a_reason() {
         ),
         (
             [&[r2], &[r1], &[("R9", place(2, 9, 2))]],
-            "which nobody asked for",
+            "which no client asked for",
         ),
         (
             [&[r2], &[r1], &[shade, ("R4", place(2, 0, 2))]],

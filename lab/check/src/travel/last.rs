@@ -1,6 +1,6 @@
 //! What must be there when the load is over.
 
-use super::{Agency, Floating, Hold, NEAR_MAX, Step, What};
+use super::{Agency, Floating, Hold, NEAR_MAX, Step, What, World};
 use crate::Charge;
 
 /// What the replay leaves, held against what was read in the end.
@@ -60,29 +60,60 @@ impl Agency {
         self.floating.retain(|one| one.what != What::Hold);
         let standing = u64::try_from(self.itineraries.len()).expect("a count fits 64 bits");
         let counts = (self.booked, standing);
+        self.settle_by_bills(read);
         let mut last = Last {
             charge: Charge::default(),
             counts: known.then_some(counts),
             clouded: self.floating.len() > NEAR_MAX,
         };
         if !last.clouded && !self.is_explained(read) {
-            for sentence in read.iter().filter_map(|step| self.world.check(step).err()) {
-                last.charge.add(|| format!("in the end {sentence}"));
+            for step in read {
+                if let Err(sentence) = self.world.check(step) {
+                    let name = self.world.named(step);
+                    last.charge.add(|| format!("in the end {sentence}{name}"));
+                }
             }
         }
         last
     }
 
+    /// Settles what only one customer's bill bears on: whichever of it explain that bill take as much of
+    /// each item.
+    fn settle_by_bills(&mut self, read: &[Step]) {
+        for step in read {
+            let Step::Bill { customer, .. } = *step else {
+                continue;
+            };
+            let is_near = |one: &Floating| one.changes.iter().any(|one| one.is_on_bill(customer));
+            let near: Vec<usize> = (0..self.floating.len())
+                .filter(|&number| is_near(&self.floating[number]))
+                .collect();
+            let is_alone = |&number: &usize| {
+                let mut changes = self.floating[number].changes.iter();
+                changes.all(|one| one.is_on_bill(customer))
+            };
+            if near.is_empty() || near.len() > NEAR_MAX || !near.iter().all(is_alone) {
+                continue;
+            }
+            let mut ways = 0..1_u32 << near.len();
+            let explains = |some: &u32| self.with(&near, *some, |world| world.check(step).is_ok());
+            let Some(some) = ways.find(explains) else {
+                continue;
+            };
+            for (bit, &number) in near.iter().enumerate().rev() {
+                if some >> bit & 1 == 1 {
+                    self.settle(number);
+                } else {
+                    self.floating.swap_remove(number);
+                }
+            }
+        }
+    }
+
     /// Whether all is as the replay has it, with some of what is left of unknown outcome.
     fn is_explained(&mut self, read: &[Step]) -> bool {
-        (0..1_u32 << self.floating.len()).any(|some| {
-            let mut made = Vec::new();
-            for bit in (0..self.floating.len()).filter(|bit| some >> bit & 1 == 1) {
-                made.extend(self.world.make(&self.floating[bit].changes));
-            }
-            let agrees = read.iter().all(|step| self.world.check(step).is_ok());
-            self.world.undo(made);
-            agrees
-        })
+        let left: Vec<usize> = (0..self.floating.len()).collect();
+        let agrees = |world: &mut World| read.iter().all(|step| world.check(step).is_ok());
+        (0..1_u32 << left.len()).any(|some| self.with(&left, some, agrees))
     }
 }

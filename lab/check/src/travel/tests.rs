@@ -373,3 +373,42 @@ fn a_trip_that_was_refused_after_it_waited_is_a_reading() {
     agency.suspect(&book(ADA, &[1], Booked::Unknown));
     assert!(agency.agrees(&book(BOB, &[1], Booked::SoldOut(1))));
 }
+
+#[test]
+fn many_transactions_without_an_answer_are_told_apart_by_the_bills_of_their_customers() {
+    let customers: u16 = 40;
+    let names = |word: &str| {
+        (0..customers)
+            .map(|number| format!("{word}-{number}"))
+            .collect()
+    };
+    let rows = [
+        // Of every other customer it was carried out.
+        (980, 0, ""),
+        (979, 0, "in the end item 0 was shown as"),
+        (980, 1, "the bill of customer 0 was shown as"),
+    ];
+    for (free, more, expected) in rows {
+        let mut agency = Agency::new(vec![offer(1_000, 0)], usize::from(customers))
+            .with_names(names("item"), names("customer"));
+        let mut read = vec![query(0, free, 1_000 - free)];
+        for customer in 0..customers {
+            agency.suspect(&ended(End::Unknown, &[reserve(customer, &[0])]));
+            let count = i64::from(customer % 2) + if customer == 0 { 2 * more } else { 0 };
+            let lines: &[(u16, i64)] = if count > 0 { &[(0, count)] } else { &[] };
+            read.push(bill(customer, lines));
+        }
+        let last = agency.last(&read);
+        assert!(!last.clouded && last.counts.is_none());
+        let told = last.charge.sentences().join("\n");
+        assert!(
+            told.contains(expected) && told.is_empty() == expected.is_empty(),
+            "{told}"
+        );
+        let named = ["item 0 is item-0", "customer 0 is customer-0"];
+        assert!(
+            told.is_empty() || named.iter().any(|name| told.contains(name)),
+            "{told}"
+        );
+    }
+}

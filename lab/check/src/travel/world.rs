@@ -34,6 +34,9 @@ pub(super) struct World {
     /// Items whose price somebody may have changed at a time that nobody knows.
     believed: BTreeSet<u16>,
     bills: Vec<BTreeMap<u16, Entry>>,
+    /// What the server calls items and customers, where that is known.
+    item_names: Vec<String>,
+    customer_names: Vec<String>,
 }
 
 /// So many of an item on a bill.
@@ -154,6 +157,10 @@ impl Change {
     pub(super) const fn is_of(&self, wanted: u16) -> bool {
         self.cell().0 == wanted
     }
+
+    pub(super) fn is_on_bill(&self, wanted: u16) -> bool {
+        self.cell().1 == Some(wanted)
+    }
 }
 
 impl Touched {
@@ -169,6 +176,32 @@ impl World {
             offers,
             believed: BTreeSet::new(),
             bills: vec![BTreeMap::new(); customers],
+            item_names: Vec::new(),
+            customer_names: Vec::new(),
+        }
+    }
+
+    pub(super) fn name(&mut self, items: Vec<String>, customers: Vec<String>) {
+        self.item_names = items;
+        self.customer_names = customers;
+    }
+
+    /// What the server calls the item or the customer that was read, and the items of the bill, as the end
+    /// of a sentence.
+    pub(super) fn named(&self, step: &Step) -> String {
+        let name = |word: &str, number: u16, names: &[String]| {
+            let name = names.get(usize::from(number));
+            name.map_or_else(String::new, |name| format!(", {word} {number} is {name}"))
+        };
+        match step {
+            Step::Query { item, .. } => name("item", *item, &self.item_names),
+            Step::Bill { customer, found } => {
+                let lines = found.iter().flat_map(|bill| &bill.lines);
+                let items = lines.map(|line| name("item", line.item, &self.item_names));
+                let customer = name("customer", *customer, &self.customer_names);
+                [customer].into_iter().chain(items).collect()
+            }
+            Step::Add { .. } | Step::Reserve { .. } | Step::Strange => String::new(),
         }
     }
 

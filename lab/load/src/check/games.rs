@@ -211,7 +211,7 @@ impl Counters {
         Err(Error::Preparation {
             command: "INFO",
             answer: format!(
-                "{} open matches and {} who seek: somebody else plays there",
+                "{} open matches and {} who seek: another client plays there",
                 self.open, self.seeking
             ),
         })

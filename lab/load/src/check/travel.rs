@@ -204,7 +204,7 @@ fn compare_counters(last: &mut Last, before: Counters, after: Counters) {
             last.charge.add(|| {
                 format!(
                     "the server counts {counted} {word} more than before the run, by the replay it \
-                     is {replayed} (unless somebody else used it)"
+                     is {replayed} (unless another client used it)"
                 )
             });
         }

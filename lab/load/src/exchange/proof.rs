@@ -204,7 +204,7 @@ impl Proof {
         if !(self.orders..=most).contains(&self.orders_by_server) {
             self.violations.push(format!(
                 "the server counts {} orders, between {} and {most} were acknowledged (unless \
-                 somebody else used it)",
+                 another client used it)",
                 self.orders_by_server, self.orders
             ));
         }
@@ -212,7 +212,7 @@ impl Proof {
         if self.knows_every_order() && executions != self.trades {
             self.violations.push(format!(
                 "the server counts {} trades, its orders were executed {executions} times (unless \
-                 somebody else used it)",
+                 another client used it)",
                 self.trades
             ));
         }

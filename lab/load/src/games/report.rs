@@ -139,9 +139,9 @@ impl fmt::Display for Report {
         let pace = &config.pace;
         let (door, sockets) = match (config.door, pace.no_delay) {
             (Door::Resp, true) => ("RESP", ""),
-            (Door::Wire, true) => ("the ancestor's wire", ", TCP_NODELAY"),
+            (Door::Wire, true) => ("the original's wire", ", TCP_NODELAY"),
             (Door::Resp, false) => ("RESP", ", with Nagle's algorithm"),
-            (Door::Wire, false) => ("the ancestor's wire", ", sockets as the ancestor's"),
+            (Door::Wire, false) => ("the original's wire", ", sockets as the original's"),
         };
         let (address, first) = (pace.address, config.first_player);
         let pacing = pace.rhythm.name();

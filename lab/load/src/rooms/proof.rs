@@ -123,7 +123,7 @@ fn reconcile(before: Counters, after: Counters, operations: &[pace::Operation]) 
         if !(least..=most).contains(&counted) {
             proof.violations.push(format!(
                 "the server counts {counted} {word}, between {least} and {most} were acknowledged \
-                 (unless somebody else used it)"
+                 (unless another client used it)"
             ));
         }
     }

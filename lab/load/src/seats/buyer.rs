@@ -1,14 +1,14 @@
 //! A buyer who books one to four adjacent seats and cancels its oldest bookings.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Instant};
 
-use turnstile_client::resp::{self, Limits, Token};
+use turnstile_client::resp::{self, Token};
 use turnstile_services::seats::BookingNumber;
 
 use super::{Block, ROW_SEATS, ROWS, SEATS, SECTIONS};
 use crate::{
     pace::{Answer, Garbled, Heard, Pace, User},
-    reply::Brief,
+    reply::{Brief, Tokens},
     seed::Dice,
 };
 
@@ -21,6 +21,9 @@ const CANCELS: u64 = 30;
 /// Of a hundred bookings so many name their seats; the others take the best ones.
 const NAMED: u64 = 25;
 
+/// Bookings that all buyers together remember after they asked to cancel them: 48 bytes each.
+const PAST_MAX: usize = 1 << 18;
+
 /// One buyer. Everything it will need is allocated when it is made.
 #[derive(Debug)]
 pub struct Buyer {
@@ -29,6 +32,8 @@ pub struct Buyer {
     head: Vec<u8>,
     name: String,
     held: VecDeque<Booking>,
+    /// Bookings that were to be cancelled, and when that was asked.
+    past: VecDeque<(Booking, Instant)>,
     /// With so many bookings a buyer cancels before it books again.
     held_max: usize,
     /// Bookings that were acknowledged with other seats than were asked for.
@@ -42,6 +47,8 @@ pub struct Buyer {
 pub struct Booking {
     pub(super) reference: BookingNumber,
     pub(super) block: Block,
+    /// When it was acknowledged.
+    pub(super) since: Instant,
 }
 
 /// What a buyer asked.
@@ -72,6 +79,7 @@ impl Buyer {
             name: format!("u{number}"),
             held: VecDeque::with_capacity(held_max + pace.pipeline),
             held_max,
+            past: VecDeque::with_capacity((PAST_MAX / users.max(1)).max(16)),
             strange: 0,
             text: Vec::with_capacity(64),
         }
@@ -80,6 +88,11 @@ impl Buyer {
     /// The bookings that were acknowledged and not cancelled.
     pub(super) const fn held(&self) -> &VecDeque<Booking> {
         &self.held
+    }
+
+    /// The last bookings that were to be cancelled, and when that was asked.
+    pub(super) const fn past(&self) -> &VecDeque<(Booking, Instant)> {
+        &self.past
     }
 
     pub(super) const fn strange(&self) -> u64 {
@@ -134,7 +147,11 @@ impl Buyer {
             Ask::Cancel(_) => false,
         };
         match block.filter(asked) {
-            Some(block) => self.held.push_back(Booking { reference, block }),
+            Some(block) => self.held.push_back(Booking {
+                reference,
+                block,
+                since: Instant::now(),
+            }),
             None => self.strange += 1,
         }
     }
@@ -151,7 +168,13 @@ impl User for Buyer {
         let cancels = self.dice.below(100) < CANCELS || self.held.len() >= self.held_max;
         let oldest = if cancels { self.held.pop_front() } else { None };
         Some(match oldest {
-            Some(booking) => self.cancel(out, booking),
+            Some(booking) => {
+                if self.past.len() == self.past.capacity() {
+                    self.past.pop_front();
+                }
+                self.past.push_back((booking, Instant::now()));
+                self.cancel(out, booking)
+            }
             None => self.book(out),
         })
     }
@@ -195,21 +218,14 @@ impl User for Buyer {
 
 /// The seats in the answer to a booking: behind three tokens there is an array of them.
 fn read_block(section: usize, answer: &[u8]) -> Option<Block> {
-    let mut rest = answer;
-    let mut next = || {
-        let (token, used) = resp::token(rest, &Limits::REPLY).ok()??;
-        rest = &rest[used..];
-        Some(token)
-    };
-    let (_answer, _done, _reference) = (next()?, next()?, next()?);
-    let Token::Array(count) = next()? else {
+    let mut tokens = Tokens(answer);
+    for _ in 0..3 {
+        tokens.next().ok()?;
+    }
+    let Token::Array(count) = tokens.next().ok()? else {
         return None;
     };
-    let texts = (0..count).map_while(|_| match next()? {
-        Token::Bulk(text) | Token::Simple(text) => Some(text),
-        _ => None,
-    });
-    Block::parse(section, texts)
+    Block::parse(section, (0..count).map_while(|_| tokens.text().ok()))
 }
 
 fn put_number(out: &mut Vec<u8>, number: usize) {

@@ -1,17 +1,15 @@
 //! Whether the bookings that the server lists are those that it acknowledged, and no seat is in two.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, time::Instant};
 
+use turnstile_check::Charge;
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Rule;
 use turnstile_services::seats::BookingNumber;
 use turnstile_stats::units::Count;
 
-use super::{Block, Buyer, SEATS, SECTION_SEATS, SECTIONS};
-use crate::{Error, door::field, pace::Totals, point};
-
-/// How many violations of one kind are told one by one.
-const TOLD_MAX: usize = 5;
+use super::{Block, Booking, Buyer, SEATS, SECTION_SEATS, SECTIONS};
+use crate::{Error, door::field, error::unfit, pace::Totals, point};
 
 /// Bookings of a page of the listing.
 const PAGE: &[u8] = b"1000";
@@ -38,14 +36,8 @@ impl Proof {
         point::found(point::rule(rule, &self.violations, None), self)
     }
 
-    /// Adds what was found of one kind.
-    fn tell(&mut self, found: Vec<String>) {
-        let more = found.len().saturating_sub(TOLD_MAX);
-        self.violations.extend(found.into_iter().take(TOLD_MAX));
-        if more > 0 {
-            self.violations
-                .push(format!("and {more} more of that kind"));
-        }
+    fn accuse(&mut self, charge: Charge) {
+        self.violations.extend(charge.sentences());
     }
 }
 
@@ -76,15 +68,13 @@ impl Owners {
         Self(vec![None; SEATS])
     }
 
-    /// Gives the seats to this booking, and says which of them had another.
-    fn give(&mut self, block: Block, reference: BookingNumber) -> Vec<String> {
-        let mut twice = Vec::new();
+    /// Gives the seats to this booking; it is a violation that another has one of them.
+    fn give(&mut self, block: Block, reference: BookingNumber, twice: &mut Charge) {
         for seat in block.seats() {
             if let Some(other) = self.0[seat].replace(reference) {
-                twice.push(format!("{other} and {reference} share a seat of {block}"));
+                twice.add(|| format!("{other} and {reference} share a seat of {block}"));
             }
         }
-        twice
     }
 
     /// Free seats of a section.
@@ -114,18 +104,20 @@ pub(super) fn prove(
 /// The bookings that the answers of the run leave standing.
 fn acknowledged(proof: &mut Proof, buyers: &[Buyer]) -> BTreeMap<BookingNumber, Block> {
     let mut standing = BTreeMap::new();
-    let mut owners = Owners::new();
-    let (mut again, mut twice) = (Vec::new(), Vec::new());
+    let mut again = Charge::default();
     for booking in buyers.iter().flat_map(Buyer::held) {
         let reference = booking.reference;
-        twice.extend(owners.give(booking.block, reference));
         if standing.insert(reference, booking.block).is_some() {
-            again.push(format!("two bookings were acknowledged as {reference}"));
+            again.add(|| format!("two bookings were acknowledged as {reference}"));
         }
     }
     proof.acknowledged = number(standing.len());
-    proof.tell(again);
-    proof.tell(twice);
+    proof.accuse(again);
+    let held = buyers.iter().flat_map(Buyer::held);
+    let past = buyers.iter().flat_map(Buyer::past);
+    let held = held.map(|booking| (booking, None));
+    let past = past.map(|(booking, until)| (booking, Some(*until)));
+    proof.accuse(shared(held.chain(past)));
     let strange: u64 = buyers.iter().map(Buyer::strange).sum();
     if strange > 0 {
         let sentence =
@@ -133,6 +125,33 @@ fn acknowledged(proof: &mut Proof, buyers: &[Buyer]) -> BTreeMap<BookingNumber, 
         proof.violations.push(sentence);
     }
     standing
+}
+
+/// Seats that two bookings had at once: each from its acknowledgement until its cancellation was asked for,
+/// if it was.
+fn shared<'a>(bookings: impl Iterator<Item = (&'a Booking, Option<Instant>)>) -> Charge {
+    let mut claims = Vec::new();
+    for (booking, until) in bookings {
+        let seats = booking.block.seats();
+        claims.extend(seats.map(|seat| (seat, booking, until)));
+    }
+    claims.sort_unstable_by_key(|&(seat, booking, _)| (seat, booking.since));
+    let mut twice = Charge::default();
+    let mut last: Option<(usize, &Booking, Option<Instant>)> = None;
+    for (seat, booking, until) in claims {
+        if let Some((_, holder, held_until)) = last.filter(|(other, ..)| *other == seat) {
+            let had = held_until.is_none_or(|end| booking.since < end);
+            if had && holder.reference != booking.reference {
+                let (first, block, second) = (holder.reference, booking.block, booking.reference);
+                twice.add(|| format!("{first} and {second} had a seat of {block} at once"));
+            }
+            if held_until.is_none_or(|end| until.is_some_and(|until| until <= end)) {
+                continue;
+            }
+        }
+        last = Some((seat, booking, until));
+    }
+    twice
 }
 
 /// A listed booking; no block where its seats are not adjacent ones of the show.
@@ -153,7 +172,7 @@ fn list(door: &mut Connection, show: &str) -> Result<Vec<Listed>, Error> {
         let read: Option<Vec<Listed>> =
             entries.and_then(|entries| entries.iter().map(listed_booking).collect());
         let Some(read) = read else {
-            return Err(unusable("SEATS.LIST-BOOKINGS", &page));
+            return Err(unfit("SEATS.LIST-BOOKINGS", &page));
         };
         listed.extend(read);
         cursor = field(&page, "next").cloned();
@@ -189,34 +208,41 @@ fn compare(
     listed: &[Listed],
 ) -> Owners {
     let mut owners = Owners::new();
-    let (mut twice, mut other, mut extra) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut twice, mut other) = (Charge::default(), Charge::default());
+    let (mut extra, mut extras) = (Charge::default(), 0);
     for &(reference, block) in listed {
         if let Some(block) = block {
-            twice.extend(owners.give(block, reference));
+            owners.give(block, reference, &mut twice);
             proof.seats += number(block.count());
         }
         let shown = block.map_or_else(|| "strange seats".to_owned(), |block| block.to_string());
         match acknowledged.remove(&reference) {
             Some(sold) if Some(sold) == block => {}
-            Some(sold) => other.push(format!(
-                "{reference} was acknowledged for {sold}, but is listed with {shown}"
-            )),
-            None => extra.push(format!(
-                "{reference} is listed with {shown}, but was cancelled or never acknowledged"
-            )),
+            Some(sold) => other.add(|| {
+                format!("{reference} was acknowledged for {sold}, but is listed with {shown}")
+            }),
+            None => {
+                extras += 1;
+                extra.add(|| {
+                    format!(
+                        "{reference} is listed with {shown}, but was cancelled or never acknowledged"
+                    )
+                });
+            }
         }
     }
     proof.listed = number(listed.len());
-    proof.tell(twice);
-    proof.tell(other);
+    proof.accuse(twice);
+    proof.accuse(other);
     // A request without an answer may have left a booking.
-    if number(extra.len()) > proof.unknown {
-        proof.tell(extra);
+    if extras > proof.unknown {
+        proof.accuse(extra);
     }
-    let missing = acknowledged.iter().map(|(reference, block)| {
-        format!("{reference} was acknowledged for {block}, but is not listed")
-    });
-    proof.tell(missing.collect());
+    let mut missing = Charge::default();
+    for (reference, block) in &acknowledged {
+        missing.add(|| format!("{reference} was acknowledged for {block}, but is not listed"));
+    }
+    proof.accuse(missing);
     owners
 }
 
@@ -230,7 +256,7 @@ fn count_free(
     let answer = door.command(&[b"SEATS.GET-AVAILABILITY", show.as_bytes()])?;
     let sections = field(&answer, "sections").and_then(Value::as_array);
     let Some(sections) = sections.filter(|sections| sections.len() == SECTIONS) else {
-        return Err(unusable("SEATS.GET-AVAILABILITY", &answer));
+        return Err(unfit("SEATS.GET-AVAILABILITY", &answer));
     };
     for (section, told) in sections.iter().enumerate() {
         let free = owners.free(section);
@@ -240,7 +266,7 @@ fn count_free(
             Some(count) => proof.violations.push(format!(
                 "section s{section} has {count} free seats, but its bookings leave {free}"
             )),
-            None => return Err(unusable("SEATS.GET-AVAILABILITY", &answer)),
+            None => return Err(unfit("SEATS.GET-AVAILABILITY", &answer)),
         }
     }
     Ok(())
@@ -250,7 +276,36 @@ fn number(count: usize) -> u64 {
     u64::try_from(count).expect("a show is small")
 }
 
-fn unusable(command: &'static str, answer: &Value) -> Error {
-    let answer = answer.to_string();
-    Error::Preparation { command, answer }
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_seat_that_two_had_while_one_was_cancelled_is_shared() {
+        let begin = Instant::now();
+        let at = |second| begin + Duration::from_secs(second);
+        let booking = |number, seat, second| Booking {
+            reference: BookingNumber(number),
+            block: Block::new(0, 0, seat, 2),
+            since: at(second),
+        };
+        let first = (booking(1, 0, 1), Some(at(3)));
+        let rows = [
+            ((booking(2, 1, 2), None), 1),
+            ((booking(2, 1, 2), Some(at(9))), 1),
+            // The seats were free again, or others.
+            ((booking(2, 1, 3), None), 0),
+            ((booking(2, 2, 2), None), 0),
+            // Its cancellation was refused.
+            ((booking(1, 0, 1), None), 0),
+        ];
+        for (second, count) in rows {
+            for order in [[first, second], [second, first]] {
+                let found = shared(order.iter().map(|(booking, until)| (booking, *until)));
+                assert_eq!(found.sentences().len(), count, "{order:?}");
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr};
 
+use turnstile_check::travel::{Bill, Line, Offer, Step};
 use turnstile_client::lines::{Connection, Reply, Verb, number};
 use turnstile_travel::CustomerId;
 
@@ -17,22 +18,6 @@ const BATCH: usize = 64;
 /// How often all is read again, because a lock was waited for too long: that of a transaction that
 /// was left open, which goes with its time to live.
 const ATTEMPTS: u32 = 4;
-
-/// A customer's bill: how many of each item, by the item's name, and at which price each.
-pub(super) type Bill = BTreeMap<String, (u64, u64)>;
-
-/// What the managers say.
-#[derive(Debug)]
-pub(super) struct Books {
-    /// What is free of each offer, in the stock's order.
-    pub(super) free: Vec<u32>,
-    /// Of each customer of the stock, in its order; none where there is no such customer.
-    pub(super) bills: Vec<Option<Bill>>,
-    /// Of every customer of the server.
-    pub(super) summary: BTreeMap<CustomerId, Bill>,
-    /// Bills whose total is not the sum of their lines.
-    pub(super) wrong_totals: Vec<CustomerId>,
-}
 
 /// What became of the commits that nobody heard of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,76 +52,77 @@ pub(super) fn settle(address: SocketAddr, lost: &[Lost]) -> Result<Vec<Fate>, Er
     Ok(fates)
 }
 
-impl Books {
-    /// Reads every offer, every bill and the summary.
-    ///
-    /// # Errors
-    /// The connection failed, or the server answered something else.
-    pub(super) fn read(address: SocketAddr, stock: &Stock) -> Result<Self, Error> {
-        let mut door = connect(address)?;
-        for _ in 1..ATTEMPTS {
-            if let Some(books) = Self::attempt(&mut door, stock)? {
-                return Ok(books);
-            }
-            door = connect(address)?;
+/// Reads every item, every bill and the summary, in one transaction; the summary tells every bill again.
+///
+/// # Errors
+/// The connection failed, or the server answered something else.
+pub(super) fn read(address: SocketAddr, stock: &Stock) -> Result<Vec<Step>, Error> {
+    for _ in 0..ATTEMPTS {
+        if let Some(read) = read_once(&mut connect(address)?, stock)? {
+            return Ok(read);
         }
-        let read = Self::attempt(&mut door, stock)?;
-        read.ok_or_else(|| Error::Preparation {
-            command: "Summary",
-            answer: "that its transaction was aborted, again and again".to_owned(),
-        })
     }
+    Err(Error::Preparation {
+        command: "Summary",
+        answer: "that its transaction was aborted, again and again".to_owned(),
+    })
+}
 
-    /// None when the transaction was aborted meanwhile.
-    fn attempt(door: &mut Connection, stock: &Stock) -> Result<Option<Self>, Error> {
-        let xid = begin(door)?;
-        let mut books = Self {
-            free: Vec::with_capacity(stock.offers.len()),
-            bills: Vec::with_capacity(stock.customers.len()),
-            summary: BTreeMap::new(),
-            wrong_totals: Vec::new(),
-        };
-        for offers in stock.offers.chunks(BATCH) {
-            for offer in offers {
-                let Words { query, key, .. } = Words::of(&offer.item);
-                door.send(query, format_args!("{xid},{key}"));
-            }
-            for offer in offers {
-                let query = Words::of(&offer.item).query;
-                let Some(text) = answer(query, door.receive()?)? else {
-                    return Ok(None);
-                };
-                let free = number(query, text);
-                let free = free.ok_or_else(|| unexpected(query.name(), &Reply::Done(text)))?;
-                books.free.push(free);
-            }
+/// None when the transaction was aborted meanwhile.
+fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<Step>>, Error> {
+    let xid = begin(door)?;
+    let mut free = Vec::with_capacity(stock.offers.len());
+    for offers in stock.offers.chunks(BATCH) {
+        for offer in offers {
+            let Words { query, key, .. } = Words::of(&offer.item);
+            door.send(query, format_args!("{xid},{key}"));
         }
-        for customers in stock.customers.chunks(BATCH) {
-            for customer in customers {
-                door.send(Verb::QueryCustomer, format_args!("{xid},{customer}"));
-            }
-            for _ in customers {
-                let Some(text) = answer(Verb::QueryCustomer, door.receive()?)? else {
-                    return Ok(None);
-                };
-                let mut bills = read_bills(text)?;
-                books.bills.push(bills.pop().map(|read| read.bill));
-            }
+        for offer in offers {
+            let query = Words::of(&offer.item).query;
+            let Some(text) = answer(query, door.receive()?)? else {
+                return Ok(None);
+            };
+            let number = number(query, text);
+            free.push(number.ok_or_else(|| unexpected(query.name(), &Reply::Done(text)))?);
         }
-        let summary = door.ask(Verb::Summary, format_args!("{xid}"))?;
-        let Some(text) = answer(Verb::Summary, summary)? else {
-            return Ok(None);
-        };
-        for read in read_bills(text)? {
-            let sum: u64 = read.bill.values().map(|(count, price)| count * price).sum();
-            if read.total.is_some_and(|total| total != sum) {
-                books.wrong_totals.push(read.customer);
-            }
-            books.summary.insert(read.customer, read.bill);
-        }
-        done(door, Verb::Commit, xid)?;
-        Ok(Some(books))
     }
+    let mut bills = Vec::with_capacity(2 * stock.customers.len());
+    for customers in stock.customers.chunks(BATCH) {
+        for customer in customers {
+            door.send(Verb::QueryCustomer, format_args!("{xid},{customer}"));
+        }
+        for _ in customers {
+            let Some(text) = answer(Verb::QueryCustomer, door.receive()?)? else {
+                return Ok(None);
+            };
+            bills.push(read_bills(text, stock)?.pop().map(|(_, bill)| bill));
+        }
+    }
+    let summary = door.ask(Verb::Summary, format_args!("{xid}"))?;
+    let Some(text) = answer(Verb::Summary, summary)? else {
+        return Ok(None);
+    };
+    let mut summary: BTreeMap<CustomerId, Bill> = read_bills(text, stock)?.into_iter().collect();
+    done(door, Verb::Commit, xid)?;
+    // Of an item as much is reserved as all customers of the server have.
+    let mut reserved: BTreeMap<u16, i64> = BTreeMap::new();
+    for line in summary.values().flat_map(|bill| &bill.lines) {
+        *reserved.entry(line.item).or_default() += line.count;
+    }
+    let items = (0..).zip(stock.put_in()).zip(free);
+    let items = items.map(|((item, offer), free)| Step::Query {
+        item,
+        found: Some(Offer {
+            free: i64::from(free),
+            reserved: reserved.get(&item).copied().unwrap_or_default(),
+            ..offer
+        }),
+    });
+    bills.extend(stock.customers.iter().map(|one| summary.remove(one)));
+    let customers = (0..).zip(&stock.customers).map(|(number, _)| number);
+    let bills = customers.cycle().zip(bills);
+    let bills = bills.map(|(customer, found)| Step::Bill { customer, found });
+    Ok(Some(items.chain(bills).collect()))
 }
 
 /// What was answered; none when the transaction was aborted.
@@ -148,43 +134,38 @@ fn answer<'a>(verb: Verb, reply: Reply<'a>) -> Result<Option<&'a [u8]>, Error> {
     }
 }
 
-/// A bill as it was read.
-#[derive(Debug, PartialEq, Eq)]
-struct Read {
-    customer: CustomerId,
-    bill: Bill,
-    /// Where it tells one.
-    total: Option<u64>,
-}
-
-/// Bills one after the other, as a query of a customer and a summary tell them.
-fn read_bills(text: &[u8]) -> Result<Vec<Read>, Error> {
+/// Bills one after the other, as a query of a customer and a summary tell them. Where one tells no
+/// total, that of its lines.
+fn read_bills(text: &[u8], stock: &Stock) -> Result<Vec<(CustomerId, Bill)>, Error> {
     let strange = || unexpected(Verb::Summary.name(), &Reply::Done(text));
     let lines = str::from_utf8(text).map_err(|_invalid| strange())?;
-    let mut bills: Vec<Read> = Vec::new();
+    let mut bills: Vec<(CustomerId, Bill)> = Vec::new();
     for line in lines.lines() {
         if let Some(customer) = line.strip_prefix("Bill for customer ") {
             let customer = customer.parse().map_err(|_invalid| strange())?;
-            bills.push(Read {
-                customer: CustomerId(customer),
-                bill: Bill::new(),
-                total: None,
-            });
+            bills.push((CustomerId(customer), Bill::default()));
             continue;
         }
-        let read = bills.last_mut().ok_or_else(strange)?;
+        let (_, bill) = bills.last_mut().ok_or_else(strange)?;
         if let Some(total) = line.strip_prefix("Total $") {
-            read.total = Some(total.parse().map_err(|_invalid| strange())?);
+            bill.total = total.parse().map_err(|_invalid| strange())?;
             continue;
         }
         // A location may have blanks.
         let (count, rest) = line.split_once(' ').ok_or_else(strange)?;
         let (item, price) = rest.rsplit_once(" $").ok_or_else(strange)?;
-        let (count, price) = (count.parse(), price.parse());
-        let Some(counted) = count.ok().zip(price.ok()) else {
-            return Err(strange());
-        };
-        read.bill.insert(item.to_owned(), counted);
+        let (count, price) = (count.parse::<u32>(), price.parse::<u32>());
+        let (count, price) = count.ok().zip(price.ok()).ok_or_else(strange)?;
+        bill.total += u64::from(count) * u64::from(price);
+        bill.lines.push(Line {
+            // What the run knows nothing of has the highest number.
+            item: stock.number(item).unwrap_or(u16::MAX),
+            count: i64::from(count),
+            price,
+        });
+    }
+    for (_, bill) in &mut bills {
+        bill.lines.sort_unstable_by_key(|line| line.item);
     }
     Ok(bills)
 }
@@ -195,28 +176,26 @@ mod tests {
 
     #[test]
     fn bills_are_read_with_and_without_totals() {
-        let text = "Bill for customer -3\nTotal $0\nBill for customer 42\n2 car-new york $40\n\
-                    1 flight-7 $100\nTotal $180";
-        let bill = |customer, bill: &[(&str, u64, u64)], total| Read {
-            customer: CustomerId(customer),
-            bill: bill
-                .iter()
-                .map(|(item, count, price)| ((*item).to_owned(), (*count, *price)))
-                .collect(),
-            total,
+        let stock = Stock::named(0);
+        let text = "Bill for customer -3\nTotal $0\nBill for customer 42\n2 car-lab0-7 $40\n\
+                    1 flight-1000000003 $100\n1 room-new york $5\nTotal $181";
+        let line = |item, count, price| Line { item, count, price };
+        let bill = |customer, lines: &[Line], total| {
+            let lines = lines.to_vec();
+            (CustomerId(customer), Bill { lines, total })
         };
-        let lines = [("car-new york", 2, 40), ("flight-7", 1, 100)];
-        let expected = [bill(-3, &[], Some(0)), bill(42, &lines, Some(180))];
-        assert_eq!(read_bills(text.as_bytes()).unwrap(), expected);
-        let without = read_bills(b"Bill for customer 7\n1 room-oslo $80").unwrap();
-        assert_eq!(without, [bill(7, &[("room-oslo", 1, 80)], None)]);
-        assert_eq!(read_bills(b"").unwrap(), []);
+        let lines = [line(3, 1, 100), line(207, 2, 40), line(u16::MAX, 1, 5)];
+        let expected = [bill(-3, &[], 0), bill(42, &lines, 181)];
+        assert_eq!(read_bills(text.as_bytes(), &stock).unwrap(), expected);
+        let without = read_bills(b"Bill for customer 7\n3 room-lab0-0 $80", &stock).unwrap();
+        assert_eq!(without, [bill(7, &[line(300, 3, 80)], 240)]);
+        assert_eq!(read_bills(b"", &stock).unwrap(), []);
         for text in [
             "1 flight-7 $100",
             "Bill for customer x",
             "Bill for customer 1\nnothing",
         ] {
-            assert!(read_bills(text.as_bytes()).is_err(), "{text}");
+            assert!(read_bills(text.as_bytes(), &stock).is_err(), "{text}");
         }
     }
 }

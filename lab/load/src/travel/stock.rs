@@ -1,7 +1,8 @@
 //! What is sold in a run, and to whom.
 
-use std::{fmt, net::SocketAddr, ops::Range, time::Duration};
+use std::{collections::HashMap, fmt, net::SocketAddr, ops::Range, time::Duration};
 
+use turnstile_check::travel as witness;
 use turnstile_client::lines::{Connection, Reply, Verb, number, started};
 use turnstile_travel::{CustomerId, Item, Location, Xid};
 
@@ -60,6 +61,8 @@ pub struct Stock {
     pub(super) customers: Vec<CustomerId>,
     pub(super) offers: Vec<Offer>,
     pub(super) journeys: Vec<Journey>,
+    /// The numbers of the offers, by the names that they have on bills.
+    numbers: HashMap<String, u16>,
     /// The journeys over several managers, and those over one.
     several: Range<usize>,
     one: Range<usize>,
@@ -105,13 +108,39 @@ impl Stock {
     pub fn of(customers: Vec<CustomerId>, offers: Vec<Offer>, journeys: Vec<Journey>) -> Self {
         let there = |journey: &Journey| journey.offers().all(|offer| offer < offers.len());
         assert!(journeys.iter().all(there), "offers are numbered");
+        let (several, one) = (0..journeys.len(), 0..0);
+        Self::new((customers, offers, journeys), several, one)
+    }
+
+    fn new(
+        (customers, offers, journeys): (Vec<CustomerId>, Vec<Offer>, Vec<Journey>),
+        several: Range<usize>,
+        one: Range<usize>,
+    ) -> Self {
+        let names = offers.iter().map(|offer| offer.item.to_string());
         Self {
+            numbers: names.zip(0..).collect(),
             customers,
             offers,
-            several: 0..journeys.len(),
-            one: 0..0,
             journeys,
+            several,
+            one,
         }
+    }
+
+    /// What the witness knows of the offers in the beginning.
+    pub(super) fn put_in(&self) -> Vec<witness::Offer> {
+        let offers = self.offers.iter().map(|offer| witness::Offer {
+            free: i64::from(offer.added),
+            reserved: 0,
+            price: offer.price,
+        });
+        offers.collect()
+    }
+
+    /// The number of the offer with the name that it has on bills.
+    pub(super) fn number(&self, item: &str) -> Option<u16> {
+        self.numbers.get(item).copied()
     }
 
     /// The journeys over so many managers.
@@ -167,15 +196,11 @@ impl Stock {
             Journey::of(&[key, LOCATIONS + key, third])
         });
         let places = usize::from(LOCATIONS);
-        Self {
-            customers: (0..CUSTOMERS)
-                .map(|number| CustomerId(first + i32::from(number)))
-                .collect(),
-            offers: flights.chain(cars).chain(rooms).collect(),
-            journeys: several.chain(one).collect(),
-            several: 0..places,
-            one: places..2 * places,
-        }
+        let customers = (0..CUSTOMERS).map(|number| CustomerId(first + i32::from(number)));
+        let offers = flights.chain(cars).chain(rooms).collect();
+        let journeys = several.chain(one).collect();
+        let all = (customers.collect(), offers, journeys);
+        Self::new(all, 0..places, places..2 * places)
     }
 
     /// Makes the customers, which says whether the number is free, and then the offers.

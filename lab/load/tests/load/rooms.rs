@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use turnstile_load::{
-    Error, Verdict,
+    Error, LoadReport, Verdict,
     pace::Pace,
-    rooms::{self, Config, Mix, Report},
+    rooms::{self, Config, Mix, Proof},
 };
 
 use crate::toy::{Fault, Toy};
@@ -27,7 +27,7 @@ fn config(toy: &Toy) -> Config {
     }
 }
 
-fn run(toy: &Toy) -> Report {
+fn run(toy: &Toy) -> LoadReport<Proof> {
     rooms::run(&config(toy), &mut |_progress| {}).unwrap()
 }
 

@@ -7,8 +7,9 @@ use std::{
 };
 
 use turnstile_load::{
+    LoadReport,
     pace::Pace,
-    seats::{self, Report},
+    seats::{self, Proof},
 };
 use turnstile_resp::{Arguments, Encoder, Request, Spoken as _, catalogue::Action};
 use turnstile_rooms::{Door, IdKey};
@@ -173,7 +174,7 @@ impl Clerk for BoxOffice {
     }
 }
 
-fn run(address: SocketAddr) -> Report {
+fn run(address: SocketAddr) -> LoadReport<Proof> {
     let pace = Pace {
         threads: 2,
         pipeline: 3,

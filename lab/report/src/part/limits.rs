@@ -53,7 +53,7 @@ fn changes(changes: &[Change]) -> Markup {
     html! {
         div.wide { table {
             caption { "One resource was changed at a time, in pairs of runs without and with the change. An elasticity of 1 is all that a resource can bring, 0 is nothing." }
-            thead { tr { th { "change" } th { "of" } th { "so many times as much" } th { "throughput" } th { "elasticity" } } }
+            thead { tr { th { "change" } th { "of" } th { "factor" } th { "throughput" } th { "elasticity" } } }
             tbody { @for change in changes { tr {
                 td { (change.changed) } td { (change.resources.join(", ")) }
                 td.n { (change.factor.map_or_else(|| "none left".to_owned(), ratio)) }

@@ -149,7 +149,7 @@ fn processes(run: &Run) -> Markup {
     let points = curves::detailed(run);
     html! {
         div.wide { table {
-            caption { "Processes in the window of each point. User and system are processors: 2 is two of them busy all the time. Run delay is time in which a thread could have run, but somebody else did." }
+            caption { "Processes in the window of each point. User and system are processors: 2 is two of them busy all the time. Run delay is time in which a thread could have run, but another one did." }
             thead { tr { th { "load" } th { "process" } th { "user" } th { "system" } th { "run delay" } th { "CPU of an answer" } th { "memory" } th { "threads" } th { "written" } th { "read" } } }
             tbody { @for point in points { @for process in &point.resources.processes {
                 (row(&text::point(point, &run.points), process))

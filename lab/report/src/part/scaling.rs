@@ -51,7 +51,7 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
     let heights = rows.iter().map(|(_, capacity)| capacity.high);
     let chart = Chart {
         title: "Capacity by cores of the server".to_owned(),
-        about: "How many answers a second the server can give on so many cores, or so much of their time.".to_owned(),
+        about: "How many answers a second the server can give on a number of cores, or so much of their time.".to_owned(),
         x: AxisScale::from_zero(
             "cores of the server",
             Unit::Number,

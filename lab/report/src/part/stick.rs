@@ -29,8 +29,8 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
 
 const fn why(is_open: bool) -> &'static str {
     if is_open {
-        "Response counts from the instant at which a request was due: this is what whoever sends \
-         it feels. Service counts from when it was sent. Where both part, requests had to wait \
+        "Response counts from the instant at which a request was due: this is what the \
+         sender of it feels. Service counts from when it was sent. Where both part, requests had to wait \
          before they could be sent; a tool that starts its clock at the send would not see it."
     } else {
         "A closed loop: past the knee more users do not bring more answers, so points pile up at \

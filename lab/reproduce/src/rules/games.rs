@@ -81,7 +81,7 @@ fn floor(column: &SeriesColumn) -> Conclusion {
         );
         if let Some(stalled) = levels(column, NAGLE, response).first() {
             why += &format!(
-                ", with the ancestor's socket options {}, for the same servers",
+                ", with the original's socket options {}, for the same servers",
                 time(stalled.value)
             );
         }
@@ -170,7 +170,7 @@ fn server_1(column: &SeriesColumn) -> Conclusion {
     );
     let found = there(column, |figure| figure.server_busy).map(|busy| {
         let why = format!(
-            "in {} the process that players talk to uses {} processors with about so many",
+            "in {} the process that players talk to uses {} processors with about that many",
             column.name,
             told(busy)
         );
@@ -183,7 +183,7 @@ fn memory(column: &SeriesColumn) -> Conclusion {
     let claim = "memory is no bottleneck".to_owned();
     let found = there(column, |figure| figure.memory_wait).map(|waits| {
         let why = format!(
-            "with about {} players somebody waits for memory {:.1} % of the time",
+            "with about {} players some process waits for memory {:.1} % of the time",
             stated(GAMES_USERS, "most players").0,
             waits.estimate * 100.0
         );

@@ -55,7 +55,7 @@ fn a_timer_of_tcp_is_seen_again_and_a_fast_server_refutes_it() {
     check(
         &users(&[fast()]),
         &[
-            (Fate::Refuted, "with the ancestor's socket options 88.0ms"),
+            (Fate::Refuted, "with the original's socket options 88.0ms"),
             (Fate::Refuted, "8.75"),
             (Fate::Refuted, "with 100 (100 to 1000) players"),
             (
