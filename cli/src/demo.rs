@@ -227,9 +227,9 @@ fn rush_for_one_room(
         "rush",
         format_args!(
             "{} asked for one room: {} sold, {} refused, {} twice",
-            report.asked,
-            report.sold,
-            report.refused,
+            report.asked(),
+            report.sold(),
+            report.refused(),
             report.twice()
         ),
     );
@@ -279,7 +279,7 @@ fn check(
                 .count(),
         ),
         (crash::PROPERTY, crash.acknowledged.len() + settled.booked()),
-        (&rush.property, usize::try_from(rush.sold)?),
+        (&rush.property, usize::try_from(rush.sold())?),
     ];
     let mut listed = 0;
     for (property, count) in expected {

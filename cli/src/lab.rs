@@ -281,8 +281,8 @@ fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
     let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
     let began = notebook.begin(None);
     let report = rush::run(&config, &mut |progress| notebook.watch(progress))?;
-    notebook.keep(report.point.clone(), &config.pace(), began);
-    notebook.server(Some(report.server.clone()));
+    notebook.keep(report.load.point.clone(), &config.pace(), began);
+    notebook.server(report.load.server.clone());
     driven.stop()?;
     terminal::line(&report)?;
     notebook.finish_as(report.verdict())

@@ -37,8 +37,6 @@ pub struct Config {
     /// Visitors; each has a connection of its own.
     pub users: usize,
     pub mix: Mix,
-    /// An open property, in which every room name exists; `dev` has `bench`.
-    pub property: String,
 }
 
 /// Runs visitors against the server, then proves what was acknowledged.
@@ -54,7 +52,7 @@ pub fn run(
     let totals = pace::run(&config.pace, visitors(config, before.position), progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect(config.pace.address)?;
-    let proof = proof::prove(&mut door, &config.property, before, &totals)?;
+    let proof = proof::prove(&mut door, before, &totals)?;
     let point = point::point("rooms", &config.pace, &totals, vec![proof.rule()]);
     Ok(LoadReport {
         server: Some(server),
@@ -72,7 +70,7 @@ pub fn visitors(config: &Config, position: u64) -> Vec<Visitor<Apart>> {
         let user = u64::try_from(number).expect("users are bounded");
         let plan = Apart::new(config.pace.seed, (user, config.users), config.mix);
         let names = names.with_stem(&format!("lab{position}-u{number}-"));
-        Visitor::new(&config.property, names, plan, None)
+        Visitor::new(PROPERTY, names, plan, None)
     };
     (0..config.users).map(visitor).collect()
 }

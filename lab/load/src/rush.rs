@@ -7,11 +7,11 @@ use turnstile_check::{
     witnesses,
 };
 use turnstile_client::{Connection, resp::Value};
-use turnstile_result::{Point, Server};
-use turnstile_stats::{Summary, units::Count};
+use turnstile_result::Operation;
+use turnstile_stats::units::Count;
 
 use crate::{
-    Error, Verdict,
+    Error, LoadReport, Verdict,
     check::{self, When},
     door::{self, refusal},
     error::unfit,
@@ -57,21 +57,10 @@ pub enum Wish {
 /// How the rush ended.
 #[derive(Clone, Debug)]
 pub struct Report {
-    pub server: Server,
     pub property: String,
     /// Rooms that were to be sold.
     pub rooms: u64,
-    pub asked: u64,
-    pub sold: u64,
-    pub refused: u64,
-    pub errors: u64,
-    /// Requests that were never answered.
-    pub unknown: u64,
-    /// Response times in nanoseconds.
-    pub times: Summary,
-    pub proof: check::Proof,
-    /// The same for `run.json`.
-    pub point: Point,
+    pub load: LoadReport<check::Proof>,
 }
 
 impl Config {
@@ -164,19 +153,14 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let asked = u64::try_from(config.clients).expect("clients are bounded");
     point::count(&mut point, totals.took, asked, asked);
     point.check = Some(proof.cost());
-    let book = &totals.tally.operations[0];
     Ok(Report {
-        server,
         property,
         rooms: u64::from(rooms),
-        asked,
-        sold: book.done,
-        refused: book.refused.total(),
-        errors: book.errors.total(),
-        unknown: book.unknown,
-        times: totals.times().summary(),
-        proof,
-        point,
+        load: LoadReport {
+            server: Some(server),
+            proof,
+            point,
+        },
     })
 }
 
@@ -198,47 +182,56 @@ fn prepare(door: &mut Connection, property: &str, rooms: usize) -> Result<(), Er
 }
 
 impl Report {
+    fn book(&self) -> &Operation {
+        &self.load.point.operations[0]
+    }
+
+    #[must_use]
+    pub fn sold(&self) -> u64 {
+        self.book().done
+    }
+
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.book().refused.values().sum()
+    }
+
+    /// Requests that were answered by an error, or never.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        self.book().errors.values().sum::<u64>() + self.book().unknown
+    }
+
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.sold() + self.refused() + self.failed()
+    }
+
     /// Sales beyond one of each room.
     #[must_use]
-    pub const fn twice(&self) -> u64 {
-        self.sold.saturating_sub(self.rooms)
+    pub fn twice(&self) -> u64 {
+        self.sold().saturating_sub(self.rooms)
     }
 
     /// What the run is worth, and with which code a command that made it should end.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        if self.proof.is_violated() {
-            Verdict::Violated
-        } else if self.errors + self.unknown > 0 || !self.proof.holds() {
-            Verdict::Invalid
-        } else {
-            Verdict::Fine
+        match self.load.verdict() {
+            Verdict::Fine if self.failed() > 0 => Verdict::Invalid,
+            verdict => verdict,
         }
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [asked, sold, refused, twice] =
+            [self.asked(), self.sold(), self.refused(), self.twice()].map(Count);
         writeln!(
             f,
-            "rush: {} clients, {} to be sold, durability {}",
-            Count(self.asked),
-            Count(self.rooms),
-            self.server.durability
+            "{asked} asked, {sold} sold, {refused} refused, {twice} twice; {} for sale",
+            Count(self.rooms)
         )?;
-        writeln!(f, "{}", Summary::HEAD)?;
-        writeln!(f, "{}", self.times)?;
-        write!(
-            f,
-            "{} asked, {} sold, {} refused, {} twice",
-            Count(self.asked),
-            Count(self.sold),
-            Count(self.refused),
-            Count(self.twice())
-        )?;
-        if self.errors + self.unknown > 0 {
-            write!(f, ", {} errors, {} unknown", self.errors, self.unknown)?;
-        }
-        write!(f, "\n{}", self.proof)
+        self.load.fmt(f)
     }
 }

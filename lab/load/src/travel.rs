@@ -165,16 +165,8 @@ pub struct Driven {
 /// The run could not be made: settings, connections, or a server that does not do what is needed.
 /// What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
-    drive(config, progress)?.prove(config)
-}
-
-/// The first part of [`run`]: everything but the proof.
-///
-/// # Errors
-/// As of [`run`].
-pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Driven, Error> {
     config.check()?;
-    drive_on(config, Stock::make(config.address)?, progress)
+    drive_on(config, Stock::make(config.address)?, progress)?.prove(config)
 }
 
 /// Clients who buy journeys however they are paced: one point.
@@ -210,7 +202,7 @@ pub fn open(config: &Config) -> Result<Driven, Error> {
     Driven::open(config.witness, Stock::make(config.address)?)
 }
 
-/// As [`drive`], on a stock that is there already.
+/// The first part of [`run`], all but the proof, on a stock that is there already.
 ///
 /// # Errors
 /// As of [`run`].

@@ -138,7 +138,6 @@ impl Service for Rooms {
             pace: load.pace.clone(),
             users: load.users,
             mix: load.options.mix,
-            property: rooms::PROPERTY.to_owned(),
         };
         Ok(rooms::run(&config, progress)?.in_words())
     }
@@ -153,7 +152,6 @@ impl Service for Rooms {
             pace: load.pace.clone(),
             when: when.clone(),
             users: load.users,
-            property: rooms::PROPERTY.to_owned(),
         };
         check::rooms::run(&config, progress)
     }

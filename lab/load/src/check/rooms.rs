@@ -14,7 +14,7 @@ use crate::{
     pace::{Pace, Progress},
     reply::millis,
     rooms::{
-        Names, Visitor,
+        Names, PROPERTY, Visitor,
         plan::{CONTESTED_NIGHTS as NIGHTS, Contested},
     },
 };
@@ -36,8 +36,6 @@ pub struct Config {
     pub when: When,
     /// Visitors; each has a connection of its own.
     pub users: usize,
-    /// An open property, in which every room name exists; `dev` has `bench`.
-    pub property: String,
 }
 
 /// Runs visitors against the server, and checks all that they are told.
@@ -49,14 +47,14 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let mut door = door::connect(config.pace.address)?;
     let (_, unproven) = door::info(&mut door)?;
     let names = Names::new(&format!("check{}-", unproven.position), NIGHTS);
-    tells_positions(&mut door, &config.property, &names)?;
+    tells_positions(&mut door, &names)?;
     let (server, before) = door::info(&mut door)?;
     let rooms = config.users.clamp(ROOMS_MIN, ROOMS_MAX);
     let rooms = u32::try_from(rooms).expect("rooms are at most 1,000");
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, before.position);
     let visitor = |(user, witness)| {
         let plan = Contested::new(config.pace.seed, user, rooms);
-        Visitor::new(&config.property, names.clone(), plan, Some(witness))
+        Visitor::new(PROPERTY, names.clone(), plan, Some(witness))
     };
     let visitors = (0..).zip(witnesses).map(visitor).collect();
     let table = Table::new(rooms, NIGHTS).with_slack(slack_ms(&server));
@@ -71,16 +69,12 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect_again(config.pace.address)?;
     speak_resp3(&mut door)?;
-    let begins = time(&mut door, &config.property, &names, 0)?;
+    let begins = time(&mut door, &names, 0)?;
     let mut rows = Vec::new();
     for room in 0..rooms {
-        rows.push(standing(
-            &mut door,
-            (&config.property, &names),
-            (room, NIGHTS),
-        )?);
+        rows.push(standing(&mut door, (PROPERTY, &names), (room, NIGHTS))?);
     }
-    let ends = time(&mut door, &config.property, &names, 1)?;
+    let ends = time(&mut door, &names, 1)?;
     let mut last = Final::of(driven.model, (begins, ends));
     for (room, rows) in (0..).zip(rows) {
         let bookings: Vec<_> = rows.iter().map(|(one, place, _)| (*one, *place)).collect();
@@ -113,7 +107,7 @@ pub(crate) fn slack_ms(server: &Server) -> u64 {
 
 /// Books and cancels once, to see whether answers tell positions: without them there is no order to
 /// replay.
-fn tells_positions(door: &mut Connection, property: &str, names: &Names) -> Result<(), Error> {
+fn tells_positions(door: &mut Connection, names: &Names) -> Result<(), Error> {
     speak_resp3(door)?;
     let mut room = names.stem().to_vec();
     room.extend_from_slice(b"first");
@@ -121,7 +115,7 @@ fn tells_positions(door: &mut Connection, property: &str, names: &Names) -> Resu
     let (guest, id) = (b"ada", b"200000000000");
     let booked = door.command(&[
         b"ROOMS.BOOK",
-        property.as_bytes(),
+        PROPERTY.as_bytes(),
         &room,
         nights[0],
         nights[1],
@@ -144,12 +138,12 @@ fn tells_positions(door: &mut Connection, property: &str, names: &Names) -> Resu
 }
 
 /// What time it is, by the server: a night that is held for a second tells that. It is given back.
-fn time(door: &mut Connection, property: &str, names: &Names, night: u16) -> Result<u64, Error> {
+fn time(door: &mut Connection, names: &Names, night: u16) -> Result<u64, Error> {
     let mut room = names.stem().to_vec();
     room.extend_from_slice(b"clock");
     let held = door.command(&[
         b"ROOMS.HOLD",
-        property.as_bytes(),
+        PROPERTY.as_bytes(),
         &room,
         names.night(night),
         names.night(night + 1),

@@ -10,7 +10,7 @@ use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 
-use super::{Apart, Booking, Names, Visitor};
+use super::{Apart, Booking, Names, PROPERTY, Visitor};
 use crate::{
     Error,
     door::{self, Counters, field, refusal},
@@ -80,7 +80,6 @@ impl Proof {
 /// which everything is told that is looked up.
 pub(super) fn prove(
     door: &mut Connection,
-    property: &str,
     before: Counters,
     totals: &Visitors,
 ) -> Result<Proof, Error> {
@@ -89,7 +88,7 @@ pub(super) fn prove(
     check_references(&mut proof, totals);
     let mut told = Told::of(totals);
     told.look_up(door, &mut proof)?;
-    told.ask_again(door, property, &mut proof)?;
+    told.ask_again(door, &mut proof)?;
     proof.violations.extend(told.charge.sentences());
     Ok(proof)
 }
@@ -270,12 +269,7 @@ impl<'a> Told<'a> {
 
     /// Somebody else asks for nights that are sold: only a refusal will do. A booking that was wrongly
     /// sold again stays with the server, as evidence.
-    fn ask_again(
-        &mut self,
-        door: &mut Connection,
-        property: &str,
-        proof: &mut Proof,
-    ) -> Result<(), Error> {
+    fn ask_again(&mut self, door: &mut Connection, proof: &mut Proof) -> Result<(), Error> {
         let step = self.standing.div_ceil(ASKED_AGAIN_MAX).max(1);
         let numbers: Vec<usize> = (0..self.standing).step_by(step).collect();
         let id = SOMEBODY_ELSE.to_string();
@@ -285,7 +279,7 @@ impl<'a> Told<'a> {
                 let [room, arrival, departure] = text(names, booking);
                 door.send(&[
                     b"ROOMS.BOOK",
-                    property.as_bytes(),
+                    PROPERTY.as_bytes(),
                     &room,
                     &arrival,
                     &departure,

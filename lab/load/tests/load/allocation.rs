@@ -143,7 +143,6 @@ fn measure_guest(pipeline: usize, careless: bool) -> u64 {
         },
         users: 1,
         mix: Mix::new(60, 40).unwrap(),
-        property: "bench".to_owned(),
     };
     measure(&config.pace, visitors(&config, 0).remove(0), careless)
 }

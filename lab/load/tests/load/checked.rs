@@ -38,7 +38,6 @@ fn config(wrong: Wrong) -> Config {
         pace: pace(inn::start(wrong)),
         when: When::Meanwhile,
         users: 5,
-        property: "bench".to_owned(),
     }
 }
 

@@ -23,7 +23,6 @@ fn config(toy: &Toy) -> Config {
         },
         users: 5,
         mix: Mix::new(70, 30).unwrap(),
-        property: "bench".to_owned(),
     }
 }
 

@@ -20,7 +20,7 @@ fn rush(wrong: Wrong, rooms: usize, clients: usize, wish: Wish) -> Report {
 
 /// What the witness has found.
 fn violations(report: &Report) -> String {
-    let rules = report.proof.rules.iter();
+    let rules = report.load.proof.rules.iter();
     let all: Vec<String> = rules.flat_map(|rule| rule.violations.clone()).collect();
     all.join("\n")
 }
@@ -39,10 +39,15 @@ fn every_room_is_sold_once_and_everybody_else_refused() {
         assert_eq!(violations(&report), "");
         assert_eq!(report.verdict(), Verdict::Fine, "{report}");
         let clients = u64::try_from(clients).unwrap();
-        let counts = (report.asked, report.sold, report.refused, report.twice());
+        let counts = (
+            report.asked(),
+            report.sold(),
+            report.refused(),
+            report.twice(),
+        );
         assert_eq!(counts, (clients, sold, clients - sold, 0), "{wish:?}");
-        assert_eq!(report.proof.replayed, clients);
-        assert_eq!(report.times.count, clients);
+        assert_eq!(report.load.proof.replayed, clients);
+        assert_eq!(report.load.point.times.response.count, clients);
         let line = format!(
             "{clients} asked, {sold} sold, {} refused, 0 twice",
             clients - sold
@@ -73,13 +78,13 @@ fn every_fault_of_a_rush_is_found() {
         assert!(told.contains(sentence), "{wrong:?}: {told}");
     }
     let report = rush(Wrong::SellsTwice, 40, 60, Wish::Any);
-    assert_eq!((report.sold, report.twice()), (41, 1));
+    assert_eq!((report.sold(), report.twice()), (41, 1));
 }
 
 #[test]
 fn an_answer_that_never_comes_leaves_the_rush_undecided() {
     let report = rush(Wrong::Closes, 60, 60, Wish::Any);
     assert_eq!(violations(&report), "");
-    assert_eq!((report.sold, report.unknown, report.twice()), (59, 1, 0));
+    assert_eq!((report.sold(), report.failed(), report.twice()), (59, 1, 0));
     assert_eq!(report.verdict().exit_code(), 98);
 }

@@ -22,7 +22,6 @@ fn config(seed: u64) -> Config {
         },
         users: 50,
         mix: Mix::new(70, 30).unwrap(),
-        property: "bench".to_owned(),
     }
 }
 
