@@ -12,13 +12,14 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{Model, rooms::Reference};
 
-use holds::{Clock, Deadlines, Hold};
-pub use last::Last;
+use holds::{Deadlines, HoldClock, TripHold};
+pub use last::AgencyEnd;
 pub use words::{
-    Bill, Booked, Cancelled, Confirmed, End, Operation, Reserved, Step, TRIP_MAX, Trip,
+    AgencyOperation, CustomerBill, JourneyEnd, JourneyStep, ReserveAnswer, TRIP_MAX, TripBooked,
+    TripCancelled, TripConfirmed, TripItems,
 };
-use world::{Before, Change, World};
-pub use world::{Line, Offer};
+use world::{Before, World, WorldChange};
+pub use world::{BillLine, ItemOffer};
 
 /// How many transactions of unknown outcome may bear on one answer: all ways in which some of them
 /// were carried out are tried. Where there are more, the answer is believed.
@@ -40,11 +41,11 @@ const OVER_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Agency {
     world: World,
-    itineraries: HashMap<Reference, Itinerary>,
+    itineraries: HashMap<Reference, StandingItinerary>,
     over: HashSet<Reference>,
     floating: Vec<Floating>,
     booked: u64,
-    clock: Clock,
+    clock: HoldClock,
     deadlines: Deadlines,
     /// The place that is replayed.
     at: u64,
@@ -52,25 +53,25 @@ pub struct Agency {
 
 /// What stands for a locator, and since which place.
 #[derive(Clone, Copy, Debug)]
-struct Itinerary {
+struct StandingItinerary {
     customer: u16,
-    trip: Trip,
+    trip: TripItems,
     since: u64,
     /// Nothing when it is booked.
-    hold: Option<Hold>,
+    hold: Option<TripHold>,
 }
 
 /// A transaction whose place is not known.
 #[derive(Clone, Debug)]
 struct Floating {
-    changes: Vec<Change>,
+    changes: Vec<WorldChange>,
     /// Whether it was carried out for certain, only not known when.
     certain: bool,
-    what: What,
+    what: FloatingKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum FloatingKind {
     Transaction,
     Booking,
     Cancellation(Reference),
@@ -84,7 +85,7 @@ enum What {
     PastHold,
 }
 
-impl What {
+impl FloatingKind {
     /// Whether it gives this itinerary back.
     fn ends(self, wanted: Reference) -> bool {
         matches!(self, Self::Cancellation(locator) | Self::Expiry(locator) if locator == wanted)
@@ -99,14 +100,14 @@ impl What {
 impl Agency {
     /// So many of each item, and customers who have nothing.
     #[must_use]
-    pub fn new(offers: Vec<Offer>, customers: usize) -> Self {
+    pub fn new(offers: Vec<ItemOffer>, customers: usize) -> Self {
         Self {
             world: World::new(offers, customers),
             itineraries: HashMap::new(),
             over: HashSet::new(),
             floating: Vec::new(),
             booked: 0,
-            clock: Clock::default(),
+            clock: HoldClock::default(),
             deadlines: Deadlines::default(),
             at: 0,
         }
@@ -120,7 +121,7 @@ impl Agency {
     }
 
     /// Replays what reads the state, with or without some of what floats.
-    fn explain(&mut self, operation: &Operation) -> Result<(), String> {
+    fn explain(&mut self, operation: &AgencyOperation) -> Result<(), String> {
         let sentence = match self.world.replay(operation) {
             Ok(changes) => {
                 self.keep(operation, changes);
@@ -144,11 +145,11 @@ impl Agency {
     }
 
     /// What an aborted transaction did is undone.
-    fn keep(&mut self, operation: &Operation, changes: Vec<Before>) {
+    fn keep(&mut self, operation: &AgencyOperation, changes: Vec<Before>) {
         let aborted = matches!(
             operation,
-            Operation::Transaction {
-                end: End::Aborted,
+            AgencyOperation::Transaction {
+                end: JourneyEnd::Aborted,
                 ..
             }
         );
@@ -159,7 +160,7 @@ impl Agency {
 
     /// Tries all ways in which some of those near were carried out: those without which nothing
     /// explains an operation, or none when nothing does. The state stays as it is.
-    fn carried_out(&mut self, operation: &Operation, near: &[usize]) -> Option<Vec<usize>> {
+    fn carried_out(&mut self, operation: &AgencyOperation, near: &[usize]) -> Option<Vec<usize>> {
         if near.len() > NEAR_MAX {
             return Some(Vec::new());
         }
@@ -194,23 +195,23 @@ impl Agency {
         let floating = self.floating.swap_remove(number);
         self.world.make(&floating.changes);
         match floating.what {
-            What::Transaction | What::HoldsEnd | What::PastHold => {}
-            What::Booking => self.booked += u64::from(!floating.certain),
-            What::Cancellation(locator) => self.end(locator),
-            What::Expiry(locator) => {
+            FloatingKind::Transaction | FloatingKind::HoldsEnd | FloatingKind::PastHold => {}
+            FloatingKind::Booking => self.booked += u64::from(!floating.certain),
+            FloatingKind::Cancellation(locator) => self.end(locator),
+            FloatingKind::Expiry(locator) => {
                 self.claim_over(locator);
                 self.end(locator);
             }
-            What::Hold => {
+            FloatingKind::Hold => {
                 self.booked += 1;
-                let changes = floating.changes.into_iter().map(Change::given_back);
-                self.float(changes.collect(), What::HoldsEnd);
+                let changes = floating.changes.into_iter().map(WorldChange::given_back);
+                self.float(changes.collect(), FloatingKind::HoldsEnd);
             }
         }
     }
 
     /// Something may have happened, or may happen at any time.
-    fn float(&mut self, changes: Vec<Change>, what: What) {
+    fn float(&mut self, changes: Vec<WorldChange>, what: FloatingKind) {
         self.floating.push(Floating {
             changes,
             certain: false,
@@ -226,10 +227,10 @@ impl Agency {
         self.over.insert(locator);
     }
 
-    fn begin(&mut self, locator: Reference, itinerary: Itinerary) -> Result<(), String> {
+    fn begin(&mut self, locator: Reference, itinerary: StandingItinerary) -> Result<(), String> {
         self.booked += 1;
         if let Some(hold) = itinerary.hold {
-            self.float(itinerary.given_back(), What::Expiry(locator));
+            self.float(itinerary.given_back(), FloatingKind::Expiry(locator));
             self.begin_hold(locator, hold);
         }
         let again = self.over.contains(&locator);
@@ -242,68 +243,69 @@ impl Agency {
     fn book(
         &mut self,
         place: u64,
-        operation: &Operation,
-        (customer, trip): (u16, Trip),
-        answer: Booked,
+        operation: &AgencyOperation,
+        (customer, trip): (u16, TripItems),
+        answer: TripBooked,
     ) -> Result<(), String> {
         match answer {
-            Booked::Done { locator, .. } | Booked::Held { locator, .. } => {
+            TripBooked::Done { locator, .. } | TripBooked::Held { locator, .. } => {
                 let in_time = self.hear_time(place, answer);
                 let explained = self.explain(operation);
-                let itinerary = Itinerary {
+                let itinerary = StandingItinerary {
                     customer,
                     trip,
                     since: place,
-                    hold: Hold::of(answer),
+                    hold: TripHold::of(answer),
                 };
                 let begun = self.begin(locator, itinerary);
                 explained.and(begun).and(in_time)
             }
-            Booked::SoldOut(_) => self.explain(operation),
-            Booked::Unknown | Booked::HeldUnknown => {
+            TripBooked::SoldOut(_) => self.explain(operation),
+            TripBooked::Unknown | TripBooked::HeldUnknown => {
                 Err(format!("{operation:?} has no answer, but a position"))
             }
-            Booked::Strange => Err(format!("{operation:?} was refused for no reason")),
+            TripBooked::Strange => Err(format!("{operation:?} was refused for no reason")),
         }
     }
 }
 
-impl Itinerary {
-    fn given_back(&self) -> Vec<Change> {
+impl StandingItinerary {
+    fn given_back(&self) -> Vec<WorldChange> {
         let taken = World::taken(self.customer, &self.trip);
-        taken.map(Change::given_back).collect()
+        taken.map(WorldChange::given_back).collect()
     }
 }
 
 impl Model for Agency {
-    type Operation = Operation;
+    type Operation = AgencyOperation;
 
     /// One record may free several who waited, one after the other.
     const PLACES: u64 = 1 << 20;
 
-    fn apply(&mut self, position: u64, operation: &Operation) -> Result<(), String> {
+    fn apply(&mut self, position: u64, operation: &AgencyOperation) -> Result<(), String> {
         self.at = position;
         self.end_holds();
         match operation {
-            Operation::Transaction {
-                end: End::Unknown, ..
+            AgencyOperation::Transaction {
+                end: JourneyEnd::Unknown,
+                ..
             } => Err(format!("{operation:?} has no answer, but a position")),
-            Operation::Transaction { .. } => self.explain(operation),
-            Operation::Book {
+            AgencyOperation::Transaction { .. } => self.explain(operation),
+            AgencyOperation::Book {
                 customer,
                 trip,
                 answer,
             } => self.book(position, operation, (*customer, *trip), *answer),
-            Operation::Cancel { locator, answer } => self.cancel(*locator, *answer),
-            Operation::Confirm { locator, answer } => self.confirm(*locator, *answer),
+            AgencyOperation::Cancel { locator, answer } => self.cancel(*locator, *answer),
+            AgencyOperation::Confirm { locator, answer } => self.confirm(*locator, *answer),
         }
     }
 
     /// A trip that waited and found something sold out tells no place that stands a crash.
-    fn agrees(&self, reading: &Operation) -> bool {
-        let Operation::Book {
+    fn agrees(&self, reading: &AgencyOperation) -> bool {
+        let AgencyOperation::Book {
             trip,
-            answer: Booked::SoldOut(item),
+            answer: TripBooked::SoldOut(item),
             ..
         } = *reading
         else {
@@ -315,65 +317,66 @@ impl Model for Agency {
         trip.count(item) > self.world.free(item) || self.floating.iter().any(floats)
     }
 
-    fn shown(&self, reading: &Operation) -> String {
+    fn shown(&self, reading: &AgencyOperation) -> String {
         match *reading {
-            Operation::Book {
-                answer: Booked::SoldOut(item),
+            AgencyOperation::Book {
+                answer: TripBooked::SoldOut(item),
                 ..
             } => format!("{} of item {item} are free", self.world.free(item)),
             _ => "it is no reading".to_owned(),
         }
     }
 
-    fn suspect(&mut self, operation: &Operation) {
+    fn suspect(&mut self, operation: &AgencyOperation) {
         let (changes, certain, what) = match operation {
-            Operation::Transaction { end, .. } => {
-                let certain = *end == End::Committed;
-                (World::told(operation), certain, What::Transaction)
+            AgencyOperation::Transaction { end, .. } => {
+                let certain = *end == JourneyEnd::Committed;
+                (World::told(operation), certain, FloatingKind::Transaction)
             }
-            Operation::Book {
+            AgencyOperation::Book {
                 customer,
                 trip,
                 answer,
             } => {
-                if let Booked::Done { locator, .. } | Booked::Held { locator, .. } = *answer {
-                    let itinerary = Itinerary {
+                if let TripBooked::Done { locator, .. } | TripBooked::Held { locator, .. } = *answer
+                {
+                    let itinerary = StandingItinerary {
                         customer: *customer,
                         trip: *trip,
                         since: 0,
-                        hold: Hold::of(*answer),
+                        hold: TripHold::of(*answer),
                     };
                     // Whether it was given before is noticed where places are known.
                     self.begin(locator, itinerary).ok();
                 }
-                if matches!(answer, Booked::SoldOut(_) | Booked::Strange) {
+                if matches!(answer, TripBooked::SoldOut(_) | TripBooked::Strange) {
                     return;
                 }
                 let what = match answer {
-                    Booked::HeldUnknown => What::Hold,
-                    _ => What::Booking,
+                    TripBooked::HeldUnknown => FloatingKind::Hold,
+                    _ => FloatingKind::Booking,
                 };
-                let certain = !matches!(answer, Booked::Unknown | Booked::HeldUnknown);
+                let certain = !matches!(answer, TripBooked::Unknown | TripBooked::HeldUnknown);
                 (World::taken(*customer, trip).collect(), certain, what)
             }
-            Operation::Cancel { locator, answer } => {
+            AgencyOperation::Cancel { locator, answer } => {
                 let Some((changes, certain)) = self.suspect_cancellation(*locator, *answer) else {
                     return;
                 };
-                (changes, certain, What::Cancellation(*locator))
+                (changes, certain, FloatingKind::Cancellation(*locator))
             }
-            Operation::Confirm { locator, .. } => return self.doubt_hold(*locator),
+            AgencyOperation::Confirm { locator, .. } => return self.doubt_hold(*locator),
         };
         for change in &changes {
-            if let Change::Price { item, .. } = change {
+            if let WorldChange::Price { item, .. } = change {
                 self.world.believe_price(*item);
             }
         }
-        if what == What::Hold {
+        if what == FloatingKind::Hold {
             let passed = changes.iter().map(|change| change.passed());
-            self.float(passed.collect(), What::PastHold);
+            self.float(passed.collect(), FloatingKind::PastHold);
         }
-        let changes = changes.into_iter().filter_map(Change::once).collect();
+        let changes = changes.into_iter().filter_map(WorldChange::once).collect();
         self.floating.push(Floating {
             changes,
             certain,

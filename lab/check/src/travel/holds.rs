@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Agency, Booked, Cancelled, Change, Confirmed, Itinerary};
+use super::{Agency, StandingItinerary, TripBooked, TripCancelled, TripConfirmed, WorldChange};
 use crate::{Model as _, rooms::Reference};
 
 /// A server whose clock moves further than this from one hold to the next may have stood still.
@@ -30,7 +30,7 @@ pub(super) struct Deadlines {
 
 /// What is known of a hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hold {
+pub(super) struct TripHold {
     /// In milliseconds of the server; zero when it may have been given back before.
     until: u64,
     /// It may have been confirmed.
@@ -39,18 +39,18 @@ pub(super) struct Hold {
 
 /// What is known of the server's clock at the place that is replayed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clock {
+pub(super) struct HoldClock {
     /// It is not earlier, in milliseconds.
     now: u64,
     /// Who claims that: a hold that was over at this place.
     claimed: Option<(Reference, u64)>,
 }
 
-impl Hold {
+impl TripHold {
     /// Of what was booked, if it is held.
-    pub(super) const fn of(answer: Booked) -> Option<Self> {
+    pub(super) const fn of(answer: TripBooked) -> Option<Self> {
         match answer {
-            Booked::Held { until, .. } => Some(Self {
+            TripBooked::Held { until, .. } => Some(Self {
                 until,
                 in_doubt: false,
             }),
@@ -100,7 +100,7 @@ impl Agency {
     }
 
     /// A hold was made.
-    pub(super) fn begin_hold(&mut self, locator: Reference, hold: Hold) {
+    pub(super) fn begin_hold(&mut self, locator: Reference, hold: TripHold) {
         let lasts = hold.until.saturating_sub(self.clock.now);
         self.deadlines.add(locator, lasts);
     }
@@ -116,15 +116,15 @@ impl Agency {
     }
 
     /// A hold that did not have to wait tells the time of its record.
-    pub(super) fn hear_time(&mut self, place: u64, answer: Booked) -> Result<(), String> {
-        let Booked::Held { asked: now, .. } = answer else {
+    pub(super) fn hear_time(&mut self, place: u64, answer: TripBooked) -> Result<(), String> {
+        let TripBooked::Held { asked: now, .. } = answer else {
             return Ok(());
         };
         let clock = self.clock;
         let waited = !place.is_multiple_of(Self::PLACES);
         self.deadlines.hear(now);
         if now > clock.now || (now < clock.now && !waited) {
-            self.clock = Clock { now, claimed: None };
+            self.clock = HoldClock { now, claimed: None };
         }
         if waited || now >= clock.now {
             return Ok(());
@@ -145,14 +145,14 @@ impl Agency {
         let hold = self.hold(locator);
         let until = hold.map_or(0, |hold| hold.until);
         if until > self.clock.now {
-            self.clock = Clock {
+            self.clock = HoldClock {
                 now: until,
                 claimed: Some((locator, self.at)),
             };
         }
     }
 
-    fn hold(&self, locator: Reference) -> Option<Hold> {
+    fn hold(&self, locator: Reference) -> Option<TripHold> {
         self.itineraries.get(&locator)?.hold
     }
 
@@ -185,11 +185,15 @@ impl Agency {
         ))
     }
 
-    pub(super) fn cancel(&mut self, locator: Reference, answer: Cancelled) -> Result<(), String> {
+    pub(super) fn cancel(
+        &mut self,
+        locator: Reference,
+        answer: TripCancelled,
+    ) -> Result<(), String> {
         let wrong = |sentence: &str| Err(format!("the cancellation of {locator} {sentence}"));
         let fading = self.fading(locator);
         match (answer, self.itineraries.get(&locator).copied()) {
-            (Cancelled::Done, Some(itinerary)) => {
+            (TripCancelled::Done, Some(itinerary)) => {
                 if let Some(number) = fading {
                     self.floating.swap_remove(number);
                 }
@@ -197,49 +201,53 @@ impl Agency {
                 self.end(locator);
                 Ok(())
             }
-            (Cancelled::Done, None) if self.over.contains(&locator) => {
+            (TripCancelled::Done, None) if self.over.contains(&locator) => {
                 wrong("was done, but that was over")
             }
-            (Cancelled::Done, None) => wrong("was done, but that was never booked"),
-            (Cancelled::Over, Some(_)) => match self.over_or_lost(locator) {
+            (TripCancelled::Done, None) => wrong("was done, but that was never booked"),
+            (TripCancelled::Over, Some(_)) => match self.over_or_lost(locator) {
                 Ok(()) => Ok(()),
                 Err(lost) => wrong(&lost),
             },
-            (Cancelled::Over, None) => Ok(()),
-            (Cancelled::Busy, _) if self.may_be_busy(locator) => Ok(()),
-            (Cancelled::Unknown, _) => wrong("has no answer, but a position"),
-            (Cancelled::Strange | Cancelled::Busy, _) => wrong("was refused for no reason"),
+            (TripCancelled::Over, None) => Ok(()),
+            (TripCancelled::Busy, _) if self.may_be_busy(locator) => Ok(()),
+            (TripCancelled::Unknown, _) => wrong("has no answer, but a position"),
+            (TripCancelled::Strange | TripCancelled::Busy, _) => wrong("was refused for no reason"),
         }
     }
 
-    pub(super) fn confirm(&mut self, locator: Reference, answer: Confirmed) -> Result<(), String> {
+    pub(super) fn confirm(
+        &mut self,
+        locator: Reference,
+        answer: TripConfirmed,
+    ) -> Result<(), String> {
         let wrong = |sentence: &str| Err(format!("the confirmation of {locator} {sentence}"));
         let known = self.itineraries.get(&locator).copied();
-        let held = known.map(|itinerary: Itinerary| itinerary.hold);
+        let held = known.map(|itinerary: StandingItinerary| itinerary.hold);
         match (answer, held) {
-            (Confirmed::Done, Some(Some(_))) => {
+            (TripConfirmed::Done, Some(Some(_))) => {
                 self.confirmed(locator);
                 Ok(())
             }
-            (Confirmed::Done, Some(None)) => wrong("was done, but that was confirmed before"),
-            (Confirmed::Done, None) if self.over.contains(&locator) => {
+            (TripConfirmed::Done, Some(None)) => wrong("was done, but that was confirmed before"),
+            (TripConfirmed::Done, None) if self.over.contains(&locator) => {
                 wrong("was done, but that was over: others may have what was held")
             }
-            (Confirmed::Done, None) => wrong("was done, but that was never held"),
-            (Confirmed::Over, _) => match self.over_or_lost(locator) {
+            (TripConfirmed::Done, None) => wrong("was done, but that was never held"),
+            (TripConfirmed::Over, _) => match self.over_or_lost(locator) {
                 Ok(()) => Ok(()),
                 Err(lost) => wrong(&lost),
             },
-            (Confirmed::NotHeld, Some(Some(hold))) if hold.in_doubt => {
+            (TripConfirmed::NotHeld, Some(Some(hold))) if hold.in_doubt => {
                 self.confirmed(locator);
                 Ok(())
             }
-            (Confirmed::NotHeld, Some(None)) => Ok(()),
-            (Confirmed::NotHeld, Some(Some(_))) => wrong("was refused, but it is held"),
-            (Confirmed::NotHeld, None) => wrong("was refused as booked, but it is over"),
-            (Confirmed::Busy, _) if self.may_be_busy(locator) => Ok(()),
-            (Confirmed::Unknown, _) => wrong("has no answer, but a position"),
-            (Confirmed::Strange | Confirmed::Busy, _) => wrong("was refused for no reason"),
+            (TripConfirmed::NotHeld, Some(None)) => Ok(()),
+            (TripConfirmed::NotHeld, Some(Some(_))) => wrong("was refused, but it is held"),
+            (TripConfirmed::NotHeld, None) => wrong("was refused as booked, but it is over"),
+            (TripConfirmed::Busy, _) if self.may_be_busy(locator) => Ok(()),
+            (TripConfirmed::Unknown, _) => wrong("has no answer, but a position"),
+            (TripConfirmed::Strange | TripConfirmed::Busy, _) => wrong("was refused for no reason"),
         }
     }
 
@@ -266,13 +274,13 @@ impl Agency {
     pub(super) fn suspect_cancellation(
         &mut self,
         locator: Reference,
-        answer: Cancelled,
-    ) -> Option<(Vec<Change>, bool)> {
+        answer: TripCancelled,
+    ) -> Option<(Vec<WorldChange>, bool)> {
         let itinerary = self.itineraries.get_mut(&locator)?;
         let certain = match answer {
-            Cancelled::Done => true,
-            Cancelled::Unknown => false,
-            Cancelled::Over | Cancelled::Busy | Cancelled::Strange => return None,
+            TripCancelled::Done => true,
+            TripCancelled::Unknown => false,
+            TripCancelled::Over | TripCancelled::Busy | TripCancelled::Strange => return None,
         };
         let given_back = itinerary.given_back();
         if let (false, Some(hold)) = (certain, itinerary.hold.as_mut()) {

@@ -1,11 +1,11 @@
 //! What must be there when the load is over.
 
-use super::{Agency, Floating, Hold, NEAR_MAX, Step, What, World};
+use super::{Agency, Floating, FloatingKind, JourneyStep, NEAR_MAX, TripHold, World};
 use crate::Charge;
 
 /// What the replay leaves, held against what was read in the end.
 #[derive(Debug)]
-pub struct Last {
+pub struct AgencyEnd {
     pub charge: Charge,
     /// How many itineraries were booked, and how many stand; nothing when that is not known.
     pub counts: Option<(u64, u64)>,
@@ -19,7 +19,7 @@ impl Agency {
     /// is not known whether it stands is not counted.
     #[must_use]
     pub fn standing_without_holds(&self) -> Option<u64> {
-        let ends = |one: &Floating| one.what == What::Hold || self.must_end(one);
+        let ends = |one: &Floating| one.what == FloatingKind::Hold || self.must_end(one);
         if !self.floating.iter().any(ends) {
             return None;
         }
@@ -31,23 +31,23 @@ impl Agency {
     /// Whether it has happened for certain when the time of all holds is over.
     fn must_end(&self, one: &Floating) -> bool {
         match one.what {
-            What::Expiry(locator) => {
+            FloatingKind::Expiry(locator) => {
                 let hold = self.itineraries.get(&locator).and_then(|one| one.hold);
-                hold.as_ref().is_some_and(Hold::must_end)
+                hold.as_ref().is_some_and(TripHold::must_end)
             }
-            What::HoldsEnd => true,
-            What::Transaction
-            | What::Booking
-            | What::Cancellation(_)
-            | What::Hold
-            | What::PastHold => false,
+            FloatingKind::HoldsEnd => true,
+            FloatingKind::Transaction
+            | FloatingKind::Booking
+            | FloatingKind::Cancellation(_)
+            | FloatingKind::Hold
+            | FloatingKind::PastHold => false,
         }
     }
 
     /// Compares everything that was read when nobody changed anything any more and the time of all
     /// holds was over: queries of items and bills.
     #[must_use]
-    pub fn last(mut self, read: &[Step]) -> Last {
+    pub fn last(mut self, read: &[JourneyStep]) -> AgencyEnd {
         let certain = |agency: &Self| {
             let is_certain = |one: &Floating| one.certain || agency.must_end(one);
             agency.floating.iter().position(is_certain)
@@ -57,11 +57,11 @@ impl Agency {
         }
         // Whether such a hold was made or not, nothing of it is left.
         let known = self.floating.is_empty();
-        self.floating.retain(|one| one.what != What::Hold);
+        self.floating.retain(|one| one.what != FloatingKind::Hold);
         let standing = u64::try_from(self.itineraries.len()).expect("a count fits 64 bits");
         let counts = (self.booked, standing);
         self.settle_by_bills(read);
-        let mut last = Last {
+        let mut last = AgencyEnd {
             charge: Charge::default(),
             counts: known.then_some(counts),
             clouded: self.floating.len() > NEAR_MAX,
@@ -79,9 +79,9 @@ impl Agency {
 
     /// Settles what only one customer's bill bears on: whichever of it explain that bill take as much of
     /// each item.
-    fn settle_by_bills(&mut self, read: &[Step]) {
+    fn settle_by_bills(&mut self, read: &[JourneyStep]) {
         for step in read {
-            let Step::Bill { customer, .. } = *step else {
+            let JourneyStep::Bill { customer, .. } = *step else {
                 continue;
             };
             let is_near = |one: &Floating| one.changes.iter().any(|one| one.is_on_bill(customer));
@@ -111,7 +111,7 @@ impl Agency {
     }
 
     /// Whether all is as the replay has it, with some of what is left of unknown outcome.
-    fn is_explained(&mut self, read: &[Step]) -> bool {
+    fn is_explained(&mut self, read: &[JourneyStep]) -> bool {
         let left: Vec<usize> = (0..self.floating.len()).collect();
         let agrees = |world: &mut World| read.iter().all(|step| world.check(step).is_ok());
         (0..1_u32 << left.len()).any(|some| self.with(&left, some, agrees))

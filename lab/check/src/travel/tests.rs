@@ -5,14 +5,17 @@ mod holds;
 
 use std::time::{Duration, Instant};
 
-use super::{Agency, Bill, Booked, Cancelled, End, Line, Offer, Operation, Reserved, Step, Trip};
+use super::{
+    Agency, AgencyOperation, BillLine, CustomerBill, ItemOffer, JourneyEnd, JourneyStep,
+    ReserveAnswer, TripBooked, TripCancelled, TripItems,
+};
 use crate::{Checker, Model as _, Seen, rooms::Reference, witnesses};
 
 const ADA: u16 = 0;
 const BOB: u16 = 1;
 
-fn offer(free: i64, reserved: i64) -> Offer {
-    Offer {
+fn offer(free: i64, reserved: i64) -> ItemOffer {
+    ItemOffer {
         free,
         reserved,
         price: 10,
@@ -27,73 +30,73 @@ fn locator(text: &str) -> Reference {
     Reference::parse(text.as_bytes()).unwrap()
 }
 
-fn query(item: u16, free: i64, reserved: i64) -> Step {
+fn query(item: u16, free: i64, reserved: i64) -> JourneyStep {
     priced_query(item, free, reserved, 10)
 }
 
-fn priced_query(item: u16, free: i64, reserved: i64, price: u32) -> Step {
-    let found = Some(Offer {
+fn priced_query(item: u16, free: i64, reserved: i64, price: u32) -> JourneyStep {
+    let found = Some(ItemOffer {
         price,
         ..offer(free, reserved)
     });
-    Step::Query { item, found }
+    JourneyStep::Query { item, found }
 }
 
-fn bill(customer: u16, lines: &[(u16, i64)]) -> Step {
+fn bill(customer: u16, lines: &[(u16, i64)]) -> JourneyStep {
     let lines = lines.iter().map(|&(item, count)| (item, count, 10));
     priced_bill(customer, &lines.collect::<Vec<_>>())
 }
 
-fn priced_bill(customer: u16, lines: &[(u16, i64, u32)]) -> Step {
+fn priced_bill(customer: u16, lines: &[(u16, i64, u32)]) -> JourneyStep {
     let lines = lines
         .iter()
-        .map(|&(item, count, price)| Line { item, count, price });
-    let lines: Vec<Line> = lines.collect();
-    let owed = |line: &Line| line.count.unsigned_abs() * u64::from(line.price);
+        .map(|&(item, count, price)| BillLine { item, count, price });
+    let lines: Vec<BillLine> = lines.collect();
+    let owed = |line: &BillLine| line.count.unsigned_abs() * u64::from(line.price);
     let total = lines.iter().map(owed).sum();
-    let found = Some(Bill { lines, total });
-    Step::Bill { customer, found }
+    let found = Some(CustomerBill { lines, total });
+    JourneyStep::Bill { customer, found }
 }
 
-fn reserve(customer: u16, items: &[u16]) -> Step {
-    Step::Reserve {
+fn reserve(customer: u16, items: &[u16]) -> JourneyStep {
+    JourneyStep::Reserve {
         customer,
-        trip: Trip::new(items),
-        answer: Reserved::Done,
+        trip: TripItems::new(items),
+        answer: ReserveAnswer::Done,
     }
 }
 
-fn add(item: u16, count: i64, price: Option<u32>) -> Step {
-    Step::Add { item, count, price }
+fn add(item: u16, count: i64, price: Option<u32>) -> JourneyStep {
+    JourneyStep::Add { item, count, price }
 }
 
-fn ended(end: End, steps: &[Step]) -> Operation {
+fn ended(end: JourneyEnd, steps: &[JourneyStep]) -> AgencyOperation {
     let steps = steps.to_vec();
-    Operation::Transaction { steps, end }
+    AgencyOperation::Transaction { steps, end }
 }
 
-fn committed(steps: &[Step]) -> Operation {
-    ended(End::Committed, steps)
+fn committed(steps: &[JourneyStep]) -> AgencyOperation {
+    ended(JourneyEnd::Committed, steps)
 }
 
-fn book(customer: u16, items: &[u16], answer: Booked) -> Operation {
-    let trip = Trip::new(items);
-    Operation::Book {
+fn book(customer: u16, items: &[u16], answer: TripBooked) -> AgencyOperation {
+    let trip = TripItems::new(items);
+    AgencyOperation::Book {
         customer,
         trip,
         answer,
     }
 }
 
-fn booked(customer: u16, items: &[u16], text: &str) -> Operation {
+fn booked(customer: u16, items: &[u16], text: &str) -> AgencyOperation {
     let price = 10 * u64::try_from(items.len()).unwrap();
     let locator = locator(text);
-    book(customer, items, Booked::Done { locator, price })
+    book(customer, items, TripBooked::Done { locator, price })
 }
 
-fn held_for(text: &str, price: u64, (asked, until): (u64, u64)) -> Booked {
+fn held_for(text: &str, price: u64, (asked, until): (u64, u64)) -> TripBooked {
     let locator = locator(text);
-    Booked::Held {
+    TripBooked::Held {
         locator,
         price,
         asked,
@@ -101,12 +104,12 @@ fn held_for(text: &str, price: u64, (asked, until): (u64, u64)) -> Booked {
     }
 }
 
-fn cancel(text: &str, answer: Cancelled) -> Operation {
+fn cancel(text: &str, answer: TripCancelled) -> AgencyOperation {
     let locator = locator(text);
-    Operation::Cancel { locator, answer }
+    AgencyOperation::Cancel { locator, answer }
 }
 
-fn replay(agency: &mut Agency, operations: &[Operation]) -> Vec<String> {
+fn replay(agency: &mut Agency, operations: &[AgencyOperation]) -> Vec<String> {
     let replayed = (1..).zip(operations);
     replayed
         .filter_map(|(place, operation)| agency.apply(place, operation).err())
@@ -124,7 +127,7 @@ fn what_tells_no_position_is_replayed_in_the_order_in_which_it_was_asked() {
         committed(&[]),
         committed(&[]),
         booked(ADA, &[0], "A1"),
-        cancel("A1", Cancelled::Done),
+        cancel("A1", TripCancelled::Done),
     ];
     for (number, operation) in (0..).zip(told) {
         lines[0].at(begin + Duration::from_millis(number));
@@ -141,7 +144,7 @@ fn what_tells_no_position_is_replayed_in_the_order_in_which_it_was_asked() {
 }
 
 /// One operation of these is wrong, and told with such a sentence.
-fn caught(operations: &[Operation], sentence: &str) {
+fn caught(operations: &[AgencyOperation], sentence: &str) {
     let found = replay(&mut agency(), operations);
     assert_eq!(found.len(), 1, "{sentence}: {found:?}");
     assert!(found[0].contains(sentence), "{sentence}: {found:?}");
@@ -160,7 +163,7 @@ fn whole_transactions_follow_one_another_and_what_is_aborted_leaves_nothing() {
                 query(0, 1, 1),
             ]),
             ended(
-                End::Aborted,
+                JourneyEnd::Aborted,
                 &[
                     reserve(BOB, &[0, 1]),
                     query(0, 0, 2),
@@ -168,18 +171,18 @@ fn whole_transactions_follow_one_another_and_what_is_aborted_leaves_nothing() {
                 ],
             ),
             booked(BOB, &[0, 1, 1], "B1"),
-            book(BOB, &[2, 0], Booked::SoldOut(0)),
+            book(BOB, &[2, 0], TripBooked::SoldOut(0)),
             committed(&[
-                Step::Reserve {
+                JourneyStep::Reserve {
                     customer: ADA,
-                    trip: Trip::new(&[0, 2]),
-                    answer: Reserved::SoldOut(0),
+                    trip: TripItems::new(&[0, 2]),
+                    answer: ReserveAnswer::SoldOut(0),
                 },
                 add(0, 2, None),
                 query(0, 2, 2),
             ]),
-            cancel("B1", Cancelled::Done),
-            cancel("B1", Cancelled::Over),
+            cancel("B1", TripCancelled::Done),
+            cancel("B1", TripCancelled::Over),
             committed(&[bill(BOB, &[]), query(1, 2, 0)]),
         ],
     );
@@ -194,10 +197,10 @@ fn every_broken_promise_of_isolation_is_caught() {
     let update = committed(&[query(0, 2, 0), reserve(ADA, &[0])]);
     // The second has read before the first was committed, and writes over it.
     let lost = committed(&[query(0, 2, 0), reserve(BOB, &[0])]);
-    caught(&[update, lost], "item 0 was shown as Offer { free: 2,");
+    caught(&[update, lost], "item 0 was shown as ItemOffer { free: 2,");
     let dirty = committed(&[query(0, 1, 1)]);
-    let undone = ended(End::Aborted, &[reserve(ADA, &[0])]);
-    caught(&[undone, dirty], "item 0 was shown as Offer { free: 1,");
+    let undone = ended(JourneyEnd::Aborted, &[reserve(ADA, &[0])]);
+    caught(&[undone, dirty], "item 0 was shown as ItemOffer { free: 1,");
     // Each reads what the other writes.
     let one = committed(&[query(0, 2, 0), query(1, 2, 0), reserve(ADA, &[0])]);
     let other = committed(&[query(0, 2, 0), query(1, 2, 0), reserve(BOB, &[1])]);
@@ -219,19 +222,22 @@ fn every_wrong_answer_is_caught() {
         &[all.clone(), committed(&[reserve(BOB, &[0])])],
         "it is sold twice",
     );
-    caught(&[book(ADA, &[0, 1], Booked::SoldOut(0))], "but 2 are free");
+    caught(
+        &[book(ADA, &[0, 1], TripBooked::SoldOut(0))],
+        "but 2 are free",
+    );
     let price = 11;
-    let dear = Booked::Done {
+    let dear = TripBooked::Done {
         locator: locator("A1"),
         price,
     };
     caught(&[book(ADA, &[0], dear)], "was booked for 11, but costs 10");
     caught(&[all.clone(), booked(BOB, &[1], "A1")], "was given before");
-    caught(&[all, cancel("A1", Cancelled::Over)], "it is lost");
-    caught(&[cancel("A1", Cancelled::Done)], "was never booked");
-    caught(&[committed(&[Step::Strange])], "for no reason");
-    caught(&[book(ADA, &[0], Booked::Strange)], "for no reason");
-    let nobody = Step::Bill {
+    caught(&[all, cancel("A1", TripCancelled::Over)], "it is lost");
+    caught(&[cancel("A1", TripCancelled::Done)], "was never booked");
+    caught(&[committed(&[JourneyStep::Strange])], "for no reason");
+    caught(&[book(ADA, &[0], TripBooked::Strange)], "for no reason");
+    let nobody = JourneyStep::Bill {
         customer: ADA,
         found: None,
     };
@@ -245,7 +251,7 @@ fn a_price_holds_from_the_transaction_that_set_it_and_on_a_bill_from_the_last_th
     let first = booked(ADA, &[0], "A1");
     let at = |price, text| {
         let locator = locator(text);
-        book(ADA, &[0], Booked::Done { locator, price })
+        book(ADA, &[0], TripBooked::Done { locator, price })
     };
     let dearer_then = committed(&[add(0, 1, Some(12)), priced_query(0, 2, 1, 12)]);
     let right = [
@@ -254,7 +260,7 @@ fn a_price_holds_from_the_transaction_that_set_it_and_on_a_bill_from_the_last_th
         committed(&[bill(ADA, &[(0, 1)])]),
         at(12, "A2"),
         bill_of_two(12),
-        cancel("A2", Cancelled::Done),
+        cancel("A2", TripCancelled::Done),
         committed(&[priced_bill(ADA, &[(0, 1, 12)])]),
     ];
     assert_eq!(replay(&mut agency(), &right), [""; 0]);
@@ -268,15 +274,15 @@ fn a_price_holds_from_the_transaction_that_set_it_and_on_a_bill_from_the_last_th
         &[dearer, committed(&[priced_query(0, 3, 0, 10)])],
         "item 0 was shown as",
     );
-    let aborted = ended(End::Aborted, &[add(0, 1, Some(12))]);
+    let aborted = ended(JourneyEnd::Aborted, &[add(0, 1, Some(12))]);
     caught(
         &[aborted, committed(&[priced_query(0, 2, 0, 12)])],
         "item 0 was shown as",
     );
     // Of a total that is not that of its lines nothing else is known.
-    let wrong_total = Step::Bill {
+    let wrong_total = JourneyStep::Bill {
         customer: ADA,
-        found: Some(Bill {
+        found: Some(CustomerBill {
             lines: Vec::new(),
             total: 1,
         }),
@@ -287,7 +293,7 @@ fn a_price_holds_from_the_transaction_that_set_it_and_on_a_bill_from_the_last_th
 #[test]
 fn a_price_that_may_have_been_set_is_believed_and_no_other() {
     let mut agency = agency();
-    agency.suspect(&ended(End::Unknown, &[add(0, 1, Some(12))]));
+    agency.suspect(&ended(JourneyEnd::Unknown, &[add(0, 1, Some(12))]));
     let reads = [
         committed(&[priced_query(0, 2, 0, 12)]),
         committed(&[priced_query(0, 2, 0, 10)]),
@@ -300,7 +306,7 @@ fn a_price_that_may_have_been_set_is_believed_and_no_other() {
 
 #[test]
 fn what_was_never_answered_may_have_been_carried_out_whole_or_not_at_all() {
-    let unknown = ended(End::Unknown, &[reserve(ADA, &[0, 1])]);
+    let unknown = ended(JourneyEnd::Unknown, &[reserve(ADA, &[0, 1])]);
     for (read, whole) in [
         ([query(0, 1, 1), query(1, 1, 1)], true),
         ([query(0, 2, 0), query(1, 2, 0)], true),
@@ -317,14 +323,14 @@ fn what_was_never_answered_may_have_been_carried_out_whole_or_not_at_all() {
     let seen = [committed(&[query(0, 1, 1)]), committed(&[query(0, 2, 0)])];
     let found = replay(&mut agency, &seen);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains("item 0 was shown as Offer { free: 2"));
+    assert!(found[0].contains("item 0 was shown as ItemOffer { free: 2"));
 }
 
 #[test]
 fn where_several_explain_an_answer_none_is_taken_for_the_one() {
     let mut agency = agency();
     for customer in [ADA, BOB] {
-        agency.suspect(&book(customer, &[0], Booked::Unknown));
+        agency.suspect(&book(customer, &[0], TripBooked::Unknown));
     }
     let one_of_them = committed(&[query(0, 1, 1)]);
     for customer in [BOB, ADA] {
@@ -347,15 +353,18 @@ fn what_was_done_at_a_place_that_nobody_knows_must_be_there_in_the_end() {
     }
     let mut one = agency();
     one.suspect(&done("A1"));
-    assert_eq!(replay(&mut one, &[cancel("A1", Cancelled::Done)]), [""; 0]);
+    assert_eq!(
+        replay(&mut one, &[cancel("A1", TripCancelled::Done)]),
+        [""; 0]
+    );
     let last = one.last(&[query(0, 2, 0), bill(ADA, &[])]);
     assert!(last.charge.is_empty(), "{last:?}");
     // Of a cancellation without an answer nobody knows whether the itinerary stands.
     let mut other = agency();
     assert_eq!(replay(&mut other, &[done("A1")]), [""; 0]);
-    other.suspect(&cancel("A1", Cancelled::Unknown));
+    other.suspect(&cancel("A1", TripCancelled::Unknown));
     assert_eq!(
-        replay(&mut other, &[cancel("A1", Cancelled::Over)]),
+        replay(&mut other, &[cancel("A1", TripCancelled::Over)]),
         [""; 0]
     );
     assert_eq!(other.last(&[query(0, 2, 0)]).counts, Some((1, 0)));
@@ -363,15 +372,15 @@ fn what_was_done_at_a_place_that_nobody_knows_must_be_there_in_the_end() {
 
 #[test]
 fn a_trip_that_was_refused_after_it_waited_is_a_reading() {
-    let reading = book(BOB, &[0, 0], Booked::SoldOut(0));
+    let reading = book(BOB, &[0, 0], TripBooked::SoldOut(0));
     let mut agency = agency();
     assert!(!agency.agrees(&reading));
     assert!(agency.shown(&reading).contains("2 of item 0 are free"));
     assert_eq!(replay(&mut agency, &[booked(ADA, &[0], "A1")]), [""; 0]);
     assert!(agency.agrees(&reading));
-    assert!(!agency.agrees(&book(BOB, &[1], Booked::SoldOut(1))));
-    agency.suspect(&book(ADA, &[1], Booked::Unknown));
-    assert!(agency.agrees(&book(BOB, &[1], Booked::SoldOut(1))));
+    assert!(!agency.agrees(&book(BOB, &[1], TripBooked::SoldOut(1))));
+    agency.suspect(&book(ADA, &[1], TripBooked::Unknown));
+    assert!(agency.agrees(&book(BOB, &[1], TripBooked::SoldOut(1))));
 }
 
 #[test]
@@ -393,7 +402,7 @@ fn many_transactions_without_an_answer_are_told_apart_by_the_bills_of_their_cust
             .with_names(names("item"), names("customer"));
         let mut read = vec![query(0, free, 1_000 - free)];
         for customer in 0..customers {
-            agency.suspect(&ended(End::Unknown, &[reserve(customer, &[0])]));
+            agency.suspect(&ended(JourneyEnd::Unknown, &[reserve(customer, &[0])]));
             let count = i64::from(customer % 2) + if customer == 0 { 2 * more } else { 0 };
             let lines: &[(u16, i64)] = if count > 0 { &[(0, count)] } else { &[] };
             read.push(bill(customer, lines));

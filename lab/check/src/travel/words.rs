@@ -1,6 +1,6 @@
 //! What planners ask of an agency, and what they are answered.
 
-use super::{Line, Offer};
+use super::{BillLine, ItemOffer};
 use crate::{compact::compact, rooms::Reference};
 
 /// The most items of one trip.
@@ -8,36 +8,39 @@ pub const TRIP_MAX: usize = 3;
 
 /// What is reserved together. Items are numbers within the run; what stands twice is reserved twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trip {
+pub struct TripItems {
     items: [u16; TRIP_MAX],
     length: usize,
 }
 
 /// What was asked, and what was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum AgencyOperation {
     /// All of an interactive transaction; its place is that of its end.
-    Transaction { steps: Vec<Step>, end: End },
+    Transaction {
+        steps: Vec<JourneyStep>,
+        end: JourneyEnd,
+    },
     /// A trip in a transaction of its own; its place is where that was decided.
     Book {
         customer: u16,
-        trip: Trip,
-        answer: Booked,
+        trip: TripItems,
+        answer: TripBooked,
     },
     Cancel {
         locator: Reference,
-        answer: Cancelled,
+        answer: TripCancelled,
     },
     /// A hold becomes a booking.
     Confirm {
         locator: Reference,
-        answer: Confirmed,
+        answer: TripConfirmed,
     },
 }
 
 /// How an interactive transaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum JourneyEnd {
     Committed,
     /// On request: it leaves nothing, but what it read was so.
     Aborted,
@@ -46,11 +49,14 @@ pub enum End {
 
 /// One answered step of an interactive transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum JourneyStep {
     /// None: there is no such item.
-    Query { item: u16, found: Option<Offer> },
+    Query { item: u16, found: Option<ItemOffer> },
     /// None: there is no such customer.
-    Bill { customer: u16, found: Option<Bill> },
+    Bill {
+        customer: u16,
+        found: Option<CustomerBill>,
+    },
     Add {
         item: u16,
         count: i64,
@@ -59,8 +65,8 @@ pub enum Step {
     },
     Reserve {
         customer: u16,
-        trip: Trip,
-        answer: Reserved,
+        trip: TripItems,
+        answer: ReserveAnswer,
     },
     /// It was refused, as this load cannot be.
     Strange,
@@ -68,20 +74,20 @@ pub enum Step {
 
 /// What a customer has, sorted by item, and owes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bill {
-    pub lines: Vec<Line>,
+pub struct CustomerBill {
+    pub lines: Vec<BillLine>,
     pub total: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserved {
+pub enum ReserveAnswer {
     Done,
     /// There is not so much of this item.
     SoldOut(u16),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Booked {
+pub enum TripBooked {
     Done {
         locator: Reference,
         price: u64,
@@ -103,7 +109,7 @@ pub enum Booked {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
+pub enum TripCancelled {
     Done,
     /// It was cancelled before, or its time was over.
     Over,
@@ -115,7 +121,7 @@ pub enum Cancelled {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmed {
+pub enum TripConfirmed {
     Done,
     /// It was cancelled before, or its time was over.
     Over,
@@ -128,24 +134,24 @@ pub enum Confirmed {
     Strange,
 }
 
-compact!(struct Trip { items, length });
-compact!(enum Operation {
+compact!(struct TripItems { items, length });
+compact!(enum AgencyOperation {
     0 = Transaction { steps, end },
     1 = Book { customer, trip, answer },
     2 = Cancel { locator, answer },
     3 = Confirm { locator, answer },
 });
-compact!(enum End { 0 = Committed, 1 = Aborted, 2 = Unknown });
-compact!(enum Step {
+compact!(enum JourneyEnd { 0 = Committed, 1 = Aborted, 2 = Unknown });
+compact!(enum JourneyStep {
     0 = Query { item, found },
     1 = Bill { customer, found },
     2 = Add { item, count, price },
     3 = Reserve { customer, trip, answer },
     4 = Strange,
 });
-compact!(struct Bill { lines, total });
-compact!(enum Reserved { 0 = Done, 1 = SoldOut(item) });
-compact!(enum Booked {
+compact!(struct CustomerBill { lines, total });
+compact!(enum ReserveAnswer { 0 = Done, 1 = SoldOut(item) });
+compact!(enum TripBooked {
     0 = Done { locator, price },
     1 = SoldOut(item),
     2 = Unknown,
@@ -153,8 +159,8 @@ compact!(enum Booked {
     4 = Held { locator, price, asked, until },
     5 = HeldUnknown,
 });
-compact!(enum Cancelled { 0 = Done, 1 = Over, 2 = Unknown, 3 = Strange, 4 = Busy });
-compact!(enum Confirmed {
+compact!(enum TripCancelled { 0 = Done, 1 = Over, 2 = Unknown, 3 = Strange, 4 = Busy });
+compact!(enum TripConfirmed {
     0 = Done,
     1 = Over,
     2 = Busy,
@@ -163,7 +169,7 @@ compact!(enum Confirmed {
     5 = Strange,
 });
 
-impl Trip {
+impl TripItems {
     /// A trip of the first of these items, as many as a trip has.
     #[must_use]
     pub fn new(items: &[u16]) -> Self {

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Bill, Booked, End, Operation, Reserved, Step, Trip};
+use super::{
+    AgencyOperation, CustomerBill, JourneyEnd, JourneyStep, ReserveAnswer, TripBooked, TripItems,
+};
 use crate::compact::compact;
 
 /// What there is of an item, and its price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offer {
+pub struct ItemOffer {
     pub free: i64,
     pub reserved: i64,
     pub price: u32,
@@ -15,25 +17,25 @@ pub struct Offer {
 
 /// So many of one item on a bill, each at this price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct BillLine {
     /// A number beyond those of the run: nothing that it knows.
     pub item: u16,
     pub count: i64,
     pub price: u32,
 }
 
-compact!(struct Offer { free, reserved, price });
-compact!(struct Line { item, count, price });
+compact!(struct ItemOffer { free, reserved, price });
+compact!(struct BillLine { item, count, price });
 
 /// The state. Where something happened that is not known yet, counts may be below zero meanwhile, and
 /// a price is believed that may come from it.
 #[derive(Debug)]
 pub(super) struct World {
     /// The price that each has if it is known.
-    offers: Vec<Offer>,
+    offers: Vec<ItemOffer>,
     /// Items whose price somebody may have changed at a time that nobody knows.
     believed: BTreeSet<u16>,
-    bills: Vec<BTreeMap<u16, Entry>>,
+    bills: Vec<BTreeMap<u16, BillEntry>>,
     /// What the server calls items and customers, where that is known.
     item_names: Vec<String>,
     customer_names: Vec<String>,
@@ -41,7 +43,7 @@ pub(super) struct World {
 
 /// So many of an item on a bill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Entry {
+struct BillEntry {
     count: i64,
     /// What each costs: as much as the last one did when it was reserved. None: whatever is told.
     price: Option<u32>,
@@ -49,7 +51,7 @@ struct Entry {
 
 /// One change. But for prices all are sums, so that their order does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum WorldChange {
     /// So many more of an item are free.
     Put { item: u16, count: i64 },
     /// Each costs so much from now on.
@@ -59,13 +61,13 @@ pub(super) enum Change {
         customer: u16,
         item: u16,
         count: i64,
-        at: Cost,
+        at: BillPrice,
     },
 }
 
 /// What all of an item on a bill cost when it is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cost {
+pub(super) enum BillPrice {
     /// What the item costs now.
     Now,
     /// What it did at some time.
@@ -78,9 +80,9 @@ pub(super) enum Cost {
 #[derive(Debug)]
 pub(super) struct Before {
     item: u16,
-    offer: Offer,
+    offer: ItemOffer,
     /// Of the customer whose bill was changed; none when the item was not on it.
-    entry: Option<(u16, Option<Entry>)>,
+    entry: Option<(u16, Option<BillEntry>)>,
 }
 
 /// The items and customers that an answer bears on.
@@ -90,7 +92,7 @@ pub(super) struct Touched {
     customers: BTreeSet<u16>,
 }
 
-impl Change {
+impl WorldChange {
     /// The same, given back.
     pub(super) const fn given_back(self) -> Self {
         match self {
@@ -108,7 +110,7 @@ impl Change {
                 customer,
                 item,
                 count: -count,
-                at: Cost::AsBefore,
+                at: BillPrice::AsBefore,
             },
         }
     }
@@ -127,7 +129,7 @@ impl Change {
                 customer,
                 item,
                 count,
-                at: Cost::Once,
+                at: BillPrice::Once,
             }),
         }
     }
@@ -141,7 +143,7 @@ impl Change {
                 customer,
                 item,
                 count: 0,
-                at: Cost::Once,
+                at: BillPrice::Once,
             },
         }
     }
@@ -171,7 +173,7 @@ impl Touched {
 }
 
 impl World {
-    pub(super) fn new(offers: Vec<Offer>, customers: usize) -> Self {
+    pub(super) fn new(offers: Vec<ItemOffer>, customers: usize) -> Self {
         Self {
             offers,
             believed: BTreeSet::new(),
@@ -188,24 +190,26 @@ impl World {
 
     /// What the server calls the item or the customer that was read, and the items of the bill, as the end
     /// of a sentence.
-    pub(super) fn named(&self, step: &Step) -> String {
+    pub(super) fn named(&self, step: &JourneyStep) -> String {
         let name = |word: &str, number: u16, names: &[String]| {
             let name = names.get(usize::from(number));
             name.map_or_else(String::new, |name| format!(", {word} {number} is {name}"))
         };
         match step {
-            Step::Query { item, .. } => name("item", *item, &self.item_names),
-            Step::Bill { customer, found } => {
+            JourneyStep::Query { item, .. } => name("item", *item, &self.item_names),
+            JourneyStep::Bill { customer, found } => {
                 let lines = found.iter().flat_map(|bill| &bill.lines);
                 let items = lines.map(|line| name("item", line.item, &self.item_names));
                 let customer = name("customer", *customer, &self.customer_names);
                 [customer].into_iter().chain(items).collect()
             }
-            Step::Add { .. } | Step::Reserve { .. } | Step::Strange => String::new(),
+            JourneyStep::Add { .. } | JourneyStep::Reserve { .. } | JourneyStep::Strange => {
+                String::new()
+            }
         }
     }
 
-    fn offer(&self, item: u16) -> Offer {
+    fn offer(&self, item: u16) -> ItemOffer {
         let offer = self.offers.get(usize::from(item));
         offer.copied().unwrap_or_default()
     }
@@ -214,12 +218,12 @@ impl World {
         self.offer(item).free
     }
 
-    pub(super) fn taken(customer: u16, trip: &Trip) -> impl Iterator<Item = Change> {
-        trip.items().iter().map(move |&item| Change::Take {
+    pub(super) fn taken(customer: u16, trip: &TripItems) -> impl Iterator<Item = WorldChange> {
+        trip.items().iter().map(move |&item| WorldChange::Take {
             customer,
             item,
             count: 1,
-            at: Cost::Now,
+            at: BillPrice::Now,
         })
     }
 
@@ -235,66 +239,71 @@ impl World {
     }
 
     /// What an operation changed by what was answered, or changes if it was carried out.
-    pub(super) fn told(operation: &Operation) -> Vec<Change> {
+    pub(super) fn told(operation: &AgencyOperation) -> Vec<WorldChange> {
         match operation {
-            Operation::Transaction {
-                end: End::Aborted, ..
+            AgencyOperation::Transaction {
+                end: JourneyEnd::Aborted,
+                ..
             } => Vec::new(),
-            Operation::Transaction { steps, .. } => {
+            AgencyOperation::Transaction { steps, .. } => {
                 steps.iter().flat_map(Self::told_by_step).collect()
             }
-            Operation::Book {
+            AgencyOperation::Book {
                 customer,
                 trip,
                 answer:
-                    Booked::Done { .. } | Booked::Held { .. } | Booked::Unknown | Booked::HeldUnknown,
+                    TripBooked::Done { .. }
+                    | TripBooked::Held { .. }
+                    | TripBooked::Unknown
+                    | TripBooked::HeldUnknown,
             } => Self::taken(*customer, trip).collect(),
-            Operation::Book { .. } | Operation::Cancel { .. } | Operation::Confirm { .. } => {
-                Vec::new()
-            }
+            AgencyOperation::Book { .. }
+            | AgencyOperation::Cancel { .. }
+            | AgencyOperation::Confirm { .. } => Vec::new(),
         }
     }
 
-    fn told_by_step(step: &Step) -> Vec<Change> {
+    fn told_by_step(step: &JourneyStep) -> Vec<WorldChange> {
         match step {
-            Step::Add { item, count, price } => {
+            JourneyStep::Add { item, count, price } => {
                 let (item, count) = (*item, *count);
-                let price = price.map(|price| Change::Price { item, price });
-                let put = Change::Put { item, count };
+                let price = price.map(|price| WorldChange::Price { item, price });
+                let put = WorldChange::Put { item, count };
                 [put].into_iter().chain(price).collect()
             }
-            Step::Reserve {
+            JourneyStep::Reserve {
                 customer,
                 trip,
-                answer: Reserved::Done,
+                answer: ReserveAnswer::Done,
             } => Self::taken(*customer, trip).collect(),
-            Step::Query { .. } | Step::Bill { .. } | Step::Reserve { .. } | Step::Strange => {
-                Vec::new()
-            }
+            JourneyStep::Query { .. }
+            | JourneyStep::Bill { .. }
+            | JourneyStep::Reserve { .. }
+            | JourneyStep::Strange => Vec::new(),
         }
     }
 
-    pub(super) fn touched(operation: &Operation) -> Touched {
+    pub(super) fn touched(operation: &AgencyOperation) -> Touched {
         let mut touched = Touched::default();
         match operation {
-            Operation::Transaction { steps, .. } => {
+            AgencyOperation::Transaction { steps, .. } => {
                 for step in steps {
                     match step {
-                        Step::Query { item, .. } => drop(touched.items.insert(*item)),
-                        Step::Bill { customer, .. } => drop(touched.customers.insert(*customer)),
-                        Step::Reserve { trip, .. } => touched.items.extend(trip.items()),
-                        Step::Add { .. } | Step::Strange => {}
+                        JourneyStep::Query { item, .. } => touched.items.extend([*item]),
+                        JourneyStep::Bill { customer, .. } => touched.customers.extend([*customer]),
+                        JourneyStep::Reserve { trip, .. } => touched.items.extend(trip.items()),
+                        JourneyStep::Add { .. } | JourneyStep::Strange => {}
                     }
                 }
             }
-            Operation::Book { trip, .. } => touched.items.extend(trip.items()),
-            Operation::Cancel { .. } | Operation::Confirm { .. } => {}
+            AgencyOperation::Book { trip, .. } => touched.items.extend(trip.items()),
+            AgencyOperation::Cancel { .. } | AgencyOperation::Confirm { .. } => {}
         }
         touched
     }
 
     /// Makes changes one after the other; what was there before, in the same order.
-    pub(super) fn make(&mut self, changes: &[Change]) -> Vec<Before> {
+    pub(super) fn make(&mut self, changes: &[WorldChange]) -> Vec<Before> {
         let each = changes.iter().map(|change| self.change(*change));
         each.collect()
     }
@@ -310,7 +319,7 @@ impl World {
         }
     }
 
-    fn set_entry(&mut self, customer: u16, item: u16, entry: Option<Entry>) {
+    fn set_entry(&mut self, customer: u16, item: u16, entry: Option<BillEntry>) {
         let bill = &mut self.bills[usize::from(customer)];
         match entry {
             Some(entry) => bill.insert(item, entry),
@@ -318,7 +327,7 @@ impl World {
         };
     }
 
-    fn change(&mut self, change: Change) -> Before {
+    fn change(&mut self, change: WorldChange) -> Before {
         let (item, customer) = change.cell();
         let entry = customer.map(|customer| {
             let bill = &self.bills[usize::from(customer)];
@@ -329,9 +338,9 @@ impl World {
         let price = self.price(item);
         let offer = &mut self.offers[usize::from(item)];
         match change {
-            Change::Put { count, .. } => offer.free += count,
-            Change::Price { price, .. } => offer.price = price,
-            Change::Take {
+            WorldChange::Put { count, .. } => offer.free += count,
+            WorldChange::Price { price, .. } => offer.price = price,
+            WorldChange::Take {
                 customer,
                 count,
                 at,
@@ -343,9 +352,9 @@ impl World {
                 let mut entry = known.unwrap_or_default();
                 entry.count += count;
                 match at {
-                    Cost::Now => entry.price = price,
-                    Cost::Once => entry.price = None,
-                    Cost::AsBefore => {}
+                    BillPrice::Now => entry.price = price,
+                    BillPrice::Once => entry.price = None,
+                    BillPrice::AsBefore => {}
                 }
                 let entry = (entry.count != 0).then_some(entry);
                 self.set_entry(customer, item, entry);
@@ -356,35 +365,35 @@ impl World {
 
     /// Carries out a whole transaction, if every one of its answers is right, and says what it has
     /// changed; otherwise nothing is changed.
-    pub(super) fn replay(&mut self, operation: &Operation) -> Result<Vec<Before>, String> {
+    pub(super) fn replay(&mut self, operation: &AgencyOperation) -> Result<Vec<Before>, String> {
         match operation {
-            Operation::Transaction { steps, .. } => self.replay_steps(steps),
-            Operation::Book {
+            AgencyOperation::Transaction { steps, .. } => self.replay_steps(steps),
+            AgencyOperation::Book {
                 customer,
                 trip,
                 answer,
             } => {
                 let answer = match *answer {
-                    Booked::Done { price, .. } | Booked::Held { price, .. } => {
+                    TripBooked::Done { price, .. } | TripBooked::Held { price, .. } => {
                         self.compare_price(trip, price)?;
-                        Reserved::Done
+                        ReserveAnswer::Done
                     }
-                    Booked::SoldOut(item) => Reserved::SoldOut(item),
-                    Booked::Unknown | Booked::HeldUnknown | Booked::Strange => {
+                    TripBooked::SoldOut(item) => ReserveAnswer::SoldOut(item),
+                    TripBooked::Unknown | TripBooked::HeldUnknown | TripBooked::Strange => {
                         return Ok(Vec::new());
                     }
                 };
-                self.replay_steps(&[Step::Reserve {
+                self.replay_steps(&[JourneyStep::Reserve {
                     customer: *customer,
                     trip: *trip,
                     answer,
                 }])
             }
-            Operation::Cancel { .. } | Operation::Confirm { .. } => Ok(Vec::new()),
+            AgencyOperation::Cancel { .. } | AgencyOperation::Confirm { .. } => Ok(Vec::new()),
         }
     }
 
-    fn replay_steps(&mut self, steps: &[Step]) -> Result<Vec<Before>, String> {
+    fn replay_steps(&mut self, steps: &[JourneyStep]) -> Result<Vec<Before>, String> {
         let mut changes = Vec::new();
         for (number, step) in steps.iter().enumerate() {
             if let Err(sentence) = self.check(step) {
@@ -401,7 +410,7 @@ impl World {
         Ok(changes)
     }
 
-    fn compare_price(&self, trip: &Trip, told: u64) -> Result<(), String> {
+    fn compare_price(&self, trip: &TripItems, told: u64) -> Result<(), String> {
         let prices = trip.items().iter().map(|&item| self.price(item));
         let Some(prices) = prices.collect::<Option<Vec<u32>>>() else {
             return Ok(());
@@ -414,9 +423,9 @@ impl World {
     }
 
     /// Whether a step must be answered so now.
-    pub(super) fn check(&self, step: &Step) -> Result<(), String> {
+    pub(super) fn check(&self, step: &JourneyStep) -> Result<(), String> {
         match step {
-            Step::Query { item, found } => {
+            JourneyStep::Query { item, found } => {
                 let mut known = self.offer(*item);
                 if let (Some(found), None) = (found, self.price(*item)) {
                     known.price = found.price;
@@ -429,7 +438,7 @@ impl World {
                     "item {item} was shown as {found}, but is {known:?}"
                 ))
             }
-            Step::Bill { customer, found } => {
+            JourneyStep::Bill { customer, found } => {
                 let known = self.bill(*customer, found.as_ref());
                 if found.as_ref() == Some(&known) {
                     return Ok(());
@@ -439,16 +448,16 @@ impl World {
                     "the bill of customer {customer} was shown as {found}, but is {known:?}"
                 ))
             }
-            Step::Add { .. } => Ok(()),
-            Step::Reserve { trip, answer, .. } => self.check_trip(trip, *answer),
-            Step::Strange => Err("was refused for no reason".to_owned()),
+            JourneyStep::Add { .. } => Ok(()),
+            JourneyStep::Reserve { trip, answer, .. } => self.check_trip(trip, *answer),
+            JourneyStep::Strange => Err("was refused for no reason".to_owned()),
         }
     }
 
-    fn check_trip(&self, trip: &Trip, answer: Reserved) -> Result<(), String> {
+    fn check_trip(&self, trip: &TripItems, answer: ReserveAnswer) -> Result<(), String> {
         let lacks = |item: u16| trip.count(item) > self.free(item);
         match answer {
-            Reserved::Done => {
+            ReserveAnswer::Done => {
                 let sold_out = trip.items().iter().find(|&&item| lacks(item));
                 sold_out.map_or(Ok(()), |item| {
                     Err(format!(
@@ -457,8 +466,8 @@ impl World {
                     ))
                 })
             }
-            Reserved::SoldOut(item) if lacks(item) => Ok(()),
-            Reserved::SoldOut(item) => Err(format!(
+            ReserveAnswer::SoldOut(item) if lacks(item) => Ok(()),
+            ReserveAnswer::SoldOut(item) => Err(format!(
                 "{trip:?} was refused, for item {item} is sold out, but {} are free",
                 self.free(item)
             )),
@@ -466,21 +475,21 @@ impl World {
     }
 
     /// What a customer has; a price that is not known is as it is told.
-    fn bill(&self, customer: u16, told: Option<&Bill>) -> Bill {
+    fn bill(&self, customer: u16, told: Option<&CustomerBill>) -> CustomerBill {
         let told_price = |item: u16| {
             let mut lines = told?.lines.iter();
             lines.find(|line| line.item == item).map(|line| line.price)
         };
         let known = self.bills.get(usize::from(customer));
-        let lines = known.into_iter().flatten().map(|(&item, entry)| Line {
+        let lines = known.into_iter().flatten().map(|(&item, entry)| BillLine {
             item,
             count: entry.count,
             price: entry.price.or_else(|| told_price(item)).unwrap_or(0),
         });
-        let lines: Vec<Line> = lines.collect();
-        let owed = |line: &Line| u64::try_from(line.count).unwrap_or(0) * u64::from(line.price);
+        let lines: Vec<BillLine> = lines.collect();
+        let owed = |line: &BillLine| u64::try_from(line.count).unwrap_or(0) * u64::from(line.price);
         let total = lines.iter().map(owed).sum();
-        Bill { lines, total }
+        CustomerBill { lines, total }
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use turnstile_check::{
     Model as _,
-    travel::{Agency, Last},
+    travel::{Agency, AgencyEnd},
     witnesses,
 };
 use turnstile_client::{Connection, resp::Value};
@@ -186,7 +186,7 @@ impl Counters {
     }
 }
 
-fn compare_counters(last: &mut Last, before: Counters, after: Counters) {
+fn compare_counters(last: &mut AgencyEnd, before: Counters, after: Counters) {
     let Some((booked, standing)) = last.counts else {
         return;
     };

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr};
 
-use turnstile_check::travel::{Bill, Line, Offer, Step};
+use turnstile_check::travel::{BillLine, CustomerBill, ItemOffer, JourneyStep};
 use turnstile_client::lines::{Connection, Reply, Verb, number};
 use turnstile_travel::CustomerId;
 
@@ -56,7 +56,7 @@ pub(super) fn settle(address: SocketAddr, lost: &[Lost]) -> Result<Vec<Fate>, Er
 ///
 /// # Errors
 /// The connection failed, or the server answered something else.
-pub(super) fn read(address: SocketAddr, stock: &Stock) -> Result<Vec<Step>, Error> {
+pub(super) fn read(address: SocketAddr, stock: &Stock) -> Result<Vec<JourneyStep>, Error> {
     for _ in 0..ATTEMPTS {
         if let Some(read) = read_once(&mut connect(address)?, stock)? {
             return Ok(read);
@@ -69,7 +69,7 @@ pub(super) fn read(address: SocketAddr, stock: &Stock) -> Result<Vec<Step>, Erro
 }
 
 /// None when the transaction was aborted meanwhile.
-fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<Step>>, Error> {
+fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<JourneyStep>>, Error> {
     let xid = begin(door)?;
     let mut free = Vec::with_capacity(stock.offers.len());
     for offers in stock.offers.chunks(BATCH) {
@@ -102,7 +102,8 @@ fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<Step>>, 
     let Some(text) = answer(Verb::Summary, summary)? else {
         return Ok(None);
     };
-    let mut summary: BTreeMap<CustomerId, Bill> = read_bills(text, stock)?.into_iter().collect();
+    let mut summary: BTreeMap<CustomerId, CustomerBill> =
+        read_bills(text, stock)?.into_iter().collect();
     done(door, Verb::Commit, xid)?;
     // Of an item as much is reserved as all customers of the server have.
     let mut reserved: BTreeMap<u16, i64> = BTreeMap::new();
@@ -110,9 +111,9 @@ fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<Step>>, 
         *reserved.entry(line.item).or_default() += line.count;
     }
     let items = (0..).zip(stock.put_in()).zip(free);
-    let items = items.map(|((item, offer), free)| Step::Query {
+    let items = items.map(|((item, offer), free)| JourneyStep::Query {
         item,
-        found: Some(Offer {
+        found: Some(ItemOffer {
             free: i64::from(free),
             reserved: reserved.get(&item).copied().unwrap_or_default(),
             ..offer
@@ -121,7 +122,7 @@ fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<Step>>, 
     bills.extend(stock.customers.iter().map(|one| summary.remove(one)));
     let customers = (0..).zip(&stock.customers).map(|(number, _)| number);
     let bills = customers.cycle().zip(bills);
-    let bills = bills.map(|(customer, found)| Step::Bill { customer, found });
+    let bills = bills.map(|(customer, found)| JourneyStep::Bill { customer, found });
     Ok(Some(items.chain(bills).collect()))
 }
 
@@ -136,14 +137,14 @@ fn answer<'a>(verb: Verb, reply: Reply<'a>) -> Result<Option<&'a [u8]>, Error> {
 
 /// Bills one after the other, as a query of a customer and a summary tell them. Where one tells no
 /// total, that of its lines.
-fn read_bills(text: &[u8], stock: &Stock) -> Result<Vec<(CustomerId, Bill)>, Error> {
+fn read_bills(text: &[u8], stock: &Stock) -> Result<Vec<(CustomerId, CustomerBill)>, Error> {
     let strange = || unexpected(Verb::Summary.name(), &Reply::Done(text));
     let lines = str::from_utf8(text).map_err(|_invalid| strange())?;
-    let mut bills: Vec<(CustomerId, Bill)> = Vec::new();
+    let mut bills: Vec<(CustomerId, CustomerBill)> = Vec::new();
     for line in lines.lines() {
         if let Some(customer) = line.strip_prefix("Bill for customer ") {
             let customer = customer.parse().map_err(|_invalid| strange())?;
-            bills.push((CustomerId(customer), Bill::default()));
+            bills.push((CustomerId(customer), CustomerBill::default()));
             continue;
         }
         let (_, bill) = bills.last_mut().ok_or_else(strange)?;
@@ -157,7 +158,7 @@ fn read_bills(text: &[u8], stock: &Stock) -> Result<Vec<(CustomerId, Bill)>, Err
         let (count, price) = (count.parse::<u32>(), price.parse::<u32>());
         let (count, price) = count.ok().zip(price.ok()).ok_or_else(strange)?;
         bill.total += u64::from(count) * u64::from(price);
-        bill.lines.push(Line {
+        bill.lines.push(BillLine {
             // What the run knows nothing of has the highest number.
             item: stock.number(item).unwrap_or(u16::MAX),
             count: i64::from(count),
@@ -179,10 +180,10 @@ mod tests {
         let stock = Stock::named(0);
         let text = "Bill for customer -3\nTotal $0\nBill for customer 42\n2 car-lab0-7 $40\n\
                     1 flight-1000000003 $100\n1 room-new york $5\nTotal $181";
-        let line = |item, count, price| Line { item, count, price };
-        let bill = |customer, lines: &[Line], total| {
+        let line = |item, count, price| BillLine { item, count, price };
+        let bill = |customer, lines: &[BillLine], total| {
             let lines = lines.to_vec();
-            (CustomerId(customer), Bill { lines, total })
+            (CustomerId(customer), CustomerBill { lines, total })
         };
         let lines = [line(3, 1, 100), line(207, 2, 40), line(u16::MAX, 1, 5)];
         let expected = [bill(-3, &[], 0), bill(42, &lines, 181)];

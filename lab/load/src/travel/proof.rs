@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr};
 
 use turnstile_check::{
     Charge, Model as _,
-    travel::{Agency, End, Operation, Reserved, Step, Trip},
+    travel::{Agency, AgencyOperation, JourneyEnd, JourneyStep, ReserveAnswer, TripItems},
 };
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
@@ -108,10 +108,10 @@ impl Proof {
     }
 
     /// What the server says of everything, in sums.
-    fn add_up(&mut self, stock: &Stock, read: &[Step]) {
+    fn add_up(&mut self, stock: &Stock, read: &[JourneyStep]) {
         let count = |count: i64| u64::try_from(count).unwrap_or_default();
         for step in read {
-            let Step::Query {
+            let JourneyStep::Query {
                 item,
                 found: Some(found),
             } = *step
@@ -138,13 +138,13 @@ fn witness<'a>(
     doubts: impl Iterator<Item = (&'a Doubt, Fate)>,
     charge: &mut Charge,
 ) -> Agency {
-    let transaction = |customer: usize, journey: usize, end| Operation::Transaction {
+    let transaction = |customer: usize, journey: usize, end| AgencyOperation::Transaction {
         steps: stock.journeys[journey]
             .offers()
-            .map(|offer| Step::Reserve {
+            .map(|offer| JourneyStep::Reserve {
                 customer: small(customer),
-                trip: Trip::new(&[small(offer)]),
-                answer: Reserved::Done,
+                trip: TripItems::new(&[small(offer)]),
+                answer: ReserveAnswer::Done,
             })
             .collect(),
         end,
@@ -154,7 +154,7 @@ fn witness<'a>(
     let mut agency = Agency::new(stock.put_in(), stock.customers.len())
         .with_names(items.collect(), customers.collect());
     let mut position = 0;
-    let mut hear = |agency: &mut Agency, operation: &Operation| {
+    let mut hear = |agency: &mut Agency, operation: &AgencyOperation| {
         position += Agency::PLACES;
         if let Err(sentence) = agency.apply(position, operation) {
             charge.add(|| sentence);
@@ -162,15 +162,15 @@ fn witness<'a>(
     };
     for customer in 0..stock.customers.len() {
         for (journey, count) in ledger.of_customer(customer) {
-            let committed = transaction(customer, journey, End::Committed);
+            let committed = transaction(customer, journey, JourneyEnd::Committed);
             (0..count).for_each(|_| hear(&mut agency, &committed));
         }
     }
     for (doubt, fate) in doubts {
         let of = |end| transaction(doubt.customer, doubt.journey, end);
         match fate {
-            Fate::Committed => hear(&mut agency, &of(End::Committed)),
-            Fate::Unknown => agency.suspect(&of(End::Unknown)),
+            Fate::Committed => hear(&mut agency, &of(JourneyEnd::Committed)),
+            Fate::Unknown => agency.suspect(&of(JourneyEnd::Unknown)),
             Fate::Aborted => {}
         }
     }

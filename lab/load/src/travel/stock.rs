@@ -129,8 +129,8 @@ impl Stock {
     }
 
     /// What the witness knows of the offers in the beginning.
-    pub(super) fn put_in(&self) -> Vec<witness::Offer> {
-        let offers = self.offers.iter().map(|offer| witness::Offer {
+    pub(super) fn put_in(&self) -> Vec<witness::ItemOffer> {
+        let offers = self.offers.iter().map(|offer| witness::ItemOffer {
             free: i64::from(offer.added),
             reserved: 0,
             price: offer.price,

@@ -3,7 +3,7 @@
 use turnstile_seed::Random;
 
 use super::{
-    super::{Booked, Cancelled, Confirmed, End, Operation, Step},
+    super::{AgencyOperation, JourneyEnd, JourneyStep, TripBooked, TripCancelled, TripConfirmed},
     ADA, BOB, add, agency, book, committed, held_for, locator, priced_bill, priced_query, reserve,
 };
 use crate::{Model as _, rooms::Reference};
@@ -31,13 +31,13 @@ impl Truth {
         u16::try_from(self.random.below(bound)).unwrap()
     }
 
-    fn query(&self, item: u16) -> Step {
+    fn query(&self, item: u16) -> JourneyStep {
         let at = usize::from(item);
         let reserved = self.bills[0][at] + self.bills[1][at];
         priced_query(item, self.free[at], reserved, self.prices[at])
     }
 
-    fn bill(&self, customer: u16) -> Step {
+    fn bill(&self, customer: u16) -> JourneyStep {
         let costs = self.costs[usize::from(customer)];
         let lines = (0..).zip(self.bills[usize::from(customer)]).zip(costs);
         let lines = lines.map(|((item, count), price)| (item, count, price));
@@ -54,7 +54,7 @@ impl Truth {
     }
 
     /// Something that is held, booked or given back; holds are given back when their time is over, or later.
-    fn next_of_holds(&mut self) -> Option<Operation> {
+    fn next_of_holds(&mut self) -> Option<AgencyOperation> {
         self.now += u64::from(self.below(4));
         let now = self.now;
         let over: Vec<_> = self
@@ -69,22 +69,22 @@ impl Truth {
         {
             let (locator, customer, item, _) = self.holds.swap_remove(number);
             self.take(customer, item, -1);
-            let answer = Confirmed::Over;
+            let answer = TripConfirmed::Over;
             let asks = self.below(2) == 0;
-            return asks.then_some(Operation::Confirm { locator, answer });
+            return asks.then_some(AgencyOperation::Confirm { locator, answer });
         }
-        let (customer, item, answer) = (self.below(2), self.below(3), Confirmed::Done);
+        let (customer, item, answer) = (self.below(2), self.below(3), TripConfirmed::Done);
         match self.below(8) {
             0 if !self.holds.is_empty() => {
                 let (locator, customer, item, _) = self.holds.swap_remove(0);
                 self.standing.push((locator, customer, item));
-                Some(Operation::Confirm { locator, answer })
+                Some(AgencyOperation::Confirm { locator, answer })
             }
             1 if !self.holds.is_empty() => {
                 let (locator, customer, item, _) = self.holds.swap_remove(0);
                 self.take(customer, item, -1);
-                let answer = Cancelled::Done;
-                Some(Operation::Cancel { locator, answer })
+                let answer = TripCancelled::Done;
+                Some(AgencyOperation::Cancel { locator, answer })
             }
             2 | 3 if self.free[usize::from(item)] > 0 => {
                 self.take(customer, item, 1);
@@ -103,7 +103,7 @@ impl Truth {
         }
     }
 
-    fn next(&mut self) -> Operation {
+    fn next(&mut self) -> AgencyOperation {
         if let Some(operation) = self.next_of_holds() {
             return operation;
         }
@@ -114,16 +114,16 @@ impl Truth {
             0 if !self.standing.is_empty() => {
                 let (locator, customer, item) = self.standing.swap_remove(0);
                 self.take(customer, item, -1);
-                let answer = Cancelled::Done;
-                Operation::Cancel { locator, answer }
+                let answer = TripCancelled::Done;
+                AgencyOperation::Cancel { locator, answer }
             }
-            0 | 1 if sold_out => book(customer, &[item], Booked::SoldOut(item)),
+            0 | 1 if sold_out => book(customer, &[item], TripBooked::SoldOut(item)),
             0 | 1 => {
                 self.take(customer, item, 1);
                 self.booked += 1;
                 let text = format!("L{}", self.booked);
                 self.standing.push((locator(&text), customer, item));
-                let answer = Booked::Done {
+                let answer = TripBooked::Done {
                     locator: locator(&text),
                     price: self.prices[usize::from(item)].into(),
                 };
@@ -150,18 +150,18 @@ impl Truth {
 }
 
 /// The same without its answer, or with its answer and without its place.
-fn unanswered(operation: &Operation, certain: bool) -> Operation {
+fn unanswered(operation: &AgencyOperation, certain: bool) -> AgencyOperation {
     let mut operation = operation.clone();
     match &mut operation {
         _ if certain => {}
-        Operation::Transaction { end, .. } => *end = End::Unknown,
-        Operation::Book {
-            answer: answer @ Booked::Held { .. },
+        AgencyOperation::Transaction { end, .. } => *end = JourneyEnd::Unknown,
+        AgencyOperation::Book {
+            answer: answer @ TripBooked::Held { .. },
             ..
-        } => *answer = Booked::HeldUnknown,
-        Operation::Book { answer, .. } => *answer = Booked::Unknown,
-        Operation::Cancel { answer, .. } => *answer = Cancelled::Unknown,
-        Operation::Confirm { answer, .. } => *answer = Confirmed::Unknown,
+        } => *answer = TripBooked::HeldUnknown,
+        AgencyOperation::Book { answer, .. } => *answer = TripBooked::Unknown,
+        AgencyOperation::Cancel { answer, .. } => *answer = TripCancelled::Unknown,
+        AgencyOperation::Confirm { answer, .. } => *answer = TripConfirmed::Unknown,
     }
     operation
 }
@@ -188,21 +188,21 @@ fn no_history_of_a_right_server_is_accused_however_much_of_it_is_unknown() {
             let operation = truth.next();
             let chance = one_in > 0 && truth.below(one_in) == 0;
             if chance {
-                let placed = matches!(operation, Operation::Confirm { .. });
+                let placed = matches!(operation, AgencyOperation::Confirm { .. });
                 let certain = !placed && truth.below(2) == 0;
                 let unknown = unanswered(&operation, certain);
-                if let (Operation::Book { answer, .. }, false) = (&operation, certain) {
+                if let (AgencyOperation::Book { answer, .. }, false) = (&operation, certain) {
                     // Its locator was never told: nobody can cancel it, but a hold ends.
                     match answer {
-                        Booked::Done { .. } => drop(truth.standing.pop()),
-                        Booked::Held { .. } => truth.anonymous.extend(truth.holds.pop()),
+                        TripBooked::Done { .. } => drop(truth.standing.pop()),
+                        TripBooked::Held { .. } => truth.anonymous.extend(truth.holds.pop()),
                         _ => {}
                     }
                 }
                 let refused = matches!(
                     operation,
-                    Operation::Book {
-                        answer: Booked::SoldOut(_),
+                    AgencyOperation::Book {
+                        answer: TripBooked::SoldOut(_),
                         ..
                     }
                 );
@@ -215,7 +215,7 @@ fn no_history_of_a_right_server_is_accused_however_much_of_it_is_unknown() {
             }
             // What never was carried out may be suspected, too.
             if one_in > 0 && truth.below(30) == 0 {
-                agency.suspect(&book(ADA, &[0], Booked::Unknown));
+                agency.suspect(&book(ADA, &[0], TripBooked::Unknown));
             }
             let found = agency.apply(place, &operation);
             assert_eq!(found, Ok(()), "seed {seed}, place {place}: {operation:?}");
@@ -223,7 +223,7 @@ fn no_history_of_a_right_server_is_accused_however_much_of_it_is_unknown() {
         for (_, customer, item, _) in [&truth.holds[..], &truth.anonymous[..]].concat() {
             truth.take(customer, item, -1);
         }
-        let read: Vec<Step> = (0..3).map(|item| truth.query(item)).collect();
+        let read: Vec<JourneyStep> = (0..3).map(|item| truth.query(item)).collect();
         let bills = [ADA, BOB].map(|customer| truth.bill(customer));
         let read = [read, bills.to_vec()].concat();
         let last = agency.last(&read);

@@ -1,23 +1,23 @@
 //! Holds, which end by the server's clock.
 
 use super::{
-    super::{Agency, Booked, Cancelled, Confirmed, Operation},
+    super::{Agency, AgencyOperation, TripBooked, TripCancelled, TripConfirmed},
     ADA, BOB, agency, bill, book, booked, cancel, committed, held_for, locator, query, replay,
 };
 use crate::Model as _;
 
 /// Held at this time for ten milliseconds.
-fn held(customer: u16, item: u16, text: &str, asked: u64) -> Operation {
+fn held(customer: u16, item: u16, text: &str, asked: u64) -> AgencyOperation {
     book(customer, &[item], held_for(text, 10, (asked, asked + 10)))
 }
 
-fn confirm(text: &str, answer: Confirmed) -> Operation {
+fn confirm(text: &str, answer: TripConfirmed) -> AgencyOperation {
     let locator = locator(text);
-    Operation::Confirm { locator, answer }
+    AgencyOperation::Confirm { locator, answer }
 }
 
 /// The same, each with a position of its own: whoever holds something has not waited.
-fn replay_at_once(operations: &[Operation]) -> Vec<String> {
+fn replay_at_once(operations: &[AgencyOperation]) -> Vec<String> {
     let mut agency = agency();
     let replayed = (1..).zip(operations);
     replayed
@@ -29,7 +29,7 @@ fn replay_at_once(operations: &[Operation]) -> Vec<String> {
 }
 
 /// One operation of each row is wrong, and told with such a sentence.
-fn told(rows: &[(&[Operation], &str)]) {
+fn told(rows: &[(&[AgencyOperation], &str)]) {
     for (row, sentence) in rows {
         let found = replay_at_once(row);
         assert_eq!(found.len(), 1, "{sentence}: {found:?}");
@@ -39,31 +39,31 @@ fn told(rows: &[(&[Operation], &str)]) {
 
 #[test]
 fn a_hold_is_confirmed_given_back_or_ends_by_itself_when_its_time_may_have_come() {
-    let rows: &[&[Operation]] = &[
+    let rows: &[&[AgencyOperation]] = &[
         &[
             held(ADA, 0, "A1", 5),
             committed(&[query(0, 1, 1), bill(ADA, &[(0, 1)])]),
-            confirm("A1", Confirmed::Done),
-            confirm("A1", Confirmed::NotHeld),
-            cancel("A1", Cancelled::Done),
+            confirm("A1", TripConfirmed::Done),
+            confirm("A1", TripConfirmed::NotHeld),
+            cancel("A1", TripCancelled::Done),
             committed(&[query(0, 2, 0)]),
         ],
         &[
             held(ADA, 0, "A1", 5),
-            cancel("A1", Cancelled::Done),
+            cancel("A1", TripCancelled::Done),
             committed(&[query(0, 2, 0)]),
-            confirm("A1", Confirmed::Over),
+            confirm("A1", TripConfirmed::Over),
         ],
         &[
             held(ADA, 0, "A1", 5),
             // A look, a refusal or nothing at all shows that it is over; it may last longer, too.
             committed(&[query(0, 2, 0), bill(ADA, &[])]),
             held(BOB, 0, "B1", 15),
-            cancel("A1", Cancelled::Over),
+            cancel("A1", TripCancelled::Over),
             held(BOB, 1, "B2", 100),
             committed(&[query(0, 1, 1), query(1, 1, 1)]),
-            confirm("B1", Confirmed::Busy),
-            confirm("B1", Confirmed::Over),
+            confirm("B1", TripConfirmed::Busy),
+            confirm("B1", TripConfirmed::Over),
             committed(&[query(0, 2, 0), bill(BOB, &[(1, 1)])]),
         ],
     ];
@@ -74,7 +74,7 @@ fn a_hold_is_confirmed_given_back_or_ends_by_itself_when_its_time_may_have_come(
 
 #[test]
 fn a_hold_that_ends_too_early_is_told() {
-    let rows: &[(&[Operation], &str)] = &[
+    let rows: &[(&[AgencyOperation], &str)] = &[
         (
             &[
                 held(ADA, 0, "A1", 5),
@@ -87,7 +87,7 @@ fn a_hold_that_ends_too_early_is_told() {
         (
             &[
                 held(ADA, 0, "A1", 5),
-                confirm("A1", Confirmed::Busy),
+                confirm("A1", TripConfirmed::Busy),
                 held(BOB, 1, "B1", 14),
             ],
             "it ended too early",
@@ -102,12 +102,12 @@ fn a_hold_that_ends_too_early_is_told() {
 
 /// Ada holds item 0 until 15. Then somebody else's holds, given back at once, tell these times; what of it
 /// is wrong where holds are over two seconds after their time.
-fn replay_late(times: &[u64], then: &Operation) -> Vec<String> {
+fn replay_late(times: &[u64], then: &AgencyOperation) -> Vec<String> {
     let mut operations = vec![held(ADA, 0, "A1", 5)];
     for &time in times {
         let other = format!("B{time}");
         operations.push(held(BOB, 1, &other, time));
-        operations.push(cancel(&other, Cancelled::Done));
+        operations.push(cancel(&other, TripCancelled::Done));
     }
     operations.push(then.clone());
     let mut agency = agency().with_holds_late_by(2_000);
@@ -127,10 +127,10 @@ fn a_hold_that_stands_for_too_long_is_told_unless_the_server_stood_still() {
         [500, 1_000, 1_500, 2_000, 2_020],
     );
     let stands = [
-        confirm("A1", Confirmed::Done),
+        confirm("A1", TripConfirmed::Done),
         committed(&[query(0, 1, 1)]),
         committed(&[bill(ADA, &[(0, 1)])]),
-        cancel("A1", Cancelled::Done),
+        cancel("A1", TripCancelled::Done),
     ];
     for shown in &stands {
         assert_eq!(replay_late(&before, shown), [""; 0], "{shown:?}");
@@ -150,19 +150,19 @@ fn a_hold_that_stands_for_too_long_is_told_unless_the_server_stood_still() {
 
 #[test]
 fn answers_about_holds_that_cannot_be_are_told() {
-    let rows: &[(&[Operation], &str)] = &[
+    let rows: &[(&[AgencyOperation], &str)] = &[
         (
             &[
                 held(ADA, 0, "A1", 5),
                 committed(&[query(0, 2, 0)]),
-                confirm("A1", Confirmed::Done),
+                confirm("A1", TripConfirmed::Done),
             ],
             "was done, but that was over",
         ),
         (
             &[
                 held(ADA, 0, "A1", 5),
-                cancel("A1", Cancelled::Done),
+                cancel("A1", TripCancelled::Done),
                 committed(&[query(0, 1, 1)]),
             ],
             "was shown as",
@@ -170,7 +170,7 @@ fn answers_about_holds_that_cannot_be_are_told() {
         (
             &[
                 held(ADA, 0, "A1", 5),
-                confirm("A1", Confirmed::Done),
+                confirm("A1", TripConfirmed::Done),
                 committed(&[query(0, 2, 0)]),
             ],
             "was shown as",
@@ -178,25 +178,25 @@ fn answers_about_holds_that_cannot_be_are_told() {
         (
             &[
                 held(ADA, 0, "A1", 5),
-                confirm("A1", Confirmed::Done),
-                confirm("A1", Confirmed::Over),
+                confirm("A1", TripConfirmed::Done),
+                confirm("A1", TripConfirmed::Over),
             ],
             "it is lost",
         ),
         (
-            &[held(ADA, 0, "A1", 5), confirm("A1", Confirmed::NotHeld)],
+            &[held(ADA, 0, "A1", 5), confirm("A1", TripConfirmed::NotHeld)],
             "was refused, but it is held",
         ),
         (
-            &[booked(ADA, &[0], "A1"), confirm("A1", Confirmed::Done)],
+            &[booked(ADA, &[0], "A1"), confirm("A1", TripConfirmed::Done)],
             "was done, but that was confirmed before",
         ),
         (
-            &[booked(ADA, &[0], "A1"), cancel("A1", Cancelled::Busy)],
+            &[booked(ADA, &[0], "A1"), cancel("A1", TripCancelled::Busy)],
             "was refused for no reason",
         ),
         (
-            &[confirm("A1", Confirmed::Done)],
+            &[confirm("A1", TripConfirmed::Done)],
             "was done, but that was never held",
         ),
     ];
@@ -219,7 +219,7 @@ fn in_the_end_no_hold_stands_but_what_may_have_been_confirmed() {
     assert!(!hold().last(&stands).charge.is_empty());
     for read in [stands, is_over] {
         let mut agency = hold();
-        agency.suspect(&confirm("A1", Confirmed::Unknown));
+        agency.suspect(&confirm("A1", TripConfirmed::Unknown));
         assert_eq!(agency.standing_without_holds(), None);
         let last = agency.last(&read);
         assert!(last.charge.is_empty() && last.counts.is_none(), "{last:?}");
@@ -234,8 +234,8 @@ fn itineraries_are_waited_for_until_no_hold_can_stand() {
     let uncertain = [
         (booked(BOB, &[1], "B1"), 1),
         (book(BOB, &[1], held_for("B1", 10, (5, 15))), 0),
-        (book(BOB, &[1], Booked::Unknown), 0),
-        (book(BOB, &[1], Booked::HeldUnknown), 0),
+        (book(BOB, &[1], TripBooked::Unknown), 0),
+        (book(BOB, &[1], TripBooked::HeldUnknown), 0),
     ];
     for (unknown, least) in uncertain {
         let mut agency = agency();
@@ -247,13 +247,13 @@ fn itineraries_are_waited_for_until_no_hold_can_stand() {
     let stands = [booked(BOB, &[1], "B1"), held(ADA, 0, "A1", 5)];
     assert_eq!(replay(&mut agency, &stands), [""; 0]);
     assert_eq!(agency.standing_without_holds(), Some(1));
-    agency.suspect(&cancel("B1", Cancelled::Unknown));
+    agency.suspect(&cancel("B1", TripCancelled::Unknown));
     assert_eq!(agency.standing_without_holds(), Some(0));
 }
 
 #[test]
 fn a_hold_that_may_have_been_made_is_waited_for() {
     let mut agency = agency();
-    agency.suspect(&book(BOB, &[1], Booked::HeldUnknown));
+    agency.suspect(&book(BOB, &[1], TripBooked::HeldUnknown));
     assert_eq!(agency.standing_without_holds(), Some(0));
 }

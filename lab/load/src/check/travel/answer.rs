@@ -3,7 +3,7 @@
 use turnstile_check::{
     Model as _,
     rooms::Reference,
-    travel::{Agency, Bill, Line, Offer},
+    travel::{Agency, BillLine, CustomerBill, ItemOffer},
 };
 use turnstile_client::resp::Token;
 
@@ -46,7 +46,7 @@ pub(super) struct Outcome<'a> {
     reserved: Option<i64>,
     price: Option<i64>,
     total: Option<i64>,
-    lines: Option<Vec<Line>>,
+    lines: Option<Vec<BillLine>>,
 }
 
 impl Outcome<'_> {
@@ -67,8 +67,8 @@ impl Outcome<'_> {
         }
     }
 
-    pub(super) fn offer(&self) -> Option<Offer> {
-        Some(Offer {
+    pub(super) fn offer(&self) -> Option<ItemOffer> {
+        Some(ItemOffer {
             free: self.free?,
             reserved: self.reserved?,
             price: u32::try_from(self.price?).ok()?,
@@ -79,8 +79,8 @@ impl Outcome<'_> {
         u64::try_from(self.price?).ok()
     }
 
-    pub(super) fn into_bill(self) -> Option<Bill> {
-        Some(Bill {
+    pub(super) fn into_bill(self) -> Option<CustomerBill> {
+        Some(CustomerBill {
             lines: self.lines?,
             total: u64::try_from(self.total?).ok()?,
         })
@@ -146,7 +146,7 @@ pub(super) fn told<'a>(reply: &'a [u8], stock: &Stock) -> Result<Told<'a>, Garbl
     Ok(Told::Outcome(outcome))
 }
 
-fn lines(tokens: &mut Tokens<'_>, count: usize, stock: &Stock) -> Result<Vec<Line>, Garbled> {
+fn lines(tokens: &mut Tokens<'_>, count: usize, stock: &Stock) -> Result<Vec<BillLine>, Garbled> {
     let mut lines = Vec::new();
     for _ in 0..count {
         let (mut item, mut count, mut price) = (None, None, None);
@@ -168,8 +168,8 @@ fn lines(tokens: &mut Tokens<'_>, count: usize, stock: &Stock) -> Result<Vec<Lin
 }
 
 /// A line of a bill in the numbers of the run; what is none of its items has the highest number.
-pub(super) fn line(stock: &Stock, item: &[u8], count: i64, price: i64) -> Option<Line> {
-    Some(Line {
+pub(super) fn line(stock: &Stock, item: &[u8], count: i64, price: i64) -> Option<BillLine> {
+    Some(BillLine {
         item: stock.number(item).unwrap_or(u16::MAX),
         count,
         price: u32::try_from(price).ok()?,

@@ -2,7 +2,7 @@
 
 use turnstile_check::{
     rooms::Reference,
-    travel::{TRIP_MAX, Trip},
+    travel::{TRIP_MAX, TripItems},
 };
 
 use super::stock::PRICE;
@@ -54,7 +54,7 @@ pub(super) enum Wish {
     },
     Reserve {
         customer: u16,
-        trip: Trip,
+        trip: TripItems,
     },
 }
 
@@ -92,11 +92,11 @@ pub(super) enum Errand {
     Transaction,
     Book {
         customer: u16,
-        trip: Trip,
+        trip: TripItems,
     },
     Hold {
         customer: u16,
-        trip: Trip,
+        trip: TripItems,
         hold_ms: u64,
     },
     Cancel {
@@ -137,11 +137,11 @@ impl Plan {
         u16::try_from(self.dice.below(bound)).expect("bounds are small")
     }
 
-    fn trip(&mut self, most: u64) -> Trip {
+    fn trip(&mut self, most: u64) -> TripItems {
         let mut items = [0; TRIP_MAX];
         items.fill_with(|| self.below(self.items));
         let length = usize::from(1 + self.below(most));
-        Trip::new(&items[..length.min(TRIP_MAX)])
+        TripItems::new(&items[..length.min(TRIP_MAX)])
     }
 
     /// What becomes of a hold of so long: of eight, three are confirmed and two are given back in time, two
@@ -196,7 +196,7 @@ impl Plan {
             self.steps.push(Wish::Query { item });
             let alone = self.dice.below(2) == 0;
             let trip = if alone {
-                Trip::new(&[item])
+                TripItems::new(&[item])
             } else {
                 self.trip(2)
             };

@@ -22,7 +22,10 @@ use crate::{
 use turnstile_check::{
     Seen, Witness,
     rooms::Reference,
-    travel::{Booked, Cancelled, Confirmed, End, Operation, Reserved, Step},
+    travel::{
+        AgencyOperation, JourneyEnd, JourneyStep, ReserveAnswer, TripBooked, TripCancelled,
+        TripConfirmed,
+    },
 };
 
 /// Only so many planners hold trips, each one at a time: the check tries all ways in which the holds that an
@@ -53,7 +56,7 @@ const LEFT: &[u8] = b"left";
 #[derive(Debug)]
 pub(super) struct Planner {
     stock: Arc<Stock>,
-    witness: Witness<Operation>,
+    witness: Witness<AgencyOperation>,
     unanswered: Unanswered<What>,
     plan: Plan,
     held: Held,
@@ -65,7 +68,7 @@ pub(super) struct Planner {
     /// The transaction that is open.
     open: Option<u64>,
     /// What was answered in it so far.
-    steps: Vec<Step>,
+    steps: Vec<JourneyStep>,
     /// A transaction that nobody goes on with: it is to be aborted, for others wait for its locks.
     dropped: Option<u64>,
     /// When the whole was due, and this planner free for it.
@@ -78,7 +81,7 @@ impl Planner {
     /// Of a run with this seed that begins at this position.
     pub(super) fn new(
         stock: &Arc<Stock>,
-        witness: Witness<Operation>,
+        witness: Witness<AgencyOperation>,
         (seed, position): (u64, u64),
     ) -> Self {
         let user = witness.user();
@@ -164,8 +167,8 @@ impl Planner {
                 self.steps = Vec::with_capacity(STEPS_MAX);
             }
             What::Within { wish, .. } => self.take_step(wish, outcome),
-            What::Commit { .. } => self.take_end(End::Committed, &outcome),
-            What::Abort { .. } => self.take_end(End::Aborted, &outcome),
+            What::Commit { .. } => self.take_end(JourneyEnd::Committed, &outcome),
+            What::Abort { .. } => self.take_end(JourneyEnd::Aborted, &outcome),
             What::Drop { .. } => {}
             What::Book { customer, trip, .. } => {
                 self.take_booking((customer, trip), None, &outcome)?
@@ -188,30 +191,30 @@ impl Planner {
             return self.end(refused(&outcome));
         }
         self.steps.push(match (wish, reason) {
-            (Wish::Query { item }, None) => Step::Query {
+            (Wish::Query { item }, None) => JourneyStep::Query {
                 item,
                 found: outcome.offer(),
             },
-            (Wish::Bill { customer }, None) => Step::Bill {
+            (Wish::Bill { customer }, None) => JourneyStep::Bill {
                 customer,
                 found: outcome.into_bill(),
             },
-            (Wish::Add { item, price }, None) => Step::Add {
+            (Wish::Add { item, price }, None) => JourneyStep::Add {
                 item,
                 count: ADDED,
                 price,
             },
-            (Wish::Reserve { customer, trip }, None) => Step::Reserve {
+            (Wish::Reserve { customer, trip }, None) => JourneyStep::Reserve {
                 customer,
                 trip,
-                answer: Reserved::Done,
+                answer: ReserveAnswer::Done,
             },
-            (Wish::Reserve { customer, trip }, Some(b"sold_out")) => Step::Reserve {
+            (Wish::Reserve { customer, trip }, Some(b"sold_out")) => JourneyStep::Reserve {
                 customer,
                 trip,
-                answer: Reserved::SoldOut(outcome.item.unwrap_or(u16::MAX)),
+                answer: ReserveAnswer::SoldOut(outcome.item.unwrap_or(u16::MAX)),
             },
-            (_, Some(_)) => Step::Strange,
+            (_, Some(_)) => JourneyStep::Strange,
         });
         self.plan.advance();
         if self.plan.step().is_none() && self.plan.ending() == Ending::Leave {
@@ -221,7 +224,7 @@ impl Planner {
 
     /// The end of an interactive transaction. It had all its locks before that was asked for, and gives
     /// them back only then: the place of the command is its place in the order, whenever it is answered.
-    fn take_end(&mut self, end: End, outcome: &Outcome<'_>) {
+    fn take_end(&mut self, end: JourneyEnd, outcome: &Outcome<'_>) {
         let mut steps = std::mem::take(&mut self.steps);
         match outcome.reason {
             None => {}
@@ -230,16 +233,16 @@ impl Planner {
                 return self.end(refused(outcome));
             }
             Some(b"in_doubt") => {
-                let end = End::Unknown;
-                let operation = Operation::Transaction { steps, end };
+                let end = JourneyEnd::Unknown;
+                let operation = AgencyOperation::Transaction { steps, end };
                 self.witness.hears(Seen::Unknown, operation);
                 return self.end(refused(outcome));
             }
-            Some(_) => steps.push(Step::Strange),
+            Some(_) => steps.push(JourneyStep::Strange),
         }
-        let operation = Operation::Transaction { steps, end };
+        let operation = AgencyOperation::Transaction { steps, end };
         self.witness.hears(Seen::At(outcome.asked_at()), operation);
-        let committed = end == End::Committed && outcome.reason.is_none();
+        let committed = end == JourneyEnd::Committed && outcome.reason.is_none();
         self.end(if committed {
             pace::Answer::Done
         } else {
@@ -313,27 +316,27 @@ impl Insistent for Planner {
         let operation = match *what {
             What::Start | What::Within { .. } | What::Drop { .. } => return,
             What::Abort { .. } => return self.witness.hears_nothing(),
-            What::Commit { .. } => Operation::Transaction {
+            What::Commit { .. } => AgencyOperation::Transaction {
                 steps: std::mem::take(&mut self.steps),
-                end: End::Unknown,
+                end: JourneyEnd::Unknown,
             },
-            What::Book { customer, trip, .. } => Operation::Book {
+            What::Book { customer, trip, .. } => AgencyOperation::Book {
                 customer,
                 trip,
-                answer: Booked::Unknown,
+                answer: TripBooked::Unknown,
             },
-            What::Hold { customer, trip, .. } => Operation::Book {
+            What::Hold { customer, trip, .. } => AgencyOperation::Book {
                 customer,
                 trip,
-                answer: Booked::HeldUnknown,
+                answer: TripBooked::HeldUnknown,
             },
-            What::Cancel { locator, .. } => Operation::Cancel {
+            What::Cancel { locator, .. } => AgencyOperation::Cancel {
                 locator,
-                answer: Cancelled::Unknown,
+                answer: TripCancelled::Unknown,
             },
-            What::Confirm { locator, .. } => Operation::Confirm {
+            What::Confirm { locator, .. } => AgencyOperation::Confirm {
                 locator,
-                answer: Confirmed::Unknown,
+                answer: TripConfirmed::Unknown,
             },
         };
         self.witness.hears(Seen::Unknown, operation);

@@ -1,6 +1,6 @@
 //! What a planner asks, and its bytes.
 
-use turnstile_check::{rooms::Reference, travel::Trip};
+use turnstile_check::{rooms::Reference, travel::TripItems};
 use turnstile_client::resp;
 
 use crate::exchange::put_number;
@@ -38,7 +38,7 @@ pub(super) enum What {
     },
     Book {
         customer: u16,
-        trip: Trip,
+        trip: TripItems,
         key: u64,
     },
     Cancel {
@@ -49,7 +49,7 @@ pub(super) enum What {
     },
     Hold {
         customer: u16,
-        trip: Trip,
+        trip: TripItems,
         hold_ms: u64,
         key: u64,
     },
@@ -182,7 +182,7 @@ fn put_locator(out: &mut Vec<u8>, name: &[u8], locator: Reference) {
     resp::put_bulk(out, &bytes[..end.unwrap_or(bytes.len())]);
 }
 
-fn put_trip(out: &mut Vec<u8>, stock: &Stock, trip: &Trip) {
+fn put_trip(out: &mut Vec<u8>, stock: &Stock, trip: &TripItems) {
     for &item in trip.items() {
         resp::put_bulk(out, stock.item(item));
     }

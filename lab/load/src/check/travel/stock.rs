@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use turnstile_check::travel::{Bill, Offer, Step};
+use turnstile_check::travel::{CustomerBill, ItemOffer, JourneyStep};
 use turnstile_client::{Connection, resp::Value};
 
 use super::answer;
@@ -129,9 +129,9 @@ impl Stock {
     }
 
     /// What there is in the beginning.
-    pub(super) fn offers(&self) -> Vec<Offer> {
+    pub(super) fn offers(&self) -> Vec<ItemOffer> {
         let prices = (PRICE..).take(self.items.len());
-        let offers = prices.map(|price| Offer {
+        let offers = prices.map(|price| ItemOffer {
             free: COUNT,
             reserved: 0,
             price,
@@ -141,7 +141,7 @@ impl Stock {
 
     /// Reads all of it in one transaction: nothing can change meanwhile. It is read again when a lock was
     /// waited for too long: that of a transaction that was left open, which goes with its time to live.
-    pub(super) fn read(&self, door: &mut Connection) -> Result<Vec<Step>, Error> {
+    pub(super) fn read(&self, door: &mut Connection) -> Result<Vec<JourneyStep>, Error> {
         let mut read = self.read_once(door);
         for _ in 1..ATTEMPTS {
             if read.is_ok() {
@@ -152,19 +152,19 @@ impl Stock {
         read
     }
 
-    fn read_once(&self, door: &mut Connection) -> Result<Vec<Step>, Error> {
+    fn read_once(&self, door: &mut Connection) -> Result<Vec<JourneyStep>, Error> {
         let xid = begin(door)?;
         let mut read = Vec::new();
         for (item, name) in (0..).zip(&self.items) {
             let found = done(door, &[b"TRAVEL.QUERY-ITEM", &xid, name])?;
-            read.push(Step::Query {
+            read.push(JourneyStep::Query {
                 item,
                 found: offer(&found),
             });
         }
         for (customer, name) in (0..).zip(&self.customers) {
             let found = done(door, &[b"TRAVEL.QUERY-CUSTOMER", &xid, name])?;
-            read.push(Step::Bill {
+            read.push(JourneyStep::Bill {
                 customer,
                 found: self.bill(&found),
             });
@@ -173,14 +173,14 @@ impl Stock {
         Ok(read)
     }
 
-    fn bill(&self, found: &Value) -> Option<Bill> {
+    fn bill(&self, found: &Value) -> Option<CustomerBill> {
         let lines = field(found, "lines")?.as_array()?.iter().map(|line| {
             let item = field(line, "item").and_then(Value::as_bytes)?;
             let (count, price) = (count(line, "count")?, count(line, "price")?);
             answer::line(self, item, count, price)
         });
         let total = u64::try_from(count(found, "total")?).ok()?;
-        let mut bill = Bill {
+        let mut bill = CustomerBill {
             lines: lines.collect::<Option<_>>()?,
             total,
         };
@@ -189,8 +189,8 @@ impl Stock {
     }
 }
 
-fn offer(found: &Value) -> Option<Offer> {
-    Some(Offer {
+fn offer(found: &Value) -> Option<ItemOffer> {
+    Some(ItemOffer {
         free: count(found, "free")?,
         reserved: count(found, "reserved")?,
         price: u32::try_from(count(found, "price")?).ok()?,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use turnstile_check::{
     Seen,
     rooms::Reference,
-    travel::{Booked, Cancelled, Confirmed, Operation, Trip},
+    travel::{AgencyOperation, TripBooked, TripCancelled, TripConfirmed, TripItems},
 };
 
 use super::{Planner, refused};
@@ -20,7 +20,7 @@ const BUSY_MS: u64 = 5;
 impl Planner {
     pub(super) fn take_booking(
         &mut self,
-        (customer, trip): (u16, Trip),
+        (customer, trip): (u16, TripItems),
         hold_ms: Option<u64>,
         outcome: &Outcome<'_>,
     ) -> Result<(), Garbled> {
@@ -37,22 +37,22 @@ impl Planner {
             Some(reason) => {
                 self.ended = Some(refused(outcome));
                 match (reason, outcome.item) {
-                    (b"in_doubt", _) if hold_ms.is_some() => Booked::HeldUnknown,
-                    (b"in_doubt", _) => Booked::Unknown,
-                    (b"sold_out", Some(item)) => Booked::SoldOut(item),
-                    _ => Booked::Strange,
+                    (b"in_doubt", _) if hold_ms.is_some() => TripBooked::HeldUnknown,
+                    (b"in_doubt", _) => TripBooked::Unknown,
+                    (b"sold_out", Some(item)) => TripBooked::SoldOut(item),
+                    _ => TripBooked::Strange,
                 }
             }
         };
         let waited = outcome.decided.is_some() || outcome.replayed;
         let seen = match (answer, outcome.place()) {
-            (Booked::Unknown | Booked::HeldUnknown, _) => Seen::Unknown,
+            (TripBooked::Unknown | TripBooked::HeldUnknown, _) => Seen::Unknown,
             // Nothing was promised, so that a crash may have given its place again.
-            (Booked::SoldOut(_), _) if waited => Seen::Reading,
+            (TripBooked::SoldOut(_), _) if waited => Seen::Reading,
             (_, Some(place)) => Seen::At(place),
             (_, None) => Seen::Unknown,
         };
-        let operation = Operation::Book {
+        let operation = AgencyOperation::Book {
             customer,
             trip,
             answer,
@@ -62,16 +62,20 @@ impl Planner {
     }
 
     /// What was booked, or held.
-    fn booked(&mut self, hold_ms: Option<u64>, outcome: &Outcome<'_>) -> Result<Booked, Garbled> {
+    fn booked(
+        &mut self,
+        hold_ms: Option<u64>,
+        outcome: &Outcome<'_>,
+    ) -> Result<TripBooked, Garbled> {
         let (locator, price) = outcome.locator.zip(outcome.paid()).ok_or(Garbled)?;
         let Some(hold_ms) = hold_ms else {
             self.held.keep(locator);
-            return Ok(Booked::Done { locator, price });
+            return Ok(TripBooked::Done { locator, price });
         };
         let until = outcome.until.ok_or(Garbled)?;
         let fate = self.plan.fate(hold_ms);
         self.keep_hold(locator, fate);
-        Ok(Booked::Held {
+        Ok(TripBooked::Held {
             locator,
             price,
             asked: until.saturating_sub(hold_ms),
@@ -82,22 +86,22 @@ impl Planner {
     /// It waits for nobody: the place of the command is where it was decided.
     pub(super) fn take_confirmation(&mut self, locator: Reference, outcome: &Outcome<'_>) {
         let answer = match outcome.reason {
-            None => Confirmed::Done,
-            Some(b"itinerary_over") => Confirmed::Over,
-            Some(b"busy") => Confirmed::Busy,
-            Some(b"not_held") => Confirmed::NotHeld,
-            Some(_) => Confirmed::Strange,
+            None => TripConfirmed::Done,
+            Some(b"itinerary_over") => TripConfirmed::Over,
+            Some(b"busy") => TripConfirmed::Busy,
+            Some(b"not_held") => TripConfirmed::NotHeld,
+            Some(_) => TripConfirmed::Strange,
         };
         match answer {
-            Confirmed::Done => self.held.keep(locator),
-            Confirmed::Busy => self.stands(locator, true),
+            TripConfirmed::Done => self.held.keep(locator),
+            TripConfirmed::Busy => self.stands(locator, true),
             _ => self.held.end(locator),
         }
         self.ended = Some(match answer {
-            Confirmed::Done => pace::Answer::Done,
+            TripConfirmed::Done => pace::Answer::Done,
             _ => refused(outcome),
         });
-        let operation = Operation::Confirm { locator, answer };
+        let operation = AgencyOperation::Confirm { locator, answer };
         self.witness.hears(Seen::At(outcome.asked_at()), operation);
     }
 
@@ -108,35 +112,35 @@ impl Planner {
         outcome: &Outcome<'_>,
     ) {
         let answer = match outcome.reason {
-            None => Cancelled::Done,
+            None => TripCancelled::Done,
             Some(b"aborted") => {
                 self.stands(locator, held);
                 self.witness.hears_nothing();
                 self.ended = Some(refused(outcome));
                 return;
             }
-            Some(b"in_doubt") => Cancelled::Unknown,
-            Some(b"itinerary_over") => Cancelled::Over,
-            Some(b"busy") => Cancelled::Busy,
-            Some(_) => Cancelled::Strange,
+            Some(b"in_doubt") => TripCancelled::Unknown,
+            Some(b"itinerary_over") => TripCancelled::Over,
+            Some(b"busy") => TripCancelled::Busy,
+            Some(_) => TripCancelled::Strange,
         };
         self.ended = Some(match answer {
-            Cancelled::Done => pace::Answer::Done,
+            TripCancelled::Done => pace::Answer::Done,
             _ => refused(outcome),
         });
         match answer {
-            Cancelled::Busy => self.stands(locator, held),
+            TripCancelled::Busy => self.stands(locator, held),
             _ => self.held.end(locator),
         }
         let seen = match (answer, outcome.place()) {
-            (Cancelled::Unknown, _) | (Cancelled::Done, None) => Seen::Unknown,
-            (Cancelled::Done, Some(place)) => Seen::At(place),
+            (TripCancelled::Unknown, _) | (TripCancelled::Done, None) => Seen::Unknown,
+            (TripCancelled::Done, Some(place)) => Seen::At(place),
             // It was refused at once.
-            (Cancelled::Over | Cancelled::Busy | Cancelled::Strange, _) => {
+            (TripCancelled::Over | TripCancelled::Busy | TripCancelled::Strange, _) => {
                 Seen::At(outcome.asked_at())
             }
         };
-        let operation = Operation::Cancel { locator, answer };
+        let operation = AgencyOperation::Cancel { locator, answer };
         self.witness.hears(seen, operation);
     }
 
