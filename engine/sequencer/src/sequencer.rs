@@ -455,10 +455,6 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         &self.log
     }
 
-    pub const fn log_mut(&mut self) -> &mut L {
-        &mut self.log
-    }
-
     /// Gives the log back, to be closed.
     pub fn into_log(self) -> L {
         self.log

@@ -159,12 +159,6 @@ pub fn reset(first: EventId) -> String {
     })
 }
 
-/// A message that is bytes.
-#[must_use]
-pub fn not_text() -> Problem {
-    Problem::with(crate::Code::MalformedJson, "a message is text, not bytes")
-}
-
 #[cfg(test)]
 mod tests {
     use turnstile_games::{ActivityView, Claim, Deed, Game, MatchId};

@@ -9,7 +9,6 @@ use tokio::{sync::Notify, time};
 use turnstile_embedded::Reply;
 use turnstile_games::{Command, Games, PlayerId};
 use turnstile_http::{Problem, games::concerned};
-use turnstile_types::Machine;
 
 use super::{Door, limits::CANCEL_AGAIN};
 use crate::core::feed::{Place, Reading};
@@ -92,15 +91,6 @@ pub(super) fn call(door: &Door, mut place: Place) -> Place {
     }
 }
 
-fn tell(
-    door: &Door,
-    command: &Command,
-) -> impl Future<Output = Result<Reply<Games>, Problem>> + use<> {
-    let mut bytes = Vec::with_capacity(64);
-    Games::encode_command(command, &mut bytes);
-    door.courier.command::<Games>(None, bytes)
-}
-
 /// Notes one more socket of a player, and says that the player is there. Each MUST be followed by
 /// [`leave`] with the same bell.
 pub(super) fn come(
@@ -110,7 +100,8 @@ pub(super) fn come(
 ) -> impl Future<Output = Result<Reply<Games>, Problem>> + use<> {
     let mut sockets = door.attendance.sockets();
     sockets.entry(player).or_default().push(Arc::clone(bell));
-    tell(door, &Command::Connect { player })
+    door.courier
+        .execute::<Games>(None, &Command::Connect { player })
 }
 
 /// A socket of a player has ended; comes back when the arena knows it, where it was the last. What
@@ -135,7 +126,8 @@ pub(super) async fn leave(door: &Door, player: PlayerId, bell: &Arc<Bell>) {
             if sockets.contains_key(&player) {
                 return;
             }
-            tell(door, &Command::Disconnect { player })
+            let gone = Command::Disconnect { player };
+            door.courier.execute::<Games>(None, &gone)
         };
         match told.await {
             Ok(_told) => return,

@@ -181,6 +181,17 @@ impl Courier {
         async { executed.await?.map_err(problem_of) }
     }
 
+    /// Has a command executed that is not yet encoded; as [`Self::command`].
+    pub(super) fn execute<M: Carried>(
+        &self,
+        key: Option<Box<str>>,
+        command: &M::Command<'_>,
+    ) -> impl Future<Output = Result<Reply<M>, Problem>> + use<M> {
+        let mut bytes = Vec::with_capacity(256);
+        M::encode_command(command, &mut bytes);
+        self.command::<M>(key, bytes)
+    }
+
     /// Has a query answered.
     ///
     /// # Errors

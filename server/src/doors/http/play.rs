@@ -5,7 +5,6 @@ use std::{pin::Pin, sync::Arc};
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use tokio::time;
 use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::CloseCode};
-use turnstile_embedded::Reply;
 use turnstile_games::{Answer as Told, Command, Event, Games, Outcome, PlayerId, Query};
 use turnstile_http::{
     Code, EventId, Problem, Served as _,
@@ -15,7 +14,7 @@ use turnstile_http::{
     },
     message::{self, Asked, Tag},
 };
-use turnstile_types::{Machine, Position};
+use turnstile_types::Position;
 
 use super::{
     Door,
@@ -23,7 +22,7 @@ use super::{
     limits::IN_FLIGHT,
     socket::Wire,
     stream::Follower,
-    talk::{Ending, Going, Heard, Talk},
+    talk::{Ending, Going, Talk, answer_of},
 };
 use crate::core::feed::{FeedStart, Place, Reading};
 
@@ -43,18 +42,9 @@ pub(super) struct Play {
     is_current: bool,
     /// The client has been told everything up to here.
     known: EventId,
-    /// What the loop was asked and has not answered, in the order of asking.
-    in_flight: FuturesOrdered<Pin<Box<dyn Future<Output = Answer> + Send>>>,
+    /// The answers to what the loop was asked, in the order of asking.
+    in_flight: FuturesOrdered<Pin<Box<dyn Future<Output = String> + Send>>>,
     _follower: Follower<Games>,
-}
-
-/// What came of a message.
-enum Answer {
-    Done(Option<Tag>, Result<Reply<Games>, Problem>),
-    Looked(
-        Option<Tag>,
-        Result<(Position, turnstile_games::Answer), Problem>,
-    ),
 }
 
 impl Play {
@@ -128,19 +118,12 @@ impl Play {
         match answer.await {
             Ok((position, answer)) => {
                 self.known = all_of(position);
-                Ok(self.shown(None, position, &answer))
+                Ok(shown(&self.door, None, position, &answer))
             }
             Err(problem) => {
                 self.talk.say(message::problem(None, &problem)).await?;
                 Err(Ending::Told(CloseCode::Again, "the server has no time"))
             }
-        }
-    }
-
-    fn shown(&self, tag: Option<&Tag>, position: Position, answer: &Told) -> String {
-        match answer {
-            Told::Player(view) => play::state(tag, self.door.epoch(), position, view),
-            _ => message::problem(tag, &Problem::from(Code::NoSuchPlayer)),
         }
     }
 
@@ -155,11 +138,13 @@ impl Play {
         tokio::select! {
             biased;
             Some(answer) = self.in_flight.next(), if !self.in_flight.is_empty() => {
-                self.answer(answer).await
+                self.talk.say(answer).await
             }
             message = self.talk.next(), if self.in_flight.len() < IN_FLIGHT => {
-                let heard = self.talk.hear(message)?;
-                self.obey(heard).await
+                match self.talk.hear(message).await? {
+                    Some(text) => self.obey(text.as_str()).await,
+                    None => Ok(()),
+                }
             }
             () = std::future::ready(()), if has_more => Ok(()),
             () = bell.rung() => Ok(()),
@@ -201,18 +186,8 @@ impl Play {
         Ok(true)
     }
 
-    async fn obey(&mut self, heard: Heard) -> Going {
-        let text = match heard {
-            Heard::Text(text) => text,
-            Heard::Bytes => {
-                return self
-                    .talk
-                    .say(message::problem(None, &play::not_text()))
-                    .await;
-            }
-            Heard::Presence => return Ok(()),
-        };
-        let Asked { tag, wish } = parse_message(text.as_str(), self.player);
+    async fn obey(&mut self, text: &str) -> Going {
+        let Asked { tag, wish } = parse_message(text, self.player);
         match wish {
             Err(problem) => {
                 self.talk
@@ -223,8 +198,13 @@ impl Play {
             Ok(Wish::Look) => {
                 let player = self.player;
                 let answer = self.door.courier.query::<Games>(Query::Player { player });
-                let looked = async { Answer::Looked(tag, answer.await) };
-                self.in_flight.push_back(Box::pin(looked));
+                let door = Arc::clone(&self.door);
+                self.in_flight.push_back(Box::pin(async move {
+                    match answer.await {
+                        Ok((position, answer)) => shown(&door, tag.as_ref(), position, &answer),
+                        Err(problem) => message::problem(tag.as_ref(), &problem),
+                    }
+                }));
                 Ok(())
             }
             Ok(Wish::Command { command, key }) => {
@@ -237,30 +217,17 @@ impl Play {
     /// Has a command executed. It is in the loop's queue when this returns, so that commands are
     /// executed in the order in which they were sent.
     fn send_on(&mut self, tag: Option<Tag>, command: &Command, key: Option<Box<str>>) {
-        let mut bytes = Vec::with_capacity(128);
-        Games::encode_command(command, &mut bytes);
-        let reply = self.door.courier.command::<Games>(key, bytes);
-        let done = async { Answer::Done(tag, reply.await) };
+        let reply = self.door.courier.execute::<Games>(key, command);
+        let done = async move { answer_of::<Games>(tag.as_ref(), reply.await) };
         self.in_flight.push_back(Box::pin(done));
     }
+}
 
-    async fn answer(&mut self, answer: Answer) -> Going {
-        let text = match answer {
-            Answer::Done(tag, reply) => {
-                let told = reply.and_then(|reply| {
-                    Games::tell_outcome((), reply.position, reply.replayed, &reply.outcome)
-                });
-                match told {
-                    Ok(told) => message::done(tag.as_ref(), &told),
-                    Err(problem) => message::problem(tag.as_ref(), &problem),
-                }
-            }
-            Answer::Looked(tag, Ok((position, answer))) => {
-                self.shown(tag.as_ref(), position, &answer)
-            }
-            Answer::Looked(tag, Err(problem)) => message::problem(tag.as_ref(), &problem),
-        };
-        self.talk.say(text).await
+/// What a player does now.
+fn shown(door: &Door, tag: Option<&Tag>, position: Position, answer: &Told) -> String {
+    match answer {
+        Told::Player(view) => play::state(tag, door.epoch(), position, view),
+        _ => message::problem(tag, &Problem::from(Code::NoSuchPlayer)),
     }
 }
 

@@ -14,11 +14,10 @@ use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::C
 use turnstile_embedded::Reply;
 use turnstile_exchange::{AccountId, Command, Exchange};
 use turnstile_http::{
-    Code, FieldError, Place, Problem, Served as _,
+    Code, FieldError, Place, Problem,
     exchange::feed::{self, Wish, parse_message},
     message::{self, Asked, Tag},
 };
-use turnstile_types::Machine;
 
 use self::{entered::Entered, followed::Followed};
 use super::{
@@ -26,7 +25,7 @@ use super::{
     limits::{IN_FLIGHT, SUBSCRIPTIONS},
     socket::Wire,
     stream::untold,
-    talk::{Ending, Going, Heard, Talk},
+    talk::{Ending, Going, Talk, answer_of},
 };
 
 /// One client's conversation.
@@ -90,11 +89,13 @@ impl Session {
         tokio::select! {
             biased;
             Some(answer) = self.in_flight.next(), if !self.in_flight.is_empty() => {
-                self.answer(&answer).await
+                self.answer(answer).await
             }
             message = self.talk.next(), if self.in_flight.len() < self.in_flight_most() => {
-                let heard = self.talk.hear(message)?;
-                self.take(heard).await
+                match self.talk.hear(message).await? {
+                    Some(text) => self.obey(parse_message(text.as_str())).await,
+                    None => Ok(()),
+                }
             }
             () = std::future::ready(()), if has_more => Ok(()),
             () = time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => Ok(()),
@@ -114,17 +115,6 @@ impl Session {
             1
         } else {
             IN_FLIGHT
-        }
-    }
-
-    async fn take(&mut self, heard: Heard) -> Going {
-        match heard {
-            Heard::Text(text) => self.obey(parse_message(text.as_str())).await,
-            Heard::Bytes => {
-                let wrong = Problem::with(Code::MalformedJson, "a message is text, not bytes");
-                self.talk.say(message::problem(None, &wrong)).await
-            }
-            Heard::Presence => Ok(()),
         }
     }
 
@@ -201,9 +191,7 @@ impl Session {
         command: &Command,
         key: Option<Box<str>>,
     ) {
-        let mut bytes = Vec::with_capacity(256);
-        Exchange::encode_command(command, &mut bytes);
-        let reply = self.door.courier.command::<Exchange>(key, bytes);
+        let reply = self.door.courier.execute::<Exchange>(key, command);
         let tag = tag.cloned();
         self.in_flight.push_back(Box::pin(async move {
             Answer {
@@ -214,20 +202,9 @@ impl Session {
         }));
     }
 
-    async fn answer(&mut self, answer: &Answer) -> Going {
-        self.entered.note(answer);
-        let tag = answer.tag.as_ref();
-        let told = answer
-            .reply
-            .as_ref()
-            .map_err(Problem::clone)
-            .and_then(|reply| {
-                Exchange::tell_outcome((), reply.position, reply.replayed, &reply.outcome)
-            });
-        let text = match told {
-            Ok(told) => message::done(tag, &told),
-            Err(problem) => message::problem(tag, &problem),
-        };
+    async fn answer(&mut self, answer: Answer) -> Going {
+        self.entered.note(&answer);
+        let text = answer_of::<Exchange>(answer.tag.as_ref(), answer.reply);
         self.talk.say(text).await
     }
 }

@@ -12,6 +12,11 @@ use tokio_tungstenite::{
         protocol::{CloseFrame, frame::coding::CloseCode},
     },
 };
+use turnstile_embedded::Reply;
+use turnstile_http::{
+    Code, Problem, Served,
+    message::{self, Tag},
+};
 
 use super::{Door, socket::Wire};
 
@@ -33,13 +38,17 @@ pub(super) enum Ending {
 
 pub(super) type Going = Result<(), Ending>;
 
-/// What a client said.
-pub(super) enum Heard {
-    Text(Utf8Bytes),
-    /// A message that is bytes, which nobody understands.
-    Bytes,
-    /// Only that it is there.
-    Presence,
+/// The message about what a command came to.
+pub(super) fn answer_of<M: Served<About = ()>>(
+    tag: Option<&Tag>,
+    reply: Result<Reply<M>, Problem>,
+) -> String {
+    let told =
+        reply.and_then(|reply| M::tell_outcome((), reply.position, reply.replayed, &reply.outcome));
+    match told {
+        Ok(told) => message::done(tag, &told),
+        Err(problem) => message::problem(tag, &problem),
+    }
 }
 
 impl Talk {
@@ -57,18 +66,24 @@ impl Talk {
         self.socket.next().await
     }
 
-    pub(super) fn hear(
+    /// The text of a message, if it is one. A client that sends bytes is told that nobody understands
+    /// them.
+    pub(super) async fn hear(
         &mut self,
         message: Option<Result<Message, Error>>,
-    ) -> Result<Heard, Ending> {
+    ) -> Result<Option<Utf8Bytes>, Ending> {
         self.heard = Instant::now();
         match message {
-            Some(Ok(Message::Text(text))) => Ok(Heard::Text(text)),
-            Some(Ok(Message::Binary(_))) => Ok(Heard::Bytes),
+            Some(Ok(Message::Text(text))) => Ok(Some(text)),
+            Some(Ok(Message::Binary(_))) => {
+                let wrong = Problem::with(Code::MalformedJson, "a message is text, not bytes");
+                self.say(message::problem(None, &wrong)).await?;
+                Ok(None)
+            }
             // The library answers a goodbye when it is read on; then the stream ends.
             Some(Ok(
                 Message::Ping(_) | Message::Pong(_) | Message::Frame(_) | Message::Close(_),
-            )) => Ok(Heard::Presence),
+            )) => Ok(None),
             None => Err(Ending::Gone),
             Some(Err(failure)) => Err(ending_of(&failure)),
         }

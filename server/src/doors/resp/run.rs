@@ -8,7 +8,7 @@ use turnstile_resp::{
 use turnstile_types::Machine;
 
 use super::{Next, Replies, Session, Surroundings};
-use crate::{core::engine::Engine, limits::AHEAD, registry::Registered as _};
+use crate::{core::engine::Engine, limits::AHEAD};
 
 /// What became of a piece of input.
 #[derive(Debug)]
@@ -39,20 +39,16 @@ macro_rules! commands_ahead {
         }
 
         impl<'a> CommandAhead<'a> {
-            /// Reads a request; nothing if it is no command to a machine, or no good one. One that may
-            /// have to wait is not read ahead: what is behind it waits then, too.
+            /// Reads a request; nothing if it is no command to one of these machines, or no good one.
             #[inline]
             fn read(engine: &Engine, arguments: Arguments<'a, '_>) -> Option<Self> {
                 match engine.catalogue.resolve(&arguments).ok()? {
                     $(Action::$machine(call) => {
                         type Service = turnstile_services::$name::$machine;
-                        if Service::ANSWERS_LATE {
-                            return None;
-                        }
                         let request = Service::parse(call, arguments, engine.door()).ok()?;
                         request.command().is_some().then_some(Self::$machine(request))
                     })+
-                    Action::Session(_) => None,
+                    _ => None,
                 }
             }
 
@@ -87,7 +83,13 @@ macro_rules! commands_ahead {
 
 type RequestTo<'a, M> = Request<'a, <M as Machine>::Command<'a>, <M as Machine>::Query>;
 
-turnstile_services::services!(commands_ahead);
+// Commands of travel may have to wait, and what is behind them waits then, too. Those of other services
+// are larger: every command that is kept would take as much memory.
+commands_ahead! {
+    rooms: Rooms,
+    exchange: Exchange,
+    games: Games,
+}
 
 /// Commands to the machines, decoded ahead, so that what they touch is loaded from memory while
 /// the others are read. One alone is not worth a hint: it is executed next. Queries are not read

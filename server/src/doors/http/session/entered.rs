@@ -7,7 +7,6 @@ use turnstile_exchange::{
     AccountId, Answer as Told, Command, Done, Exchange, OrderId, OrderRef, Outcome, Query,
     TicketState,
 };
-use turnstile_types::Machine;
 
 use super::Answer;
 use crate::doors::http::{
@@ -120,7 +119,6 @@ fn send(
     (order, account): (OrderId, AccountId),
 ) -> impl Future<Output = Result<turnstile_embedded::Reply<Exchange>, turnstile_http::Problem>> {
     let order = OrderRef::Id(order);
-    let mut bytes = Vec::new();
-    Exchange::encode_command(&Command::Cancel { account, order }, &mut bytes);
-    door.courier.command::<Exchange>(None, bytes)
+    let cancel = Command::Cancel { account, order };
+    door.courier.execute::<Exchange>(None, &cancel)
 }
