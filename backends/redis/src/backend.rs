@@ -2,12 +2,12 @@
 
 use std::{fmt, time::Duration};
 
-use redis::{ConnectionAddr, IntoConnectionInfo as _, cmd};
+use redis::{ConnectionAddr, FromRedisValue, IntoConnectionInfo as _, cmd};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::{Instant, sleep};
-use turnstile_contract::copy::PresenceRole;
 use turnstile_contract::{
     Answered, Backend, Facts, Failure, Future, NotOpened, Request, Tally, Unready,
+    copy::PresenceRole,
 };
 use turnstile_rooms::{Answer, Command, IdKey, Query, Rooms};
 use turnstile_types::{Night, Principal, Timestamp};
@@ -98,30 +98,27 @@ impl Redis {
     }
 
     async fn call(&self, call: &redis::Cmd) -> Result<Vec<Vec<u8>>, Failure> {
-        let answer = match self.link.ask(&self.tally, call).await {
-            Err(Trouble::NoFunctions) => {
-                self.prepare_again().await?;
-                self.link.ask(&self.tally, call).await
-            }
-            answer => answer,
-        };
-        answer.map_err(|trouble| match trouble {
-            Trouble::Broken(reason) => Failure::Broken { reason },
-            other => unavailable(sentence(other)),
-        })
+        Ok(self.ask(call).await?)
     }
 
-    /// Redis has started anew and kept nothing.
-    async fn prepare_again(&self) -> Result<(), Failure> {
-        let prepared = prepare(&self.link, &self.tally, &self.secret.0).await;
-        match prepared.map_err(|trouble| unavailable(sentence(trouble)))? {
-            Prepared::Secret(secret) if secret == self.secret.0 => Ok(()),
-            Prepared::Secret(_) => Err(Failure::Broken {
-                reason: "its secret has changed".to_owned(),
-            }),
-            Prepared::Newer(found) => Err(Failure::Broken {
-                reason: format!("its keys are of version {found} now"),
-            }),
+    /// Has a call done; when Redis has started anew and kept nothing, after preparing it again.
+    async fn ask<T: FromRedisValue>(&self, call: &redis::Cmd) -> Result<T, Trouble> {
+        match self.link.ask(&self.tally, call).await {
+            Err(Trouble::NoFunctions) => {}
+            answer => return answer,
+        }
+        match prepare(&self.link, &self.tally, &self.secret.0).await {
+            Ok(Prepared::Secret(secret)) if secret == self.secret.0 => {
+                self.link.ask(&self.tally, call).await
+            }
+            Ok(Prepared::Secret(_)) => Err(Trouble::Broken("its secret has changed".to_owned())),
+            Ok(Prepared::Newer(found)) => {
+                let reason = format!("its keys are of version {found} now");
+                Err(Trouble::Broken(reason))
+            }
+            // The call itself was not sent again.
+            Err(Trouble::Lost(reason)) => Err(Trouble::Undone(reason)),
+            Err(trouble) => Err(trouble),
         }
     }
 
@@ -158,20 +155,10 @@ impl Redis {
         call: &redis::Cmd,
         requests: &[&Request],
     ) -> Vec<Result<Reply, Failure>> {
-        let mut answer = self.link.ask(&self.tally, call).await;
-        if matches!(answer, Err(Trouble::NoFunctions)) {
-            if let Err(failure) = self.prepare_again().await {
-                return vec![Err(failure); requests.len()];
-            }
-            answer = self.link.ask(&self.tally, call).await;
-        }
-        let answers: Vec<Vec<Vec<u8>>> = match answer {
+        let answers: Vec<Vec<Vec<u8>>> = match self.ask(call).await {
             Ok(answers) => answers,
             Err(Trouble::Lost(reason)) => return self.resolve(now, requests, &reason).await,
-            Err(Trouble::Broken(reason)) => {
-                return vec![Err(Failure::Broken { reason }); requests.len()];
-            }
-            Err(trouble) => return vec![Err(unavailable(sentence(trouble))); requests.len()],
+            Err(trouble) => return vec![Err(trouble.into()); requests.len()],
         };
         if answers.len() != requests.len() {
             return vec![Err(too_few()); requests.len()];
@@ -212,22 +199,18 @@ impl Redis {
         let mut call = order::call("turnstile_rooms_execute", now);
         order::put(request, &mut call)?;
         loop {
-            let answer = self.link.ask(&self.tally, &call).await;
-            match answer {
+            let answers: Result<Vec<Vec<Vec<u8>>>, _> = self.ask(&call).await;
+            match answers {
                 Ok(answers) => {
-                    let answers: Vec<Vec<Vec<u8>>> = answers;
                     let answer = answers.into_iter().next().ok_or_else(too_few)?;
                     self.tally.resolved.add(1);
                     return answer::reply(answer, arrival_of(request));
                 }
-                Err(Trouble::Broken(reason)) => return Err(Failure::Broken { reason }),
-                Err(Trouble::NoFunctions) => self.prepare_again().await?,
+                Err(broken @ Trouble::Broken(_)) => return Err(broken.into()),
                 Err(trouble) if Instant::now() > deadline => {
                     return Err(unknown(&sentence(trouble)));
                 }
-                Err(Trouble::Lost(_) | Trouble::Undone(_) | Trouble::Occupied(_)) => {
-                    sleep(LOOKING).await
-                }
+                Err(_away) => sleep(LOOKING).await,
             }
         }
     }
@@ -275,10 +258,6 @@ async fn prepare(link: &Link, tally: &Tally, proposed: &str) -> Result<Prepared,
         .await?;
     let kept = link.ask(tally, cmd("GET").arg(&secret)).await?;
     Ok(Prepared::Secret(kept))
-}
-
-const fn unavailable(reason: String) -> Failure {
-    Failure::Unavailable { reason }
 }
 
 fn unknown(reason: &str) -> Failure {
@@ -346,10 +325,7 @@ impl Backend<Rooms> for Redis {
     }
 
     fn facts(&self) -> Future<'_, Result<Facts, Failure>> {
-        Box::pin(async move {
-            let asked = facts::ask(&self.link, &self.tally, &self.place, SCHEMA).await;
-            asked.map_err(|trouble| unavailable(sentence(trouble)))
-        })
+        Box::pin(async move { Ok(facts::ask(&self.link, &self.tally, &self.place, SCHEMA).await?) })
     }
 
     fn unsupported(&self) -> &'static [&'static str] {

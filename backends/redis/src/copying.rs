@@ -6,7 +6,7 @@ mod telling;
 
 use redis::cmd;
 use turnstile_contract::{
-    Failure, NotOpened, Tally,
+    NotOpened, Tally,
     copy::{CopiedKey, Endpoint, Halt, Head, PresenceRole, Refusal, Teller},
 };
 use turnstile_rooms::{IdKey, Piece};
@@ -16,7 +16,6 @@ use self::taking::Taken;
 use crate::{
     Redis,
     answer::StrangeAnswer,
-    error::sentence,
     link::{Link, Trouble},
     names::{UNFINISHED, is_unfinished, key},
 };
@@ -65,12 +64,7 @@ async fn scan<E: From<Trouble>>(
 /// A copy that has failed has done nothing that can be used.
 impl From<Trouble> for Halt {
     fn from(trouble: Trouble) -> Self {
-        Self::Failed(match trouble {
-            Trouble::Broken(reason) => Failure::Broken { reason },
-            other => Failure::Unavailable {
-                reason: sentence(other),
-            },
-        })
+        Self::Failed(trouble.into())
     }
 }
 

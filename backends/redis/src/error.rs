@@ -1,6 +1,6 @@
 //! What went wrong with a server, in sentences.
 
-use turnstile_contract::Unready;
+use turnstile_contract::{Failure, Unready};
 
 use crate::link::Trouble;
 
@@ -10,6 +10,18 @@ pub(crate) fn sentence(trouble: Trouble) -> String {
         Trouble::Undone(reason) | Trouble::Lost(reason) | Trouble::Broken(reason) => reason,
         Trouble::Occupied(others) => others.to_string(),
         Trouble::NoFunctions => "it has lost our functions".to_owned(),
+    }
+}
+
+/// Of a call that has done nothing.
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Broken(reason) => Self::Broken { reason },
+            other => Self::Unavailable {
+                reason: sentence(other),
+            },
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use crate::{
     ground::{Ground, tell},
-    load::{fill, redis_benchmark},
+    load::fill,
     process::bytes_each,
     section::{Figure, MeasuredRow, Section},
     server::{Kind, Server, ServerDurability},
@@ -58,9 +58,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
             filled.add(&server, empty_bytes)?;
             let server = restarted(ground, server)?;
             by_journal.add(&server, empty_bytes)?;
-            let until_snapshot = format!("-c 50 -P 64 -n {UNTIL_SNAPSHOT} {RESUME}");
-            let words: Vec<&str> = until_snapshot.split(' ').collect();
-            redis_benchmark::drive(&words, server.resp())?;
+            fill::send(&mut server.connect()?, UNTIL_SNAPSHOT.into(), RESUME)?;
             server.await_snapshot()?;
             let server = restarted(ground, server)?;
             by_snapshot.add(&server, empty_bytes)?;
