@@ -13,7 +13,7 @@ use std::{fmt, time::Duration};
 use anyhow::{Context as _, Result};
 
 use crate::{
-    database::{Databases, Empty, Home},
+    database::{Empty, Home, OwnServers},
     ground::{Ground, tell},
     load::{CLIENT_US, Measures, RATE as TOOL_RATE, fill, redis_benchmark},
     pin,
@@ -58,7 +58,7 @@ struct Peer {
     lanes: u32,
     /// Whether the tool is told how large its batches are; otherwise they are those that our server made.
     is_told_batches: bool,
-    ceiling: fn(&Ground, &Databases, Asked) -> Result<Sample>,
+    ceiling: fn(&Ground, &OwnServers, Asked) -> Result<Sample>,
 }
 
 impl Sample {
@@ -119,7 +119,7 @@ struct Sample {
 fn measure(ground: &Ground, peer: &Peer) -> Result<Section> {
     let (rounds, seconds) = if ground.quick { (1, 1) } else { (3, 2) };
     let mut section = Section::between_probes(ground, peer.title, || {
-        let databases = Databases::default();
+        let databases = OwnServers::default();
         let names = names(peer);
         let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); names.len()];
         for _ in 0..rounds {
@@ -152,7 +152,7 @@ fn measure(ground: &Ground, peer: &Peer) -> Result<Section> {
 /// not what our server sends anyway.
 fn round(
     ground: &Ground,
-    databases: &Databases,
+    databases: &OwnServers,
     (peer, users, seconds): (&Peer, u32, u32),
 ) -> Result<Vec<Sample>> {
     let ours = through(ground, databases, (peer, users, seconds))?;
@@ -236,7 +236,7 @@ fn claim(section: &mut Section, tool: &str) {
 /// What our server, which shares the core of so many users, does for them.
 fn through(
     ground: &Ground,
-    databases: &Databases,
+    databases: &OwnServers,
     (peer, users, seconds): (&Peer, u32, u32),
 ) -> Result<Sample> {
     let service = peer.asking.service;

@@ -30,7 +30,7 @@ pub(crate) enum Home {
 /// Database servers, each started when it is first needed, on the server's core, with durable
 /// settings and files on the disk that is measured. They end when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Databases {
+pub(crate) struct OwnServers {
     postgres: OnceCell<PostgresServer>,
     maria: OnceCell<MariaServer>,
 }
@@ -51,7 +51,7 @@ enum Host<'a> {
     Redis(Box<Server>),
 }
 
-impl Databases {
+impl OwnServers {
     /// An empty database of this kind; none for the embedded journal.
     pub(crate) fn empty(&self, home: Home, ground: &Ground) -> Result<Option<Empty<'_>>> {
         let empty = |url, host| Ok(Some(Empty { url, host }));
@@ -98,7 +98,7 @@ fn first<'a, S: Send + 'static>(
     cell.get().context("a server was started just now")
 }
 
-impl Drop for Databases {
+impl Drop for OwnServers {
     /// Lets PostgreSQL end its children, so that what they have used is counted as ours. Where that
     /// fails, the server is killed all the same.
     fn drop(&mut self) {

@@ -6,9 +6,9 @@ use turnstile_seed::Random;
 
 /// Enough to draw rooms, nights and the order flow of the book.
 #[derive(Debug)]
-pub(crate) struct Dice(Random);
+pub(crate) struct Draws(Random);
 
-impl Dice {
+impl Draws {
     pub(crate) const fn new(seed: u64) -> Self {
         Self(Random::new(seed))
     }
@@ -60,11 +60,11 @@ impl Dice {
 
 #[cfg(test)]
 mod tests {
-    use super::Dice;
+    use super::Draws;
 
     #[test]
     fn throws_stay_below_their_bound_and_reach_all_of_it() {
-        let mut dice = Dice::new(1);
+        let mut dice = Draws::new(1);
         let mut seen = [0_u32; 10];
         for _ in 0..10_000 {
             seen[usize::try_from(dice.below(10_u32)).unwrap()] += 1;

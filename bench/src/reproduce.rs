@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::{
     arguments::Program,
-    database::{Databases, Home},
+    database::{Home, OwnServers},
     ground::{self, Ground},
     server::Persistence,
 };
@@ -53,7 +53,7 @@ pub(crate) fn measure(arguments: &Reproduce) -> Result<()> {
         scratch: arguments.scratch.clone(),
         quick: arguments.brief,
     };
-    let databases = Databases::default();
+    let databases = OwnServers::default();
     let mut homes = Vec::new();
     for (home, flag) in HOMES {
         ground::tell(&format!("starting {home}"))?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context as _, Result, anyhow, ensure};
 
 use crate::{
-    database::{Databases, Empty, Home},
+    database::{Empty, Home, OwnServers},
     ground::{Ground, tell},
     load::{self, COUNT, DATABASE_US, Measures, REFUSED_PERCENT, SERVER_US, Target, fill, trips},
     pin::{CLIENT_CORE, SERVER_CORE},
@@ -77,7 +77,7 @@ fn subject(part: &Part, row: &Row, mut figures: BTreeMap<&str, Vec<f64>>) -> Mea
 struct Stage<'a> {
     ground: &'a Ground,
     part: &'a Part,
-    databases: Databases,
+    databases: OwnServers,
     /// For each subject, each figure round by round.
     figures: Vec<BTreeMap<&'a str, Vec<f64>>>,
     /// What each back end says of its durability.
@@ -89,7 +89,7 @@ impl<'a> Stage<'a> {
         Self {
             ground,
             part,
-            databases: Databases::default(),
+            databases: OwnServers::default(),
             figures: vec![BTreeMap::new(); part.subjects.len()],
             durabilities: BTreeSet::new(),
         }

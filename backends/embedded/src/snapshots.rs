@@ -175,7 +175,7 @@ impl Snapshots {
     }
 }
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type SnapshotFailure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Writes until the snapshot is given up.
 struct Writing<'a> {
@@ -254,7 +254,7 @@ impl<'a> Maker<'a> {
     }
 
     /// The directory may be changed from now on, unless the loop has given up this work.
-    fn claim(&mut self) -> Result<(), Failure> {
+    fn claim(&mut self) -> Result<(), SnapshotFailure> {
         self.has_decided = self.has_decided || self.work.decide();
         if self.has_decided && !self.work.reading.is_ended() {
             Ok(())
@@ -272,7 +272,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Makes snapshots at these positions, with the space of the reserve when there is no other.
-    fn make_with_reserve(&mut self, stops: &[Position]) -> Result<(), Failure> {
+    fn make_with_reserve(&mut self, stops: &[Position]) -> Result<(), SnapshotFailure> {
         let made = self.make(stops);
         match made {
             Err(failure) if is_full(&failure) && reserve::give_up(self.disk)? => {
@@ -285,7 +285,7 @@ impl<'a> Maker<'a> {
 
     /// Makes a snapshot at each of these positions that none has passed, and lets go what each makes
     /// superfluous.
-    fn make(&mut self, stops: &[Position]) -> Result<(), Failure> {
+    fn make(&mut self, stops: &[Position]) -> Result<(), SnapshotFailure> {
         let mut state = newest_state(self.disk, self.journal, &self.work.reading)?;
         let newest = state.position();
         for &stop in stops {
@@ -300,10 +300,10 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    fn replay(&self, state: &mut State<Services>, upto: Position) -> Result<(), Failure> {
+    fn replay(&self, state: &mut State<Services>, upto: Position) -> Result<(), SnapshotFailure> {
         replay(self.disk, state.position(), upto, |group| {
             if self.work.reading.is_ended() {
-                return Err(Failure::from(OpenError::Ended));
+                return Err(SnapshotFailure::from(OpenError::Ended));
             }
             state.replay(group)?;
             state.machines_mut().forget_events();
@@ -312,11 +312,11 @@ impl<'a> Maker<'a> {
         .map_err(|failure| {
             failure
                 .into_caller::<ReplayError>()
-                .unwrap_or_else(Failure::from)
+                .unwrap_or_else(SnapshotFailure::from)
         })
     }
 
-    fn write(&self, state: &State<Services>) -> Result<(), Failure> {
+    fn write(&self, state: &State<Services>) -> Result<(), SnapshotFailure> {
         let (position, time) = (state.position(), state.time());
         let mut draft = Draft::begin(self.disk.clone(), self.journal, position, time);
         let mut writing = Writing {
@@ -334,7 +334,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-fn is_full(failure: &Failure) -> bool {
+fn is_full(failure: &SnapshotFailure) -> bool {
     let written = failure.downcast_ref::<WriteError>();
     matches!(written, Some(WriteError::Io(error)) if error.kind() == io::ErrorKind::StorageFull)
 }

@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS turnstile (
 ";
 
 /// What the head of the schema says.
-struct Head {
+struct TableHead {
     version: u32,
     engine: String,
     secret: [u8; 16],
@@ -126,7 +126,7 @@ pub(crate) async fn mark_finished(session: &mut Session) -> Result<(), Fault> {
     session.ask(&sql).await.map(drop)
 }
 
-async fn read_head(session: &mut Session) -> Result<Option<Head>, Unready> {
+async fn read_head(session: &mut Session) -> Result<Option<TableHead>, Unready> {
     let exists = session.ask("SHOW TABLES LIKE 'turnstile';").await?;
     if exists.first().is_none_or(Vec::is_empty) {
         return Ok(None);
@@ -138,7 +138,7 @@ async fn read_head(session: &mut Session) -> Result<Option<Head>, Unready> {
     };
     let mut fields = Fields::of(row);
     let mut read = || {
-        Ok(Head {
+        Ok(TableHead {
             version: fields.number("version")?,
             engine: fields.text("engine")?.to_owned(),
             secret: fields
@@ -147,7 +147,7 @@ async fn read_head(session: &mut Session) -> Result<Option<Head>, Unready> {
                 .map_err(|_length| Strange { field: "secret" })?,
         })
     };
-    let head: Result<Head, Strange> = read();
+    let head: Result<TableHead, Strange> = read();
     Ok(Some(head.map_err(Fault::from)?))
 }
 

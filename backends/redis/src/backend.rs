@@ -16,7 +16,7 @@ use crate::{
     answer,
     error::sentence,
     facts,
-    link::{Link, Trouble},
+    link::{Dialer, Trouble},
     names::{self, BASE},
     order::{self, SCHEMA},
 };
@@ -35,7 +35,7 @@ type Reply = turnstile_contract::Reply<Rooms>;
 /// Rooms in the memory of a Redis server.
 #[derive(Debug)]
 pub struct Redis {
-    pub(crate) link: Link,
+    pub(crate) link: Dialer,
     pub(crate) tally: Tally,
     id_key: IdKey,
     /// The secret of `id_key`, which a Redis that has forgotten everything is told again.
@@ -76,7 +76,7 @@ impl Redis {
         };
         let settings = info.redis_settings();
         let place = format!("{host}:{port}/{}", settings.db());
-        let link = Link::new(host.clone(), *port, settings.clone(), role);
+        let link = Dialer::new(host.clone(), *port, settings.clone(), role);
         let tally = Tally::default();
         let (secret, id_key) = match first_secret(&link, &tally).await {
             Ok(secret) => secret,
@@ -217,7 +217,7 @@ impl Redis {
 }
 
 /// Loads the functions, and says under which secret id numbers are sealed: in both forms.
-async fn first_secret(link: &Link, tally: &Tally) -> Result<(String, IdKey), Unready> {
+async fn first_secret(link: &Dialer, tally: &Tally) -> Result<(String, IdKey), Unready> {
     let mut drawn = [0; 16];
     getrandom(&mut drawn, GetRandomFlags::empty())
         .map_err(|error| Unready::Unavailable(error.to_string()))?;
@@ -242,7 +242,7 @@ enum Prepared {
 
 /// Loads the functions, unless the keys are of a later version. The first secret that is proposed is
 /// kept.
-async fn prepare(link: &Link, tally: &Tally, proposed: &str) -> Result<Prepared, Trouble> {
+async fn prepare(link: &Dialer, tally: &Tally, proposed: &str) -> Result<Prepared, Trouble> {
     let schema = format!("{BASE}schema");
     link.ask::<()>(tally, cmd("SETNX").arg(&schema).arg(SCHEMA))
         .await?;

@@ -16,7 +16,7 @@ use self::taking::Taken;
 use crate::{
     Redis,
     answer::StrangeAnswer,
-    link::{Link, Trouble},
+    link::{Dialer, Trouble},
     names::{UNFINISHED, is_unfinished, key},
 };
 
@@ -33,7 +33,7 @@ pub struct RedisCopy {
 }
 
 /// The way to the server.
-type Way<'a> = (&'a Link, &'a Tally);
+type Way<'a> = (&'a Dialer, &'a Tally);
 
 /// Keys of the server that are asked for at once.
 const SCAN: usize = 500;
@@ -76,7 +76,7 @@ impl From<StrangeAnswer> for Halt {
 
 /// How many positions and references were given.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Given {
+struct HandedOut {
     position: u64,
     references: u64,
 }
@@ -99,12 +99,12 @@ impl RedisCopy {
         is_unfinished(&self.redis.link, &self.redis.tally).await
     }
 
-    async fn given(&self) -> Result<Given, Trouble> {
+    async fn given(&self) -> Result<HandedOut, Trouble> {
         let asked = ["position", "reference"].map(key);
         let (link, tally) = (&self.redis.link, &self.redis.tally);
         let given: [Option<u64>; 2] = link.ask(tally, cmd("MGET").arg(&asked)).await?;
         let [position, references] = given.map(Option::unwrap_or_default);
-        Ok(Given {
+        Ok(HandedOut {
             position,
             references,
         })

@@ -3,13 +3,13 @@
 use redis::{InfoDict, Value, cmd};
 use turnstile_contract::{Facts, Tally};
 
-use crate::link::{Link, Trouble};
+use crate::link::{Dialer, Trouble};
 
 /// The settings on which it depends what a restart forgets.
 const SETTINGS: [&str; 4] = ["appendonly", "appendfsync", "save", "maxmemory-policy"];
 
 pub(crate) async fn ask(
-    link: &Link,
+    link: &Dialer,
     tally: &Tally,
     place: &str,
     schema: u32,

@@ -35,7 +35,7 @@ pub(crate) enum Trouble {
 
 /// The way to one server.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct Dialer {
     host: String,
     port: u16,
     settings: RedisConnectionInfo,
@@ -53,7 +53,7 @@ struct State {
     absence: Option<(Instant, String)>,
 }
 
-impl Link {
+impl Dialer {
     pub(crate) fn new(
         host: String,
         port: u16,

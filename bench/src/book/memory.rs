@@ -4,7 +4,7 @@ use turnstile_book::{Book, Incoming, Orders, Owner, SelfTrade, Side};
 use turnstile_trial::Tally;
 
 use crate::{
-    dice::Dice,
+    dice::Draws,
     ratio::{Bound, Ratio},
     section::{Figure, MeasuredRow, Section},
 };
@@ -13,7 +13,7 @@ use crate::{
 const BYTES: Bound = Bound::AtMost(64.0);
 
 pub(super) fn measure(orders: u32) -> Section {
-    let near = |dice: &mut Dice| 1_000_000 + dice.below(2_000);
+    let near = |dice: &mut Draws| 1_000_000 + dice.below(2_000);
     let dense = bytes((orders, 1), near);
     let rows = [
         ("one book, 2,000 prices", dense),
@@ -23,7 +23,7 @@ pub(super) fn measure(orders: u32) -> Section {
         ),
         (
             "one book, any prices of 64 bits",
-            bytes((orders, 1), Dice::throw),
+            bytes((orders, 1), Draws::throw),
         ),
     ];
     let subjects = rows.map(|(shape, bytes)| {
@@ -40,11 +40,11 @@ pub(super) fn measure(orders: u32) -> Section {
 }
 
 /// Bytes of an order, of so many in so many books.
-fn bytes((count, books): (u32, usize), price: impl Fn(&mut Dice) -> u64) -> f64 {
+fn bytes((count, books): (u32, usize), price: impl Fn(&mut Draws) -> u64) -> f64 {
     let before = Tally::now();
     let mut orders = Orders::new();
     let mut books: Vec<Book> = std::iter::repeat_with(Book::new).take(books).collect();
-    let mut dice = Dice::new(1);
+    let mut dice = Draws::new(1);
     for number in 0..count {
         let incoming = Incoming {
             order: u64::from(number),

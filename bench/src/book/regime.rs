@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::dice::Dice;
+use crate::dice::Draws;
 
 /// A market regime. Distances are those of a liquid share with half-cent ticks: a percent is some
 /// 335 ticks.
@@ -38,7 +38,7 @@ impl MarketRegime {
     ];
 
     /// The middle after one more order; in 256ths of a tick.
-    pub(super) fn moved(self, middle: i64, order: u32, dice: &mut Dice) -> i64 {
+    pub(super) fn moved(self, middle: i64, order: u32, dice: &mut Draws) -> i64 {
         let mut wander = |most: u64| {
             let step = i64::try_from(dice.below(2 * most + 1)).expect("a small step");
             step - i64::try_from(most).expect("a small step")

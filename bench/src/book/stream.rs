@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 use turnstile_book::Side;
 
 use super::regime::MarketRegime;
-use crate::dice::Dice;
+use crate::dice::Draws;
 
 /// Where the market opens, in ticks.
 const OPENING: i64 = 1_000_000;
@@ -81,7 +81,7 @@ impl Depths {
         }
     }
 
-    fn roll(&self, dice: &mut Dice) -> u32 {
+    fn roll(&self, dice: &mut Draws) -> u32 {
         let all = self.cumulated.last().copied().unwrap_or(0.0);
         let at = dice.unit() * all;
         let level = self.cumulated.partition_point(|&sum| sum < at);
@@ -91,7 +91,7 @@ impl Depths {
 
 /// The messages of one regime.
 pub(super) struct OrderFlow {
-    dice: Dice,
+    dice: Draws,
     depths: Depths,
     regime: MarketRegime,
     /// New orders so far; also the next order's number.
@@ -106,7 +106,7 @@ pub(super) struct OrderFlow {
 impl OrderFlow {
     pub(super) fn of(regime: MarketRegime, messages: usize) -> Vec<Message> {
         let mut stream = Self {
-            dice: Dice::new(0x7075_7273_7469_6c65 ^ regime as u64),
+            dice: Draws::new(0x7075_7273_7469_6c65 ^ regime as u64),
             depths: Depths::new(),
             regime,
             orders: 0,

@@ -13,7 +13,7 @@ use turnstile_trial::MariaServer;
 
 use super::{Asked, BOOKINGS, Peer, Sample, ask, front, reached};
 use crate::{
-    database::{Databases, Empty, Home},
+    database::{Empty, Home, OwnServers},
     ground::Ground,
     pin, process,
     program::spawn,
@@ -58,7 +58,7 @@ const fn peer(home: Home, title: &'static str) -> Peer {
     }
 }
 
-fn ceiling(ground: &Ground, databases: &Databases, asked: Asked) -> Result<Sample> {
+fn ceiling(ground: &Ground, databases: &OwnServers, asked: Asked) -> Result<Sample> {
     let commands = asked.seconds * if asked.users > 1 { 6_000 } else { 1_500 };
     let transactions = {
         let empty = databases.empty(asked.home, ground)?;

@@ -8,7 +8,7 @@ use turnstile_postgres::{EXECUTE_EXCHANGE, EXECUTE_ROOMS};
 
 use super::{Asked, Asking, BOOKINGS, Peer, Sample, front, reached};
 use crate::{
-    database::{Databases, Home},
+    database::{Home, OwnServers},
     ground::Ground,
     load::pgbench,
     pin,
@@ -102,7 +102,7 @@ struct Script {
 
 fn ceiling(
     ground: &Ground,
-    databases: &Databases,
+    databases: &OwnServers,
     (asked, asking, script): (Asked, Asking, &Script),
 ) -> Result<Sample> {
     let empty = databases.empty(Home::Postgres, ground)?;

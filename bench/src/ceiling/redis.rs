@@ -7,7 +7,7 @@ use turnstile_client::{Connection, resp::Value};
 
 use super::{Asked, BOOKINGS, Peer, Sample, WARM_UP, front, nearest, reached};
 use crate::{
-    database::{Databases, Empty, Home},
+    database::{Empty, Home, OwnServers},
     ground::Ground,
     load::{CLIENT_US, RATE, fill::is_done, redis_benchmark},
     section::Section,
@@ -53,7 +53,7 @@ const fn peer(home: Home, title: &'static str) -> Peer {
     }
 }
 
-fn ceiling(ground: &Ground, databases: &Databases, asked: Asked) -> Result<Sample> {
+fn ceiling(ground: &Ground, databases: &OwnServers, asked: Asked) -> Result<Sample> {
     let empty = databases.empty(asked.home, ground)?;
     let empty = empty.context("it lies in a database")?;
     let one = shown(ground, &empty)?;

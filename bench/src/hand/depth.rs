@@ -9,7 +9,7 @@ use turnstile_types::{Context, Machine as _, Name, Night, Position, Principal, S
 
 use super::served;
 use crate::{
-    dice::Dice,
+    dice::Draws,
     ground::{Ground, tell},
     pin::{SERVER_CORE, pin},
     probe::joined,
@@ -100,7 +100,7 @@ struct Hotel {
     properties: u32,
     position: Position,
     principal: Principal,
-    dice: Dice,
+    dice: Draws,
 }
 
 impl Hotel {
@@ -111,7 +111,7 @@ impl Hotel {
             properties: bookings / BOOKINGS_PER_PROPERTY,
             position: Position(0),
             principal: Principal::local(),
-            dice: Dice::new(u64::from(bookings)),
+            dice: Draws::new(u64::from(bookings)),
         };
         for property in 0..hotel.properties {
             hotel.open(property)?;
@@ -213,7 +213,7 @@ fn book((property, room): (u32, u16), night: u16, id: GuestId) -> Command<'stati
 }
 
 /// One guest of very many: hardly any comes twice.
-fn guest(dice: &mut Dice) -> GuestId {
+fn guest(dice: &mut Draws) -> GuestId {
     GuestId {
         seal: dice.throw(),
         last_four: 2_346,
@@ -244,7 +244,7 @@ const fn is_cancelled(outcome: &Outcome) -> bool {
 mod tests {
     use turnstile_rooms::{Command, Wish};
 
-    use super::{Dice, ROOMS_PER_PROPERTY, book, guest, property_name, room_name};
+    use super::{Draws, ROOMS_PER_PROPERTY, book, guest, property_name, room_name};
 
     #[test]
     fn a_measured_booking_names_one_room_for_one_night() {
@@ -253,7 +253,7 @@ mod tests {
             wish,
             stay,
             ..
-        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Dice::new(1)))
+        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Draws::new(1)))
         else {
             panic!("it books");
         };

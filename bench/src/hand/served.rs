@@ -8,7 +8,7 @@ use turnstile_types::Night;
 
 use super::depth::{BATCH, BATCHES, FEW, FIRST_NIGHT, MANY, NIGHTS_BOOKED, NIGHTS_FREE, subject};
 use crate::{
-    dice::Dice,
+    dice::Draws,
     ground::{Ground, tell},
     load::fill::{is_done, reference},
     process::us_each,
@@ -38,7 +38,7 @@ struct ServedCrowd {
     server: Server,
     connection: Connection,
     rooms: u32,
-    dice: Dice,
+    dice: Draws,
     nights: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl ServedCrowd {
             server,
             connection,
             rooms: bookings / u32::from(NIGHTS_BOOKED),
-            dice: Dice::new(u64::from(bookings)),
+            dice: Draws::new(u64::from(bookings)),
             nights: nights(),
         };
         let batch = u32::try_from(BATCH)?;

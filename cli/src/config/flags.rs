@@ -13,13 +13,13 @@ const LAST: usize = 998;
 /// The flags that a command line has, each with its text: those about logging, which every command
 /// takes, or the others.
 #[derive(Clone, Debug)]
-pub(crate) struct Given<const LOG: bool>(pub(super) Vec<(&'static Declaration, String)>);
+pub(crate) struct Supplied<const LOG: bool>(pub(super) Vec<(&'static Declaration, String)>);
 
 /// The flags of commands that start a server.
-pub(crate) type Flags = Given<false>;
+pub(crate) type Flags = Supplied<false>;
 
 /// The flags about logging.
-pub(crate) type LogFlags = Given<true>;
+pub(crate) type LogFlags = Supplied<true>;
 
 fn options(is_global: bool) -> impl Iterator<Item = &'static Declaration> {
     let those = move |option: &&Declaration| option.is_global == is_global;
@@ -46,7 +46,7 @@ fn argument(option: &'static Declaration) -> Arg {
     }
 }
 
-impl<const LOG: bool> FromArgMatches for Given<LOG> {
+impl<const LOG: bool> FromArgMatches for Supplied<LOG> {
     /// The texts of a flag that is given several times become one list.
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = options(LOG).filter_map(|option| {
@@ -63,7 +63,7 @@ impl<const LOG: bool> FromArgMatches for Given<LOG> {
     }
 }
 
-impl<const LOG: bool> Args for Given<LOG> {
+impl<const LOG: bool> Args for Supplied<LOG> {
     fn augment_args(command: Command) -> Command {
         command.args(options(LOG).map(argument))
     }

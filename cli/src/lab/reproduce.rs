@@ -24,7 +24,7 @@ use turnstile_result::Machine;
 
 use super::write_json;
 use crate::{exit::Coded, terminal};
-use ways::{Database, Databases};
+use ways::{Database, DatabaseUrls};
 
 /// Where results go by default.
 const FOLDER: &str = "runs";
@@ -130,8 +130,8 @@ impl Arguments {
         }
     }
 
-    fn databases(&self) -> Databases<'_> {
-        Databases {
+    fn databases(&self) -> DatabaseUrls<'_> {
+        DatabaseUrls {
             rooms: &self.rooms_backend,
             exchange: &self.exchange_backend,
         }

@@ -76,7 +76,7 @@ const HOTELS: [Figures; 2] = [
 
 /// A season of so many bookings. The same seed gives the same season.
 pub(crate) fn season(bookings: usize, seed: u64) -> Vec<Booking> {
-    let mut dice = Dice(StdRng::seed_from_u64(seed));
+    let mut dice = SeasonDraws(StdRng::seed_from_u64(seed));
     (0..bookings)
         .map(|number| {
             let [city, resort] = &HOTELS;
@@ -89,9 +89,9 @@ pub(crate) fn season(bookings: usize, seed: u64) -> Vec<Booking> {
         .collect()
 }
 
-struct Dice(StdRng);
+struct SeasonDraws(StdRng);
 
-impl Dice {
+impl SeasonDraws {
     fn booking(&mut self, hotel: &'static Figures, number: usize, seed: u64) -> Booking {
         let arrival = self.arrival(hotel);
         let nights = self.weighted(&hotel.nights) + 1;

@@ -24,14 +24,14 @@ pub(super) fn links_resolve(tree: &Tree) -> Vec<Violation> {
 
 /// A relative link in a document.
 #[derive(Debug)]
-pub(crate) struct Link<'a> {
+pub(crate) struct PageLink<'a> {
     line: usize,
     /// Empty for a heading of the same document.
     path: &'a str,
     heading: Option<&'a str>,
 }
 
-impl Link<'_> {
+impl PageLink<'_> {
     /// The path from the root of the tree, if the link does not lead out of it.
     pub(crate) fn target(&self, file: &File) -> Option<String> {
         let mut path = PathBuf::from(&file.path);
@@ -51,7 +51,7 @@ impl Link<'_> {
 }
 
 /// All relative links. Code blocks hold none.
-pub(crate) fn links(text: &str) -> Vec<Link<'_>> {
+pub(crate) fn links(text: &str) -> Vec<PageLink<'_>> {
     let mut links = Vec::new();
     for (line, text) in prose(text) {
         for part in text.split("](").skip(1) {
@@ -63,7 +63,7 @@ pub(crate) fn links(text: &str) -> Vec<Link<'_>> {
                 Some((path, heading)) => (path, Some(heading)),
                 None => (target, None),
             };
-            links.push(Link {
+            links.push(PageLink {
                 line,
                 path,
                 heading,
@@ -74,7 +74,7 @@ pub(crate) fn links(text: &str) -> Vec<Link<'_>> {
 }
 
 /// What is wrong with a link, if anything is.
-fn missing(tree: &Tree, file: &File, link: &Link<'_>) -> Option<String> {
+fn missing(tree: &Tree, file: &File, link: &PageLink<'_>) -> Option<String> {
     let path = link.path;
     let Some(target) = link.target(file) else {
         return Some(format!("`{path}` is not there"));

@@ -13,7 +13,7 @@ use turnstile_types::{Name, Position, Timestamp};
 use super::scan;
 use crate::{
     answer::{StrangeAnswer, entry_of},
-    link::{Link, Trouble},
+    link::{Dialer, Trouble},
     names::key,
 };
 
@@ -25,7 +25,7 @@ pub(super) const PAGE: usize = 500;
 /// Redis knows no order of its hashes. So that slots come in theirs, the numbers of all bookings are
 /// gathered first: 12 bytes for each.
 pub(super) struct Telling<'a> {
-    pub(super) link: &'a Link,
+    pub(super) link: &'a Dialer,
     pub(super) tally: &'a Tally,
     pub(super) now: Timestamp,
 }

@@ -34,12 +34,12 @@ pub(super) const EXCHANGE_FLAG: &str = "--exchange-backend";
 
 /// The databases that were named.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Databases<'a> {
+pub(super) struct DatabaseUrls<'a> {
     pub(super) rooms: &'a [Database],
     pub(super) exchange: &'a [Database],
 }
 
-impl Databases<'_> {
+impl DatabaseUrls<'_> {
     /// The columns of an experiment, the embedded journal first, when these are made in one command. A
     /// database that the other experiment on rooms is about is measured there, not twice.
     pub(super) fn ways(
@@ -180,7 +180,7 @@ mod tests {
             "postgres://h/d".parse().unwrap(),
             "postgres://h/e".parse().unwrap(),
         ];
-        let databases = Databases {
+        let databases = DatabaseUrls {
             rooms: &rooms,
             exchange: &exchange,
         };
