@@ -292,13 +292,16 @@ impl Server {
         Pid::from_child(&self.child)
     }
 
-    /// Asks until there is an answer that is no error: a server that still loads its files says so.
+    /// Asks until it has loaded its files: until then, what needs them is answered with `LOADING`.
     fn await_answer(&self, begin: Instant) -> Result<()> {
+        // Ours answers `PING` at once.
+        let command = match self.kind {
+            Kind::Redis(_) => "PING",
+            Kind::Older => "ROOMS.TOTALS",
+            Kind::Turnstile(_) | Kind::Five => "ROOMS.GET-TOTALS",
+        };
         self.await_until(begin, |server| {
-            Ok(matches!(
-                ping(server.resp()),
-                Ok(Value::Simple(_) | Value::Bulk(_))
-            ))
+            Ok(ask(server.resp(), command).is_ok_and(|answer| !is_loading(&answer)))
         })
     }
 
@@ -375,8 +378,14 @@ impl Drop for Server {
     }
 }
 
-fn ping(address: SocketAddr) -> Result<Value, ClientError> {
-    Connection::connect(address, ANSWER_TIMEOUT)?.command(&[b"PING"])
+fn ask(address: SocketAddr, command: &str) -> Result<Value, ClientError> {
+    Connection::connect(address, ANSWER_TIMEOUT)?.command(&[command.as_bytes()])
+}
+
+/// Whether a server refuses because it has not yet read its files. Another refusal is an answer: a
+/// process that has only one role knows no totals of rooms.
+fn is_loading(answer: &Value) -> bool {
+    matches!(answer, Value::Error(error) if error.starts_with("LOADING"))
 }
 
 /// An address of loopback that nobody listens on at this moment.
@@ -425,7 +434,21 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, field};
+    use turnstile_client::resp::Value;
+
+    use super::{Kind, field, is_loading};
+
+    #[test]
+    fn a_server_that_reads_its_files_has_not_answered() {
+        let error = |text: &str| Value::Error(text.to_owned());
+        assert!(is_loading(&error(
+            "LOADING the server recovers its journal, try again later: checking"
+        )));
+        assert!(!is_loading(&error(
+            "ERR unknown command 'ROOMS.GET-TOTALS'"
+        )));
+        assert!(!is_loading(&Value::Simple("PONG".to_owned())));
+    }
 
     #[test]
     fn a_field_is_found_by_its_whole_name() {
