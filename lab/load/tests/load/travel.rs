@@ -204,7 +204,7 @@ fn every_broken_promise_is_found() {
         (
             Fault::Seat,
             &[
-                "item 92 was shown as Offer { free: 9999995,",
+                "item 92 was shown as ItemOffer { free: 9999995,",
                 "item 92 is flight-1000000092",
             ],
         ),
@@ -213,7 +213,7 @@ fn every_broken_promise_is_found() {
             Fault::CommitForgotten,
             &[
                 "count: 5, price: 100",
-                "but is Bill",
+                "but is CustomerBill",
                 "count: 6, price: 100",
                 "is 1000000192",
             ],
@@ -222,12 +222,15 @@ fn every_broken_promise_is_found() {
             Fault::SummaryShort,
             &[
                 "reserved: 0, price: 40 }, but is",
-                "price: 100 }, Line { item: 300, count: 6",
+                "price: 100 }, BillLine { item: 300, count: 6",
             ],
         ),
         (
             Fault::WrongTotal,
-            &["total: 11320 }, but is Bill", "the bill of customer "],
+            &[
+                "total: 11320 }, but is CustomerBill",
+                "the bill of customer ",
+            ],
         ),
     ];
     for (fault, sentences) in rows {
