@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn tests_are_counted_apart() {
         let files = [
-            ("a.rs", "one\ntwo\n#[cfg(test)]\nthree\n"),
+            ("a.rs", "#[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod x {\n"),
             ("tests/b.rs", "four\n"),
             ("c.md", "five\n"),
         ];

@@ -107,11 +107,14 @@ impl File {
         self.stem() == "tests" || self.path.split('/').any(|part| part == "tests")
     }
 
-    /// The lines before the unit tests.
+    /// The lines before the unit tests. Tests that are in a file of their own end nothing.
     pub(crate) fn untested_lines(&self) -> impl Iterator<Item = &str> {
-        self.text
-            .lines()
-            .take_while(|line| !line.starts_with("#[cfg(test)]"))
+        let lines = || self.text.lines();
+        let mut pairs = lines().zip(lines().skip(1));
+        let are_tests =
+            |(line, next): (&str, &str)| line.starts_with("#[cfg(test)]") && !next.ends_with(';');
+        let end = pairs.position(are_tests).unwrap_or(usize::MAX);
+        lines().take(end)
     }
 
     /// The code before the unit tests.

@@ -5,7 +5,7 @@ use turnstile_exchange::{
 };
 
 use crate::{
-    Attribute, Batch, Echo, Invalid, Options, number,
+    Attribute, Echo, Invalid, Options, number,
     scan::{Kind, RootChild},
 };
 
@@ -30,37 +30,6 @@ pub enum Ask {
     /// Nothing: [`Answers::invalid`](crate::Answers::invalid).
     Nothing(Invalid),
 }
-
-/// The items of a [`Batch`] in the order in which they were sent.
-#[derive(Clone, Debug)]
-pub struct Items<'a> {
-    batch: Batch<'a>,
-    next: usize,
-}
-
-impl<'a> Items<'a> {
-    pub(crate) const fn new(batch: Batch<'a>) -> Self {
-        Self { batch, next: 0 }
-    }
-}
-
-impl<'a> Iterator for Items<'a> {
-    type Item = Item<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Item<'a>> {
-        let item = self.batch.get(self.next)?;
-        self.next += 1;
-        Some(item)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.batch.len() - self.next;
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for Items<'_> {}
 
 impl<'a> Item<'a> {
     /// Reads the values of one child of the root. `account` is that of `transactions`.

@@ -28,7 +28,7 @@ pub use answers::{Answers, put_error};
 pub use echo::Echo;
 pub use fault::{Attribute, Fault, Flaw, Invalid, Malformed};
 pub use frame::{Framed, frame};
-pub use items::{Ask, Item, Items};
+pub use items::{Ask, Item};
 pub use requests::{Batch, Requests, Root};
 
 /// Where a deployment may differ.

@@ -3,7 +3,7 @@
 use turnstile_exchange::AccountId;
 
 use crate::{
-    Attribute, Flaw, Invalid, Item, Items, Malformed, Options, number,
+    Attribute, Flaw, Invalid, Item, Malformed, Options, number,
     scan::{RootChild, Top, scan},
 };
 
@@ -122,9 +122,9 @@ impl<'a> Batch<'a> {
         Some(Item::read(child, self.xml, account, &self.requests.options))
     }
 
-    #[must_use]
-    pub const fn items(&self) -> Items<'a> {
-        Items::new(*self)
+    /// The items in the order in which they were sent.
+    pub fn items(self) -> impl Iterator<Item = Item<'a>> + Clone {
+        (0..self.len()).filter_map(move |place| self.get(place))
     }
 }
 

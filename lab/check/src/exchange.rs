@@ -380,7 +380,7 @@ impl TradingModel {
             return Ok(());
         }
         let met = best.map_or_else(
-            || "nobody was there to trade with".to_owned(),
+            || "no client was there to trade with".to_owned(),
             |(price, maker)| format!("order {maker} at {price} was first in line"),
         );
         Err(format!(

@@ -357,7 +357,7 @@ impl Table {
             (Cancelled::WrongGuest, Some(booking)) if booking.id != id => Ok(()),
             (Cancelled::WrongGuest, Some(_)) => wrong("was refused to who booked it".to_owned()),
             (Cancelled::WrongGuest, None) => {
-                wrong("was refused to a wrong guest, but nobody has that".to_owned())
+                wrong("was refused to a wrong guest, but no client has that".to_owned())
             }
             (Cancelled::Gone, None) if self.is_held(reference) => {
                 wrong("was refused, for there is no such booking, but it is held".to_owned())
@@ -452,9 +452,8 @@ impl Model for Table {
             | Operation::Confirm { reference, .. }
             | Operation::Release { reference, .. } => {
                 let booking = self.bookings.get(&reference).map(|booking| booking.place);
-                let hold = self.holds.get(&reference).map(|hold| hold.place);
-                let place = booking.or(hold);
-                Some(place.map_or(u32::MAX, |place| place.room))
+                let hold = || self.holds.get(&reference).map(|hold| hold.place);
+                Some(booking.or_else(hold).map_or(u32::MAX, |place| place.room))
             }
         }
     }
@@ -464,13 +463,11 @@ impl Model for Table {
         let Operation::Look { place, found: None } = *reading else {
             return None;
         };
-        match self.holder(place.room, place.night) {
-            Some(CellHolder::Hold(reference)) => {
-                let until = self.holds[&reference].until?;
-                Some(until.saturating_sub(self.clock.slack_ms))
-            }
-            _ => None,
-        }
+        let Some(CellHolder::Hold(reference)) = self.holder(place.room, place.night) else {
+            return None;
+        };
+        let until = self.holds[&reference].until?;
+        Some(until.saturating_sub(self.clock.slack_ms))
     }
 
     fn time_of(&self, operation: &Operation) -> Option<u64> {

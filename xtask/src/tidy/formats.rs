@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_blessed_document_holds_until_its_source_changes() {
-        let source = "//! A.\n#[cfg(test)]\nmod tests;\n";
+        let source = "//! A.\n#[cfg(test)]\nmod tests {\n";
         let document = File::new("docs/formats/a.md", "# A\nsource: a.rs\n");
         let tree = Tree {
             files: vec![document, File::new("a.rs", source)],

@@ -459,7 +459,7 @@ fn a_batch_can_be_left_and_taken_up_again() {
         batch.root(),
         Root::Transactions(Ok(AccountId::parse(b"1").unwrap()))
     );
-    assert_eq!((batch.len(), batch.items().len()), (3, 3));
+    assert_eq!((batch.len(), batch.items().count()), (3, 3));
     let later: Vec<_> = (0..).map_while(|place| batch.get(place)).collect();
     assert_eq!(later, whole);
 }
