@@ -485,7 +485,7 @@ impl Model for Table {
                 self.doubt_hold(reference);
             }
             Operation::Confirm { reference, .. } => {
-                if let Some(place) = self.doubt_hold(reference) {
+                if let Some(place) = self.doubt_confirmation(reference) {
                     self.shade(place.wish(), false);
                 }
             }

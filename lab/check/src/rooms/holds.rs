@@ -344,13 +344,20 @@ impl Table {
         }
     }
 
-    /// Nobody knows whether a hold was given back, confirmed or given more time.
-    pub(super) fn doubt_hold(&mut self, reference: Reference) -> Option<Place> {
+    /// It is not known whether a hold was given back or given more time.
+    pub(super) fn doubt_hold(&mut self, reference: Reference) {
         let clock = self.clock;
-        let hold = self.holds.get_mut(&reference)?;
-        if hold.may_stand(&clock) {
+        if let Some(hold) = self.holds.get_mut(&reference)
+            && hold.may_stand(&clock)
+        {
             hold.until = None;
         }
+    }
+
+    /// It is not known whether a hold was confirmed: that can be done late, too. Answers what was held.
+    pub(super) fn doubt_confirmation(&mut self, reference: Reference) -> Option<Place> {
+        let hold = self.holds.get_mut(&reference)?;
+        hold.until = None;
         Some(hold.place)
     }
 }

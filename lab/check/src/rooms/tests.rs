@@ -529,6 +529,23 @@ fn what_is_not_in_sale_is_given_to_nobody_and_what_somebody_has_stays_in_use() {
     assert_eq!(table.apply(2, &picked(0, 1, "R2")), Ok(()));
 }
 
+/// A hold whose time is over can be confirmed late, as long as its rooms are free.
+#[test]
+fn a_late_confirmation_without_an_answer_may_have_been_carried_out() {
+    let stay = place(1, 2, 2);
+    let (mut table, found) = replay(&[], &[held(stay, "R1", 1_000, 100)]);
+    assert_eq!(found, Vec::<String>::new());
+    assert_eq!(table.tell_time(2, 5_000), Ok(()));
+    table.suspect(&confirm("R1", Confirmed::Unknown));
+    for (bookings, booked) in [(&[][..], 0), (&[(reference("R1"), stay)], 1)] {
+        let mut last = Final::of(table.clone(), (6_000, 6_000));
+        last.room(1, bookings);
+        let account = last.account();
+        assert_eq!(account.charge.sentences(), Vec::<String>::new());
+        assert_eq!((account.booked, account.standing), (booked, booked));
+    }
+}
+
 #[test]
 fn who_feeds_the_table_may_know_what_time_it_is() {
     let stay = place(1, 2, 2);
