@@ -13,7 +13,7 @@ use turnstile_load::{
 };
 use turnstile_resp::{Arguments, Encoder, Request, Spoken as _, catalogue::Action};
 use turnstile_rooms::{Door, IdKey};
-use turnstile_services::seats::{Answer, Command, Done, Outcome, Query, SeatNumbers, Seats};
+use turnstile_services::seats::{Answer, Command, Done, Outcome, Query, Seats};
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
 use crate::loopback::{Clerk, listen, serve_resp};
@@ -116,9 +116,9 @@ impl BoxOffice {
     fn falsify(&self, answer: &mut Answer) {
         match (self.fault, answer) {
             (Fault::ListedTwice, Answer::Page { entries, .. }) => {
-                let seats: SeatNumbers = entries[0].seats;
-                entries[1].section = entries[0].section;
-                entries[1].seats = seats;
+                if let [first, second, ..] = &mut entries[..] {
+                    (second.section, second.seats) = (first.section, first.seats);
+                }
             }
             (Fault::CountsOneMore, Answer::Availability(sections)) => sections[0].free += 1,
             _ => {}
@@ -174,6 +174,9 @@ impl Clerk for BoxOffice {
     }
 }
 
+/// How often something is run until a fault has shown itself.
+const RUNS_MAX: usize = 5;
+
 fn run(address: SocketAddr) -> LoadReport<Proof> {
     let pace = Pace {
         threads: 2,
@@ -216,9 +219,18 @@ fn every_broken_promise_is_found() {
         (Fault::CountsOneMore, "section s0 has"),
     ];
     for (fault, sentence) in rows {
-        let report = run(BoxOffice::open(fault));
-        let told = report.proof.violations.join("\n");
-        assert!(told.contains(sentence), "{fault:?}: {told}");
+        let names = |report: &LoadReport<Proof>| {
+            report
+                .proof
+                .violations
+                .iter()
+                .any(|one| one.contains(sentence))
+        };
+        // On a busy machine a run may end with less than two bookings, or sooner than the fault comes.
+        let report = (0..RUNS_MAX)
+            .map(|_| run(BoxOffice::open(fault)))
+            .find(names);
+        let report = report.unwrap_or_else(|| panic!("{fault:?}: {sentence}"));
         assert!(report.to_string().contains("VIOLATED"), "{report}");
     }
 }
