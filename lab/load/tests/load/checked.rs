@@ -368,20 +368,20 @@ fn a_server_whose_refusals_tell_no_position_is_not_checked() {
 }
 
 fn plan(wrong: bureau::Wrong) -> Result<Report, Error> {
-    plan_with_holds(wrong, None)
+    plan_with_holds(wrong, None, Duration::from_millis(1_200))
 }
 
 /// Of an agency none of whose holds stands for longer after its time.
-fn plan_with_holds(wrong: bureau::Wrong, late_ms_max: Option<u64>) -> Result<Report, Error> {
+fn plan_with_holds(
+    wrong: bureau::Wrong,
+    late_ms_max: Option<u64>,
+    length: Duration,
+) -> Result<Report, Error> {
     let config = travel::Config {
         pace: Pace {
             threads: 2,
             // Long enough for whoever is slow, that each fault meets somebody, also at the end of a hold.
-            ..Pace::closed(
-                bureau::open(wrong),
-                Duration::from_millis(30),
-                Duration::from_millis(1_200),
-            )
+            ..Pace::closed(bureau::open(wrong), Duration::from_millis(30), length)
         },
         when: When::Meanwhile,
         users: 6,
@@ -449,7 +449,9 @@ fn every_mutant_of_the_agency_is_caught() {
 
 #[test]
 fn a_hold_that_does_not_end_is_caught_while_there_is_load() {
-    let late = || plan_with_holds(bureau::Wrong::NeverEnds, Some(50)).unwrap();
+    // Long enough to meet the end of a hold on a busy machine, too.
+    let length = Duration::from_secs(4);
+    let late = || plan_with_holds(bureau::Wrong::NeverEnds, Some(50), length).unwrap();
     caught(late, "was done, but that was over");
 }
 
