@@ -238,8 +238,11 @@ struct Reading {
 impl Reading {
     fn of(server: &Server, row: &Row, database: Option<&Empty<'_>>) -> Result<Self> {
         let us = |time: std::time::Duration| time.as_secs_f64() * 1e6;
-        let is_ours = row.server.contains("turnstile");
-        let groups = if is_ours { server.groups()? } else { 0 };
+        let groups = if server.is_ours() {
+            server.groups()?
+        } else {
+            0
+        };
         let batches = match (&row.backend, database) {
             (Some(backend), Some(_)) => {
                 server.count(&format!("{}_backend_batches", backend.service))?

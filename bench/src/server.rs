@@ -201,7 +201,7 @@ impl Server {
         };
         server.await_answer(begin)?;
         server.start_time = begin.elapsed();
-        if matches!(kind, Kind::Turnstile(_) | Kind::Older) {
+        if server.is_ours() {
             server.await_ready(begin)?;
         }
         Ok(server)
@@ -258,6 +258,11 @@ impl Server {
             Kind::Redis(_) => redis::keys(&mut self.connect()?),
             Kind::Turnstile(_) | Kind::Older | Kind::Five => self.count("rooms_booked_total"),
         }
+    }
+
+    /// Whether it is a program of ours, whatever its age.
+    pub(crate) const fn is_ours(&self) -> bool {
+        !matches!(self.kind, Kind::Redis(_))
     }
 
     /// The number of groups of records that our server, in all its processes, has made durable.

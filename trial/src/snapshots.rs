@@ -1,6 +1,6 @@
 //! Snapshots: the same state from the same bytes, and nothing from others.
 
-use turnstile_types::{Machine, Reader, Watch, hash_of};
+use turnstile_types::{Machine, ReadProgress, Reader, hash_of};
 
 /// The snapshot of a machine.
 #[must_use]
@@ -38,21 +38,21 @@ pub fn check_cut_or_continued<M: Machine>(machine: &M) {
     assert!(M::restore(&bytes).is_err(), "continued");
 }
 
-/// Whoever watches the reading of a snapshot sees how far it is, and can stop it.
+/// The progress of reading a snapshot can be seen, and the read can be stopped.
 ///
 /// # Panics
 /// When the machine, which is not empty, is read without a lap.
 pub fn check_watched<M: Machine>(machine: &M) {
     let bytes = bytes_of(machine);
-    let read = |watch: &Watch| M::restore_from(&mut Reader::watched(&bytes, watch));
-    let watch = Watch::default();
-    assert!(read(&watch).is_ok(), "nobody stops it");
+    let read = |progress: &ReadProgress| M::restore_from(&mut Reader::watched(&bytes, progress));
+    let progress = ReadProgress::default();
+    assert!(read(&progress).is_ok(), "it is not stopped");
     assert!(
-        (1..=bytes.len() as u64).contains(&watch.done()),
-        "{watch:?}"
+        (1..=bytes.len() as u64).contains(&progress.done()),
+        "{progress:?}"
     );
-    watch.stop();
-    assert!(read(&watch).is_err(), "stopped");
+    progress.stop();
+    assert!(read(&progress).is_err(), "stopped");
 }
 
 /// A bit changed anywhere gives another state that is sound and written as just these bytes, or

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU8, AtomicU64, Ordering},
 };
 
-use turnstile_types::Watch;
+use turnstile_types::ReadProgress;
 
 /// What a recovery does, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Headway {
 pub struct RecoveryProgress {
     stage: AtomicU8,
     total: AtomicU64,
-    watch: Watch,
+    read: ReadProgress,
 }
 
 impl RecoveryProgress {
@@ -45,7 +45,7 @@ impl RecoveryProgress {
                 1 => Stage::Loading,
                 _ => Stage::Replaying,
             },
-            done: self.watch.done(),
+            done: self.read.done(),
             total: self.total.load(Ordering::Relaxed),
         }
     }
@@ -53,16 +53,16 @@ impl RecoveryProgress {
     /// Asks the recovery to end before its time. It ends in the middle of a snapshot, or at the next
     /// group that it would replay.
     pub fn end(&self) {
-        self.watch.stop();
+        self.read.stop();
     }
 
     pub(crate) fn is_ended(&self) -> bool {
-        self.watch.is_stopped()
+        self.read.is_stopped()
     }
 
-    /// What a reader of the snapshot tells.
-    pub(crate) const fn watch(&self) -> &Watch {
-        &self.watch
+    /// Where a reader of the snapshot notes how far it has come.
+    pub(crate) const fn of_reader(&self) -> &ReadProgress {
+        &self.read
     }
 
     /// A stage of so many bytes or records begins.
@@ -72,13 +72,13 @@ impl RecoveryProgress {
             Stage::Loading => 1,
             Stage::Replaying => 2,
         };
-        self.watch.set_done(0);
+        self.read.set_done(0);
         self.total.store(total, Ordering::Relaxed);
         self.stage.store(number, Ordering::Relaxed);
     }
 
     pub(crate) fn note(&self, done: u64) {
-        self.watch.set_done(done);
+        self.read.set_done(done);
     }
 }
 

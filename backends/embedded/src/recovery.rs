@@ -94,7 +94,7 @@ pub(crate) fn newest_state(
     found.snapshot.map_or_else(
         || Ok(State::empty()),
         |snapshot| {
-            let reader = Reader::watched(&snapshot.state, progress.watch());
+            let reader = Reader::watched(&snapshot.state, progress.of_reader());
             State::restore(reader).map_err(|malformed| {
                 if progress.is_ended() {
                     OpenError::Ended

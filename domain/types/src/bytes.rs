@@ -48,31 +48,31 @@ pub fn put_instant(out: &mut Vec<u8>, instant: Timestamp) {
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
-    watched: Option<Watched<'a>>,
+    laps: Option<Laps<'a>>,
 }
 
-/// How far somebody has read who reads for seconds; shared with other threads, which can stop it.
+/// How far a long read has come. Other threads see it, and can stop the read.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct ReadProgress {
     done: AtomicU64,
     stops: AtomicBool,
 }
 
-/// A reader's side of its watch.
+/// How a reader notes its progress.
 #[derive(Clone, Copy, Debug)]
-struct Watched<'a> {
-    watch: &'a Watch,
+struct Laps<'a> {
+    progress: &'a ReadProgress,
     /// Bytes that there were at the beginning.
     total: usize,
-    /// The watch is told again when so few bytes are left.
+    /// It is noted again when so few bytes are left.
     next: usize,
 }
 
-/// The watch is told each time when so many bytes more have been read: a shared counter costs more
-/// than a member of a list.
+/// Progress is noted after every so many bytes: to write a shared counter costs more than to read a
+/// member of a list.
 const LAP_BYTES: usize = 64 * 1024;
 
-impl Watch {
+impl ReadProgress {
     /// Bytes or members that are done.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
@@ -83,7 +83,7 @@ impl Watch {
         self.done.store(done, Ordering::Relaxed);
     }
 
-    /// Stops whoever reads, at the next [lap](Reader::lap).
+    /// Stops the read at its next [lap](Reader::lap).
     pub fn stop(&self) {
         self.stops.store(true, Ordering::Relaxed);
     }
@@ -116,38 +116,41 @@ impl<'a> Reader<'a> {
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self {
             rest: bytes,
-            watched: None,
+            laps: None,
         }
     }
 
-    /// A reader whose [laps](Self::lap) others can watch.
+    /// A reader whose progress other threads see.
     #[must_use]
-    pub const fn watched(bytes: &'a [u8], watch: &'a Watch) -> Self {
+    pub const fn watched(bytes: &'a [u8], progress: &'a ReadProgress) -> Self {
         let total = bytes.len();
         Self {
             rest: bytes,
-            watched: Some(Watched {
-                watch,
+            laps: Some(Laps {
+                progress,
                 total,
                 next: total,
             }),
         }
     }
 
-    /// Tells the watch, if there is one, how far the reading is. Whoever reads a list that may have
-    /// millions of members calls this for each.
+    /// Notes how far the read has come, if it is watched. To be called for each member of a list that
+    /// may have millions.
     ///
     /// # Errors
-    /// The watch was told to [stop](Watch::stop).
+    /// The read was [stopped](ReadProgress::stop).
     pub fn lap(&mut self) -> Result<(), Malformed> {
         let left = self.rest.len();
-        match &mut self.watched {
-            Some(watched) if left <= watched.next => {
-                watched.next = left.saturating_sub(LAP_BYTES);
-                let done = u64::try_from(watched.total - left).unwrap_or(u64::MAX);
+        match &mut self.laps {
+            Some(laps) if left <= laps.next => {
+                laps.next = left.saturating_sub(LAP_BYTES);
+                let done = u64::try_from(laps.total - left).unwrap_or(u64::MAX);
                 // Clones may read other parts of the same bytes.
-                watched.watch.done.fetch_max(done, Ordering::Relaxed);
-                Malformed::unless(!watched.watch.is_stopped(), "the rest: reading was stopped")
+                laps.progress.done.fetch_max(done, Ordering::Relaxed);
+                Malformed::unless(
+                    !laps.progress.is_stopped(),
+                    "the rest: the read was stopped",
+                )
             }
             Some(_) | None => Ok(()),
         }

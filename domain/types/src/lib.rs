@@ -17,7 +17,8 @@ mod outcome;
 mod time;
 
 pub use bytes::{
-    Malformed, Reader, Watch, put_bytes, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64,
+    Malformed, ReadProgress, Reader, put_bytes, put_flag, put_instant, put_u8, put_u16, put_u32,
+    put_u64,
 };
 pub use instant::InvalidInstant;
 pub use machine::{

@@ -9,7 +9,7 @@ use super::Violation;
 
 /// So many names of structs, enums, traits and aliases may be defined in two or more production
 /// files. The number is a ratchet: it only falls.
-const TWO_MEANINGS_MAX: usize = 222;
+const TWO_MEANINGS_MAX: usize = 221;
 
 /// The names of types that are defined in two or more production files, with these files.
 pub(crate) fn with_two_meanings(tree: &Tree) -> BTreeMap<String, Vec<&str>> {

@@ -15,10 +15,10 @@ use turnstile_resp::{
     catalogue::Action,
     exchange::{Request, parse, put_answer, put_outcome},
 };
-use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
+use turnstile_types::{Machine as _, Position, Principal, Timestamp};
 use turnstile_xml::{Answers, Ask, Framed, Options, Requests, frame, put_error};
 
-use crate::loopback::{Clerk, listen, serve_resp};
+use crate::loopback::{Clerk, decide, listen, serve_resp};
 
 /// What is wrong with a floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,14 +280,7 @@ impl State {
     }
 
     fn decide(&mut self, command: &Command) -> Outcome {
-        let context = Context {
-            position: Position(self.commands),
-            now: Timestamp(self.commands),
-            principal: &Principal::local(),
-        };
-        let outcome = self.machine.apply(&context, command);
-        self.machine.drain_events(&mut |_event| {});
-        outcome
+        decide(&mut self.machine, self.commands, command)
     }
 
     fn query(&self, query: &Query) -> Answer {

@@ -11,6 +11,7 @@ use turnstile_resp::{
     Arguments, Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, Catalogue},
 };
+use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
 /// Answers what waits; none: the connection is closed.
 pub(crate) type Serve<S> = fn(&mut Vec<u8>, &mut Vec<u8>, &mut Protocol, &Mutex<S>) -> Option<()>;
@@ -26,6 +27,22 @@ pub(crate) trait Clerk {
         arguments: Arguments<'_, '_>,
         reply: &mut Encoder<'_>,
     ) -> Option<()>;
+}
+
+/// Has a machine decide one command, at the time that its position says.
+pub(crate) fn decide<M: Machine>(
+    machine: &mut M,
+    position: u64,
+    command: &M::Command<'_>,
+) -> M::Outcome {
+    let context = Context {
+        position: Position(position),
+        now: Timestamp(position),
+        principal: &Principal::local(),
+    };
+    let outcome = machine.apply(&context, command);
+    machine.drain_events(&mut drop);
+    outcome
 }
 
 /// Listens until the process ends.

@@ -14,9 +14,9 @@ use turnstile_load::{
 use turnstile_resp::{Arguments, Encoder, Request, Spoken as _, catalogue::Action};
 use turnstile_rooms::{Door, IdKey};
 use turnstile_services::seats::{Answer, Command, Done, Outcome, Query, Seats};
-use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
+use turnstile_types::{Machine as _, Position, Principal, Timestamp};
 
-use crate::loopback::{Clerk, listen, serve_resp};
+use crate::loopback::{Clerk, decide, listen, serve_resp};
 
 /// What is wrong with a box office.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,14 +59,7 @@ impl BoxOffice {
 
     fn apply(&mut self, command: &Command) -> Outcome {
         self.commands += 1;
-        let context = Context {
-            position: Position(self.commands),
-            now: Timestamp(self.commands),
-            principal: &Principal::local(),
-        };
-        let outcome = self.machine.apply(&context, command);
-        self.machine.drain_events(&mut |_event| {});
-        outcome
+        decide(&mut self.machine, self.commands, command)
     }
 
     fn query(&self, query: &Query) -> Answer {

@@ -243,28 +243,17 @@ fn persistence(engine: &Engine, facts: &mut Facts) {
 
 fn stats(engine: &Engine, facts: &mut Facts) {
     let counters = &engine.counters;
-    facts.put(
-        "total_connections_received",
-        counters.of(DoorName::Resp).accepted.get(),
-    );
-    facts.put(
-        "rejected_connections",
-        counters.of(DoorName::Resp).refused.get(),
-    );
+    let resp = counters.of(DoorName::Resp);
+    facts.put("total_connections_received", resp.accepted.get());
+    facts.put("rejected_connections", resp.refused.get());
     facts.put("evicted_clients", counters.dropped());
     facts.put(
         "http_evicted_idle",
         counters.of(DoorName::Http).evicted.get(),
     );
     facts.put("total_commands_processed", counters.requests.get());
-    facts.put(
-        "total_net_input_bytes",
-        counters.of(DoorName::Resp).bytes_in.get(),
-    );
-    facts.put(
-        "total_net_output_bytes",
-        counters.of(DoorName::Resp).bytes_out.get(),
-    );
+    facts.put("total_net_input_bytes", resp.bytes_in.get());
+    facts.put("total_net_output_bytes", resp.bytes_out.get());
     facts.put("total_error_replies", counters.errors.total());
     facts.put("replayed_keys", counters.replayed.get());
     let status = engine.status();
