@@ -1,6 +1,7 @@
 //! What every machine is built on, and none decides with: memory that grows without moving, tables that
 //! find what lies there, events with their numbers, early reads for commands on their way, faults
-//! found, stable bytes, what can be asked, the fields that doors show, and a snapshot on its way out.
+//! found, stable bytes, what can be asked, who may ask it, the fields that doors show, and a snapshot on
+//! its way out.
 
 #![deny(
     clippy::float_arithmetic,
@@ -19,6 +20,7 @@ mod operations;
 mod pieces;
 mod pool;
 mod prefetch;
+mod rights;
 mod served;
 mod slab;
 mod table;
@@ -40,6 +42,7 @@ pub use operations::{
 pub use pieces::Pieces;
 pub use pool::{Linked, Pool};
 pub use prefetch::prefetch;
+pub use rights::{Right, Subject};
 pub use served::Served;
 pub use slab::{NONE, Slab, some};
 pub use table::{Table, hash_of, hash_of_pair};

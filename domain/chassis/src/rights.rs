@@ -1,0 +1,93 @@
+//! What an operation needs of its caller: a right of its service, for the things that it is about.
+
+use turnstile_types::{Name, Principal};
+
+/// What a caller may do with a service, from the weakest to the strongest. A stronger right holds the
+/// weaker ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Right {
+    /// To ask without changing anything.
+    Read,
+    /// To do what customers do: book, hold, trade, play.
+    Use,
+    /// To set up what is sold, and to act for others.
+    Manage,
+}
+
+impl Right {
+    pub const ALL: [Self; 3] = [Self::Read, Self::Use, Self::Manage];
+
+    /// Its stable word.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Use => "use",
+            Self::Manage => "manage",
+        }
+    }
+}
+
+/// What one request is about, as far as rights are limited to it.
+///
+/// A caller needs the right of the operation by a grant that covers its subject:
+///
+/// | subject | who may |
+/// | --- | --- |
+/// | [`Caller`](Self::Caller) | every caller with a key, without any right |
+/// | [`Public`](Self::Public) | whoever has the right, limited or not |
+/// | [`Things`](Self::Things) | a grant without limits, or grants whose limits match each name; and see its holder |
+/// | [`All`](Self::All), [`Unknown`](Self::Unknown) | only a grant without limits |
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The caller alone.
+    Caller,
+    /// What every user of the service sees or shares.
+    Public,
+    /// All things of the service, or of some of them more than their own users may see.
+    All,
+    /// These things: properties, accounts, players, customers or shows, whichever the service limits
+    /// its grants to.
+    Things {
+        /// No name: no limit applies.
+        names: [Option<Name>; 2],
+        /// Who has the hold or the transaction that is to be used. Any other caller needs
+        /// [`Right::Manage`] for the same things.
+        holder: Option<Principal>,
+    },
+    /// A reference that the state here does not know. The machine answers that itself, but a limited
+    /// caller is refused, and so learns nothing about the things of others.
+    Unknown,
+}
+
+impl Subject {
+    /// One thing that belongs to no principal.
+    #[must_use]
+    pub const fn of(name: Name) -> Self {
+        Self::Things {
+            names: [Some(name), None],
+            holder: None,
+        }
+    }
+
+    /// Two things that belong to no principal.
+    #[must_use]
+    pub const fn of_both(first: Name, second: Name) -> Self {
+        Self::Things {
+            names: [Some(first), Some(second)],
+            holder: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stronger_right_is_greater() {
+        assert!(Right::ALL.is_sorted());
+        assert_eq!(Right::ALL.map(Right::code), ["read", "use", "manage"]);
+        assert!(Right::Read < Right::Use && Right::Use < Right::Manage);
+    }
+}
