@@ -12,7 +12,7 @@ use super::{
     notebook::{Notebook, Output},
     pacing::{Extent, Pacing, Thought},
     shown,
-    subject::{Opened, Subject},
+    subject::{Opened, TestedServers},
 };
 use crate::exit::Coded;
 
@@ -31,7 +31,7 @@ const SURE: f64 = 0.5;
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: TestedServers,
     /// Maximum number of users, from 2; choose more than the server can handle at once
     #[arg(short, long, default_value = "40")]
     connections: NonZeroUsize,

@@ -14,7 +14,7 @@ use super::{
     notebook::{Notebook, Objectives, Output},
     pacing::{Extent, Pacing, Rule},
     shown,
-    subject::{Opened, Subject},
+    subject::{Opened, TestedServers},
 };
 
 /// The search begins with these shares of what a closed loop reaches, until one is missed: they show
@@ -39,7 +39,7 @@ const VAGUE: &str = "not known well: each end is sure, but between them chance d
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: TestedServers,
     /// Objectives that the rate must meet, such as 'p99<20ms,errors<0.1%'
     #[arg(long, value_parser = Slo::parse_all)]
     slo: Objectives,

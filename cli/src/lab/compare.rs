@@ -17,7 +17,7 @@ use super::{
     notebook::{self, Notebook, Output},
     pacing::{Pacing, share},
     shown,
-    subject::Subject,
+    subject::TestedServers,
 };
 use crate::{address, exit::Coded};
 
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "B")]
     b: String,
     #[command(flatten)]
-    subject: Subject,
+    subject: TestedServers,
     #[command(flatten)]
     pacing: Pacing,
     /// Number of pairs of runs

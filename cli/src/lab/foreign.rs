@@ -5,14 +5,14 @@ use clap::Parser;
 use super::{
     notebook::{Aims, Notebook, Output},
     pacing::Pacing,
-    subject::Subject,
+    subject::TestedServers,
 };
 
 #[derive(Debug, Parser)]
 #[command(name = "turnstile lab run")]
 struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: TestedServers,
     #[command(flatten)]
     pacing: Pacing,
     #[command(flatten)]

@@ -28,7 +28,7 @@ use super::{
 use crate::{child::Server, exit::Coded};
 
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Subject {
+pub(crate) struct TestedServers {
     /// rooms, exchange, travel, games, seats, http://HOST:PORT/PATH, or resp://HOST:PORT with a command
     /// after --; with TLS https:// or rediss://. __n__ in path, body and command becomes the number
     /// of the request, __n%100__ that number modulo 100
@@ -87,14 +87,14 @@ const RESP: [(&str, u16); 2] = [("resp://", 6379), ("rediss://", 6379)];
 /// A subject with its server.
 #[derive(Debug)]
 pub(super) struct Opened<'a> {
-    subject: &'a Subject,
+    subject: &'a TestedServers,
     place: Place,
     tls: Option<Tls>,
     own: Option<Server>,
     quota: Option<Quota>,
 }
 
-impl Subject {
+impl TestedServers {
     fn what(&self) -> &What {
         self.what.as_ref().expect("the parser requires it")
     }

@@ -19,7 +19,7 @@ use super::{
     notebook::{Notebook, Output},
     pacing::{Extent, Pacing, Rule, Thought},
     quota, shown,
-    subject::{Opened, Subject},
+    subject::{Opened, TestedServers},
 };
 use crate::exit::Coded;
 
@@ -29,7 +29,7 @@ const UNKNOWN: f64 = 0.05;
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: TestedServers,
     /// Range of users, FROM..TO: the number doubles until doubling surely adds less than 5 %
     /// throughput. With --rate: number of connections, the TO of the range
     #[arg(short, long, default_value = "1..256")]
