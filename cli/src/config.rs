@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::Durability;
-use turnstile_server::{Databases, Duels, Limits, Peers, ScoresWire, Settings};
+use turnstile_server::{ScoresWire, Settings};
 use turnstile_travel::Desk;
 
 use crate::{exit::Coded, logging};
@@ -62,23 +62,8 @@ impl Config {
     fn blank() -> Self {
         Self {
             server: Settings {
-                data: None,
-                storage: turnstile_embedded::Options::with(Durability::Sync),
-                resp: None,
-                http: None,
-                http_origins: Vec::new(),
-                xml: None,
-                xml_options: turnstile_xml::Options::default(),
-                lines: None,
-                lines_options: turnstile_lines::Options { bill_total: false },
-                verhoeff: false,
-                travel: None,
-                games: None,
-                duels: Duels::default(),
-                peers: Peers::default(),
-                databases: Databases::default(),
-                limits: Limits::STANDARD,
                 commit: env!("TURNSTILE_COMMIT"),
+                ..Settings::closed(turnstile_embedded::Options::with(Durability::Sync))
             },
             role: Role::All,
             travel: turnstile_travel::Settings::FIRST,

@@ -81,6 +81,32 @@ pub struct Settings {
     pub commit: &'static str,
 }
 
+impl Settings {
+    /// A server that keeps its journal in memory, with every door closed.
+    #[must_use]
+    pub fn closed(storage: Options) -> Self {
+        Self {
+            data: None,
+            storage,
+            resp: None,
+            http: None,
+            http_origins: Vec::new(),
+            xml: None,
+            xml_options: turnstile_xml::Options::default(),
+            lines: None,
+            lines_options: turnstile_lines::Options::default(),
+            verhoeff: false,
+            travel: None,
+            games: None,
+            duels: Duels::default(),
+            peers: Peers::default(),
+            databases: Databases::default(),
+            limits: Limits::STANDARD,
+            commit: "",
+        }
+    }
+}
+
 /// Where services are kept that do not lie in the journal.
 #[derive(Clone, Debug, Default)]
 pub struct Databases {

@@ -8,32 +8,21 @@ use std::{
 use turnstile_embedded::Stage;
 
 use super::*;
-use crate::{Databases, Duels, Limits, Peers};
+use crate::Duels;
 
 fn settings() -> Settings {
     let door = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
     Settings {
-        data: None,
-        storage: Options::with(Durability::Memory),
         resp: door,
         http: door,
-        http_origins: Vec::new(),
-        commit: "",
         xml: door,
-        xml_options: turnstile_xml::Options::default(),
         lines: door,
-        lines_options: turnstile_lines::Options::default(),
-        verhoeff: false,
-        travel: None,
-        games: None,
         duels: Duels {
             arena: door,
             scores: door,
             tells: None,
         },
-        peers: Peers::default(),
-        databases: Databases::default(),
-        limits: Limits::STANDARD,
+        ..Settings::closed(Options::with(Durability::Memory))
     }
 }
 

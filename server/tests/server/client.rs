@@ -7,9 +7,7 @@ use std::{
     time::Duration,
 };
 
-use turnstile_server::{
-    Databases, Durability, Limits, Options, Peers, Running, Settings, StopError, start,
-};
+use turnstile_server::{Durability, Limits, Options, Running, Settings, StopError, start};
 
 /// No answer takes so long: a test that waits longer has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -65,26 +63,18 @@ impl Server {
         };
         Settings {
             data,
-            storage: Options::with(durability),
             resp: anywhere,
             http,
             xml: anywhere,
-            xml_options: turnstile_xml::Options::default(),
             lines: anywhere,
-            lines_options: turnstile_lines::Options::default(),
-            verhoeff: false,
             travel,
-            games: None,
             duels: turnstile_server::Duels {
                 arena: anywhere,
                 scores: anywhere,
                 ..turnstile_server::Duels::default()
             },
-            peers: Peers::default(),
-            http_origins: Vec::new(),
-            commit: "",
-            databases: Databases::default(),
             limits: *limits,
+            ..Settings::closed(Options::with(durability))
         }
     }
 
@@ -92,26 +82,13 @@ impl Server {
     pub(crate) fn of_games(games: turnstile_games::Settings) -> Self {
         let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
         Self::started(&Settings {
-            data: None,
-            storage: Options::with(Durability::Memory),
             resp: anywhere,
-            http: None,
-            xml: None,
-            xml_options: turnstile_xml::Options::default(),
-            lines: None,
-            lines_options: turnstile_lines::Options::default(),
-            verhoeff: false,
-            travel: None,
             games: Some(games),
             duels: turnstile_server::Duels {
                 arena: anywhere,
                 ..turnstile_server::Duels::default()
             },
-            peers: Peers::default(),
-            http_origins: Vec::new(),
-            commit: "",
-            databases: Databases::default(),
-            limits: Limits::STANDARD,
+            ..Settings::closed(Options::with(Durability::Memory))
         })
     }
 

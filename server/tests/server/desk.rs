@@ -6,9 +6,7 @@ use std::{
 };
 
 use turnstile_parcels::{Hello, Message, put_message, put_opening};
-use turnstile_server::{
-    Databases, Durability, Limits, Options, Peers, Running, Settings, StartError, start,
-};
+use turnstile_server::{Durability, Options, Peers, Running, Settings, StartError, start};
 use turnstile_travel::{Body, Desk, Desks, Order, Parcel, Report, Request, Roles, Say, Xid};
 
 use super::client::{Client, PATIENCE};
@@ -19,26 +17,15 @@ const ANYWHERE: ([u8; 4], u16) = ([127, 0, 0, 1], 0);
 fn settings(roles: Roles, peers: Peers) -> Settings {
     let anywhere = Some(SocketAddr::from(ANYWHERE));
     Settings {
-        data: None,
-        storage: Options::with(Durability::Memory),
         resp: anywhere,
         http: anywhere,
-        xml: None,
-        xml_options: turnstile_xml::Options::default(),
         lines: anywhere,
-        lines_options: turnstile_lines::Options::default(),
-        verhoeff: false,
         travel: Some(turnstile_travel::Settings {
             roles,
             ..turnstile_travel::Settings::FIRST
         }),
-        games: None,
-        duels: turnstile_server::Duels::default(),
         peers,
-        http_origins: Vec::new(),
-        commit: "",
-        databases: Databases::default(),
-        limits: Limits::STANDARD,
+        ..Settings::closed(Options::with(Durability::Memory))
     }
 }
 

@@ -5,32 +5,15 @@ use std::net::SocketAddr;
 use tokio::sync::oneshot;
 use turnstile_embedded::Durability;
 use turnstile_rooms::{Command, Done, Outcome, Rooms};
-use turnstile_server::{
-    Ask, Databases, Limits, Options, Peers, Request, Settings, StartError, start,
-};
+use turnstile_server::{Ask, Options, Request, Settings, StartError, start};
 use turnstile_types::{Machine, Name, Principal};
 
 use super::client::{Server, book};
 
 fn settings(resp: SocketAddr) -> Settings {
     Settings {
-        data: None,
-        storage: Options::with(Durability::Memory),
         resp: Some(resp),
-        http: None,
-        xml: None,
-        xml_options: turnstile_xml::Options::default(),
-        lines: None,
-        lines_options: turnstile_lines::Options::default(),
-        verhoeff: false,
-        travel: None,
-        games: None,
-        duels: turnstile_server::Duels::default(),
-        peers: Peers::default(),
-        http_origins: Vec::new(),
-        commit: "",
-        databases: Databases::default(),
-        limits: Limits::STANDARD,
+        ..Settings::closed(Options::with(Durability::Memory))
     }
 }
 

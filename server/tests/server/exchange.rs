@@ -5,28 +5,14 @@ use std::{
     net::{Shutdown, SocketAddr, TcpStream},
 };
 
-use turnstile_server::{Databases, Durability, Limits, Options, Peers, Running, Settings, start};
+use turnstile_server::{Durability, Options, Running, Settings, start};
 
 fn server() -> Running {
     let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
     let settings = Settings {
-        data: None,
-        storage: Options::with(Durability::Memory),
         resp: anywhere,
-        http: None,
         xml: anywhere,
-        xml_options: turnstile_xml::Options::default(),
-        lines: None,
-        lines_options: turnstile_lines::Options::default(),
-        verhoeff: false,
-        travel: None,
-        games: None,
-        duels: turnstile_server::Duels::default(),
-        peers: Peers::default(),
-        http_origins: Vec::new(),
-        commit: "",
-        databases: Databases::default(),
-        limits: Limits::STANDARD,
+        ..Settings::closed(Options::with(Durability::Memory))
     };
     start(&settings).unwrap()
 }

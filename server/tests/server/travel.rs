@@ -3,10 +3,7 @@
 use std::{net::SocketAddr, path::Path};
 
 use tokio::sync::oneshot;
-use turnstile_server::{
-    Ask, Databases, Durability, Limits, Options, Peers, Request, Running, Settings, StartError,
-    start,
-};
+use turnstile_server::{Ask, Durability, Options, Request, Running, Settings, StartError, start};
 use turnstile_travel::{Command, Done, Outcome, Roles, Travel, Xid};
 use turnstile_types::{Machine, Principal};
 
@@ -69,22 +66,9 @@ fn events_of_travel_are_told_to_followers_and_its_figures_stand_in_info_and_metr
 fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings {
     Settings {
         data: Some(data.to_owned()),
-        storage: Options::with(Durability::Sync),
         resp: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
-        http: None,
-        xml: None,
-        xml_options: turnstile_xml::Options::default(),
-        lines: None,
-        lines_options: turnstile_lines::Options::default(),
-        verhoeff: false,
         travel,
-        games: None,
-        duels: turnstile_server::Duels::default(),
-        peers: Peers::default(),
-        http_origins: Vec::new(),
-        commit: "",
-        databases: Databases::default(),
-        limits: Limits::STANDARD,
+        ..Settings::closed(Options::with(Durability::Sync))
     }
 }
 

@@ -30,7 +30,7 @@ use turnstile_types::Position;
 
 use super::{About, Feeds, HttpDoor, HttpLimits, Origin};
 use crate::{
-    Durability, Limits, Options, Running, Settings,
+    Durability, Options, Running, Settings,
     core::{
         feed::Feed,
         gate::{Gate, GateInbox},
@@ -131,23 +131,8 @@ impl Site {
 /// A server that keeps everything in memory.
 fn settings(http: Option<SocketAddr>) -> Settings {
     Settings {
-        data: None,
-        storage: Options::with(Durability::Memory),
-        resp: None,
         http,
-        http_origins: Vec::new(),
-        commit: "",
-        xml: None,
-        xml_options: turnstile_xml::Options::default(),
-        lines: None,
-        lines_options: turnstile_lines::Options::default(),
-        verhoeff: false,
-        travel: None,
-        games: None,
-        duels: crate::Duels::default(),
-        peers: crate::Peers::default(),
-        databases: crate::Databases::default(),
-        limits: Limits::STANDARD,
+        ..Settings::closed(Options::with(Durability::Memory))
     }
 }
 
