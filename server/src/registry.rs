@@ -182,7 +182,7 @@ macro_rules! operations {
         const OPERATIONS: &'static [&'static str] = {
             use turnstile_services::$name::{Command, Query};
             const ALL: [&str; Command::WORDS.len() + Query::WORDS.len()] =
-                joined(&[Command::WORDS, Query::WORDS]);
+                joined("", &[Command::WORDS, Query::WORDS]);
             &ALL
         };
         const TOTALS: Self::Query = turnstile_services::$name::Query::Totals;
@@ -209,7 +209,7 @@ macro_rules! outcomes {
     ($name:ident) => {
         const OUTCOMES: &'static [&'static str] = {
             use turnstile_services::$name::Refusal;
-            const ALL: [&str; 1 + Refusal::WORDS.len()] = joined(&[&["done"], Refusal::WORDS]);
+            const ALL: [&str; 1 + Refusal::WORDS.len()] = joined("", &[&["done"], Refusal::WORDS]);
             &ALL
         };
 
@@ -316,7 +316,7 @@ impl Registered for Travel {
     const OUTCOMES: &'static [&'static str] = {
         use turnstile_travel::Refusal;
         const ALL: [&str; 2 + Refusal::WORDS.len()] =
-            joined(&[&["done", "waiting"], Refusal::WORDS]);
+            joined("", &[&["done", "waiting"], Refusal::WORDS]);
         &ALL
     };
 

@@ -212,23 +212,23 @@ pub trait Refuse: Fields {
     fn meanings() -> Vec<Meaning>;
 }
 
-/// Lists of words, one behind the other.
+/// Lists, one behind the other. What `any` is does not matter.
 ///
 /// # Panics
-/// They are not `N` words together: the compiler says so.
+/// They are not `N` values together: the compiler says so.
 #[must_use]
-pub const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
-    let mut words = [""; N];
+pub const fn joined<T: Copy, const N: usize>(any: T, lists: &[&[T]]) -> [T; N] {
+    let mut all = [any; N];
     let (mut at, mut rest) = (0, lists);
     while let [list, others @ ..] = rest {
-        let (_, free) = words.split_at_mut(at);
+        let (_, free) = all.split_at_mut(at);
         let (place, _) = free.split_at_mut(list.len());
         place.copy_from_slice(list);
         at += list.len();
         rest = others;
     }
-    assert!(at == N, "as many words as places");
-    words
+    assert!(at == N, "as many values as places");
+    all
 }
 
 /// The kind of what a function makes of a field.

@@ -10,7 +10,7 @@ use turnstile_types::{
     InvalidInstant, InvalidName, InvalidNight, InvalidStay, Name, Night, Stay, Timestamp,
 };
 
-use crate::{Kind, Show, Value, Variant, Variants};
+use crate::{Kind, Needed, Show, Value, Variant, Variants};
 
 /// Entries of a page when nothing is said.
 pub const PAGE: u16 = 100;
@@ -31,6 +31,8 @@ pub struct Operation {
     pub parameters: Vec<Parameter>,
     /// What it is answered with when it is not refused: one of these, mostly of one.
     pub answers: Vec<Variant>,
+    /// What it needs of its caller.
+    pub needed: Needed,
 }
 
 /// One value that an operation takes.

@@ -28,6 +28,35 @@ impl Right {
     }
 }
 
+/// What an operation needs of its caller, whatever it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needed {
+    pub right: Right,
+    /// Whether it uses a hold or a transaction, which belongs to the caller who made it.
+    pub of_holder: bool,
+}
+
+impl Needed {
+    /// The most that an operation needs, also of what nobody may ask for.
+    pub const MANAGE: Self = Self {
+        right: Right::Manage,
+        of_holder: false,
+    };
+
+    /// Whether a caller may ask for it without a look at its subject. `has` says whether the caller
+    /// has a right for the whole service.
+    #[must_use]
+    #[inline]
+    pub fn is_met(self, has: impl Fn(Right) -> bool) -> bool {
+        let right = if self.of_holder {
+            Right::Manage
+        } else {
+            self.right
+        };
+        has(right)
+    }
+}
+
 /// What one request is about, as far as rights are limited to it.
 ///
 /// A caller needs the right of the operation by a grant that covers its subject:
@@ -83,6 +112,23 @@ impl Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_holder_has_is_looked_at_unless_its_caller_manages() {
+        let held = Needed {
+            right: Right::Use,
+            of_holder: true,
+        };
+        let plain = Needed {
+            of_holder: false,
+            ..held
+        };
+        let met = |needed: Needed, held: Right| needed.is_met(|right| right <= held);
+        let all = |needed| Right::ALL.map(|held| met(needed, held));
+        assert_eq!(all(plain), [false, true, true]);
+        assert_eq!(all(held), [false, false, true]);
+        assert_eq!(all(Needed::MANAGE), [false, false, true]);
+    }
 
     #[test]
     fn a_stronger_right_is_greater() {

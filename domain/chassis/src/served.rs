@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnstile_types::Machine;
 
-use crate::Fields;
+use crate::{Fields, Needed, Subject};
 
 /// A machine that is kept and served under its name.
 pub trait Served: Machine {
@@ -18,6 +18,19 @@ pub trait Served: Machine {
 
     /// Whether it is as it was at first: then it need not be kept anywhere.
     fn is_new(&self) -> bool;
+
+    /// What a command needs of its caller.
+    fn needed(command: &Self::Command<'_>) -> Needed;
+
+    /// What a query needs of its caller.
+    fn needed_by_query(query: &Self::Query) -> Needed;
+
+    /// What a command is about, in the state before it. An empty machine answers for a state that is
+    /// elsewhere: it knows no reference.
+    fn subject_of(&self, command: &Self::Command<'_>) -> Subject;
+
+    /// What a query is about.
+    fn subject_of_query(&self, query: &Self::Query) -> Subject;
 
     /// What stands, for people: numbers, and the words behind each.
     fn standing(&self) -> Vec<(u64, String)>;

@@ -113,6 +113,10 @@ pub fn words(input: TokenStream) -> TokenStream {
 /// the default of a number with a `max`, or what `shown` says. What a door knows is the type `door`; its methods read a field with `#[parameter(door = method)]`. An operation is
 /// answered by the variant of `answers` that has its name, unless it names another. If the operations are
 /// `checked`, their method `flaw` names a parameter that is wrong beside the others, and says why.
+///
+/// An operation needs the right `use` of its caller, unless it says `#[operation(right = manage)]` or all of
+/// them say `#[operations(right = read)]`. What uses a hold or a transaction is `of_holder`. `NEEDED` lists
+/// this by the places of the words, and `needed()` finds it for one.
 #[proc_macro_derive(Operations, attributes(operations, operation, parameter))]
 pub fn operations(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

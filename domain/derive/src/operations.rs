@@ -1,6 +1,6 @@
 //! What can be asked of a service: an operation for each variant, with a parameter for each field.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{
     BinOp, Data, DataEnum, DeriveInput, Error, Expr, Lifetime, Meta, Result, Token, Type, Variant,
@@ -16,10 +16,13 @@ use crate::{
     words::{Named, names},
 };
 
-/// What an enum says of all its operations: `#[operations(door = Door<'d>, answers = Done, checked)]`.
+/// What an enum says of all its operations:
+/// `#[operations(door = Door<'d>, answers = Done, right = read, checked)]`.
 struct Declared {
     door: Type,
     answers: Option<Type>,
+    /// What is needed of the caller of an operation that says nothing else.
+    right: Ident,
     /// Whether its method `flaw` finds what is wrong between several parameters.
     is_checked: bool,
 }
@@ -38,6 +41,7 @@ impl Default for Declared {
         Self {
             door: parse_quote!(()),
             answers: None,
+            right: parse_quote!(Use),
             is_checked: false,
         }
     }
@@ -54,8 +58,12 @@ impl Parse for Declared {
                 declared.door = value(input)?;
             } else if name == "answers" {
                 declared.answers = Some(value(input)?);
+            } else if name == "right" {
+                input.parse::<Token![=]>()?;
+                declared.right = right(&input.parse()?)?;
             } else {
-                let known = "operations have `door = Type` and `answers = Type`, or are `checked`";
+                let known = "operations have `door = Type`, `answers = Type` and `right = read`, or are \
+                             `checked`";
                 return Err(Error::new_spanned(name, known));
             }
             if !input.is_empty() {
@@ -63,6 +71,27 @@ impl Parse for Declared {
             }
         }
         Ok(declared)
+    }
+}
+
+/// The rights as attributes name them.
+const RIGHTS: [(&str, &str); 3] = [("read", "Read"), ("use", "Use"), ("manage", "Manage")];
+
+/// The variant of `Right` that a word names.
+fn right(value: &Expr) -> Result<Ident> {
+    let named = match value {
+        Expr::Path(path) => path.path.get_ident(),
+        _ => None,
+    };
+    let found = RIGHTS
+        .iter()
+        .find(|(word, _)| named.is_some_and(|name| name == word));
+    match found {
+        Some((_, variant)) => Ok(Ident::new(variant, Span::call_site())),
+        None => Err(Error::new_spanned(
+            value,
+            "a right is `read`, `use` or `manage`",
+        )),
     }
 }
 
@@ -78,13 +107,14 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             "only an enum has operations",
         ));
     };
-    let Declared {
-        door,
-        answers,
-        is_checked,
-    } = Declared::read(input)?;
-    let (list, mut read) = operations(data, answers.as_ref())?;
-    if is_checked {
+    let declared = Declared::read(input)?;
+    let Listed {
+        list,
+        mut read,
+        needed,
+        count,
+    } = operations(data, &declared)?;
+    if declared.is_checked {
         read = quote! {
             let mut read = || -> ::core::option::Option<Self> { #read };
             let operation = read()?;
@@ -95,13 +125,32 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             ::core::option::Option::Some(operation)
         };
     }
-    let (name, (_, arguments, _)) = (&input.ident, input.generics.split_for_impl());
+    let door = &declared.door;
+    let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
     let lifetime: Lifetime = input
         .generics
         .lifetimes()
         .next()
         .map_or_else(|| parse_quote!('a), |parameter| parameter.lifetime.clone());
     Ok(quote! {
+        #[automatically_derived]
+        impl #generics #name #arguments #bounds {
+            /// What each operation needs of its caller, by the place of its word.
+            pub const NEEDED: &'static [::turnstile_chassis::Needed] = {
+                const ALL: [::turnstile_chassis::Needed; #count] =
+                    ::turnstile_chassis::joined(::turnstile_chassis::Needed::MANAGE, &[#(#needed),*]);
+                &ALL
+            };
+
+            /// What this operation needs of its caller.
+            #[must_use]
+            #[inline]
+            pub fn needed(&self) -> ::turnstile_chassis::Needed {
+                let needed = Self::NEEDED.get(self.place());
+                needed.copied().unwrap_or(::turnstile_chassis::Needed::MANAGE)
+            }
+        }
+
         #[automatically_derived]
         impl<#lifetime> ::turnstile_chassis::Operations<#lifetime> for #name #arguments {
             type Door<'d> = #door;
@@ -125,14 +174,28 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// What lists the operations, and what reads the one at a place.
-fn operations(data: &DataEnum, answers: Option<&Type>) -> Result<(TokenStream, TokenStream)> {
+/// What is derived of all variants.
+struct Listed {
+    /// Lists the operations.
+    list: TokenStream,
+    /// Reads the one at a place.
+    read: TokenStream,
+    /// What they need of their callers, part by part in the order of their words.
+    needed: Vec<TokenStream>,
+    /// How many words they have.
+    count: TokenStream,
+}
+
+fn operations(data: &DataEnum, declared: &Declared) -> Result<Listed> {
+    let answers = declared.answers.as_ref();
     let (mut list, mut read) = (TokenStream::new(), TokenStream::new());
+    let mut needed = Vec::new();
     let mut before = quote!(0);
     for (variant, name) in data.variants.iter().zip(names(data)?) {
         let ident = &variant.ident;
         let path = quote!(Self::#ident);
         let own = Own::read(variant)?;
+        let need = own.needed(&declared.right);
         let mut add = |(word, sentence, answer): (&str, &str, &[Ident]), given: &[_], place: &_| {
             if own.is_internal {
                 return Result::Ok(());
@@ -149,6 +212,7 @@ fn operations(data: &DataEnum, answers: Option<&Type>) -> Result<(TokenStream, T
                     sentence: #sentence,
                     parameters,
                     answers: #answers,
+                    needed: #need,
                 });
             }});
             read.extend(quote!(if place == #place { #made } else));
@@ -157,6 +221,7 @@ fn operations(data: &DataEnum, answers: Option<&Type>) -> Result<(TokenStream, T
         match name {
             Named::Word(word) => {
                 add((&word, &own.sentence, &own.answers), &[], &before)?;
+                needed.push(quote!(&[#need]));
                 before = quote!(#before + 1);
             }
             Named::Chosen { flag, words } => {
@@ -166,6 +231,7 @@ fn operations(data: &DataEnum, answers: Option<&Type>) -> Result<(TokenStream, T
                 add((set, &own.sentence, first), &given(true), &before)?;
                 let after = quote!(#before + 1);
                 add((unset, &own.otherwise, second), &given(false), &after)?;
+                needed.push(quote!(&[#need, #need]));
                 before = quote!(#before + 2);
             }
             Named::Inner { inner, field, .. } => {
@@ -174,11 +240,17 @@ fn operations(data: &DataEnum, answers: Option<&Type>) -> Result<(TokenStream, T
                     list.extend(parts);
                     read.extend(reading);
                 }
+                needed.push(quote!(<#inner>::NEEDED));
                 before = quote!(#before + <#inner>::WORDS.len());
             }
         }
     }
-    Ok((list, quote!(#read { ::core::option::Option::None })))
+    Ok(Listed {
+        list,
+        read: quote!(#read { ::core::option::Option::None }),
+        needed,
+        count: before,
+    })
 }
 
 /// Lists these variants of the answers, which the compiler checks to exist.
@@ -229,9 +301,13 @@ fn nested(
 }
 
 /// What a variant says of its operation:
-/// `#[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale")]`.
+/// `#[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale", right = manage)]`.
 struct Own {
     is_internal: bool,
+    /// That of the enum when nothing is said.
+    right: Option<Ident>,
+    /// Whether it uses something that its caller has to itself.
+    of_holder: bool,
     sentence: String,
     /// The sentence for a flag that is not set.
     otherwise: String,
@@ -245,6 +321,8 @@ impl Own {
         let sentence = documentation(&variant.attrs);
         let mut own = Self {
             is_internal: false,
+            right: None,
+            of_holder: false,
             sentence: sentence.trim_end_matches('.').to_owned(),
             otherwise: String::new(),
             answers: vec![variant.ident.clone()],
@@ -256,6 +334,10 @@ impl Own {
         for part in parts {
             match &part {
                 Meta::Path(path) if path.is_ident("internal") => own.is_internal = true,
+                Meta::Path(path) if path.is_ident("of_holder") => own.of_holder = true,
+                Meta::NameValue(pair) if pair.path.is_ident("right") => {
+                    own.right = Some(right(&pair.value)?);
+                }
                 Meta::NameValue(pair) if pair.path.is_ident("otherwise") => {
                     own.otherwise = text(&pair.value)?.value();
                 }
@@ -263,13 +345,27 @@ impl Own {
                     own.answers = alternatives(&pair.value)?;
                 }
                 _ => {
-                    let known = "an operation is `internal`, or has `answer = Variant` and \
-                                 `otherwise = \"...\"`";
+                    let known = "an operation is `internal` or `of_holder`, or has `answer = Variant`, \
+                                 `otherwise = \"...\"` and `right = manage`";
                     return Err(Error::new_spanned(part, known));
                 }
             }
         }
         Ok(own)
+    }
+
+    /// What it needs of its caller. No door takes what is internal.
+    fn needed(&self, usual: &Ident) -> TokenStream {
+        if self.is_internal {
+            return quote!(::turnstile_chassis::Needed::MANAGE);
+        }
+        let (right, of_holder) = (self.right.as_ref().unwrap_or(usual), self.of_holder);
+        quote! {
+            ::turnstile_chassis::Needed {
+                right: ::turnstile_chassis::Right::#right,
+                of_holder: #of_holder,
+            }
+        }
     }
 }
 

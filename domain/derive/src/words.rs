@@ -206,7 +206,7 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
         impl #generics #name #arguments #bounds {
             /// The words, in the order of their declaration.
             pub const WORDS: &'static [&'static str] = {
-                const ALL: [&str; #before] = ::turnstile_chassis::joined(&[#(#parts),*]);
+                const ALL: [&str; #before] = ::turnstile_chassis::joined("", &[#(#parts),*]);
                 &ALL
             };
 

@@ -252,12 +252,12 @@ turnstile_chassis::readable!(
 pub enum Command {
     /// Opens an account with some cash.
     #[byte(0x01)]
-    #[operation(answer = AccountCreated)]
+    #[operation(answer = AccountCreated, right = manage)]
     CreateAccount { account: AccountId, cash: Decimal },
     /// Lists a symbol. A scale is the number of digits after the point (4). A symbol that is first
     /// named by a grant or an order gets the default scales.
     #[byte(0x02)]
-    #[operation(answer = SymbolCreated)]
+    #[operation(answer = SymbolCreated, right = manage)]
     CreateSymbol {
         symbol: Symbol,
         #[parameter(max = SCALE_MAX, default = limits::PRICE_SCALE)]
@@ -267,7 +267,7 @@ pub enum Command {
     },
     /// Gives an account new shares.
     #[byte(0x03)]
-    #[operation(answer = Granted)]
+    #[operation(answer = Granted, right = manage)]
     Grant {
         account: AccountId,
         symbol: Symbol,
@@ -275,11 +275,11 @@ pub enum Command {
     },
     /// Puts cash into an account.
     #[byte(0x04)]
-    #[operation(answer = Deposited)]
+    #[operation(answer = Deposited, right = manage)]
     Deposit { account: AccountId, amount: Decimal },
     /// Takes free cash out of an account.
     #[byte(0x05)]
-    #[operation(answer = Withdrawn)]
+    #[operation(answer = Withdrawn, right = manage)]
     Withdraw { account: AccountId, amount: Decimal },
     /// Sends an order; at a price it waits until it is cancelled, at the market's not at all.
     #[byte(0x06)]
@@ -314,7 +314,7 @@ pub enum Command {
     },
     /// Bounds the prices of a symbol's orders; what is not named has no bound.
     #[byte(0x0a)]
-    #[operation(answer = BandSet)]
+    #[operation(answer = BandSet, right = manage)]
     SetBand {
         symbol: Symbol,
         low: Option<Decimal>,
@@ -323,12 +323,12 @@ pub enum Command {
     /// Stops the trade of a symbol; its orders stay and may be cancelled.
     #[byte(0x0b)]
     #[word(halted, "halt", "resume")]
-    #[operation(answer = Halted | Resumed, otherwise = "Resumes the trade of a symbol")]
+    #[operation(answer = Halted | Resumed, otherwise = "Resumes the trade of a symbol", right = manage)]
     Halt { symbol: Symbol, halted: bool },
     /// Bounds an account's open orders and the size of each; what is not named has no bound but the
     /// machine's own.
     #[byte(0x0c)]
-    #[operation(answer = LimitsSet)]
+    #[operation(answer = LimitsSet, right = manage)]
     SetLimits {
         account: AccountId,
         open_orders: Option<u32>,

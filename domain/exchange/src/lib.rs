@@ -18,6 +18,7 @@ mod query;
 mod expected;
 mod machine;
 mod state;
+mod subject;
 mod warming;
 
 mod apply;

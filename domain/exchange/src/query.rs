@@ -15,7 +15,7 @@ const LEVELS: u16 = 10;
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer, checked)]
+#[operations(answers = Answer, right = read, checked)]
 pub enum Query {
     /// Shows an account's cash and a page of its positions, free and reserved, in the order of the
     /// symbols' creation.

@@ -27,7 +27,7 @@ pub enum Command {
     Withdraw { player: PlayerId },
     /// Begins a match of two who need not be asked. The first moves first.
     #[byte(0x04)]
-    #[operation(answer = Paired)]
+    #[operation(answer = Paired, right = manage)]
     Begin {
         #[parameter(last)]
         game: Game,
@@ -73,7 +73,7 @@ pub enum Command {
     Deliver(Parcel),
     /// Counts the result of a match that was played elsewhere. Nothing numbers it: each counts.
     #[byte(0x23)]
-    #[operation(answer = Counted)]
+    #[operation(answer = Counted, right = manage)]
     Report {
         #[parameter(flatten)]
         players: [PlayerId; 2],

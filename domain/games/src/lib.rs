@@ -26,6 +26,7 @@ mod shown;
 
 mod machine;
 mod state;
+mod subject;
 
 mod arena;
 mod outbox;

@@ -6,14 +6,14 @@ mod pairing;
 mod presence;
 mod results;
 
-use turnstile_chassis::{Decode as _, Encode as _, Events, Served};
+use turnstile_chassis::{Decode as _, Encode as _, Events, Needed, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
 
 use crate::{
     Answer, Change, Command, Done, Event, EventKind, Games, Outcome, Query, Refusal, Settings,
-    Totals, arena::Arena, check, queries, scores::Scores, snapshot,
+    Totals, arena::Arena, check, queries, scores::Scores, snapshot, subject,
 };
 
 impl Machine for Games {
@@ -100,6 +100,22 @@ impl Served for Games {
 
     fn is_new(&self) -> bool {
         self.is_new()
+    }
+
+    fn needed(command: &Command) -> Needed {
+        command.needed()
+    }
+
+    fn needed_by_query(query: &Query) -> Needed {
+        query.needed()
+    }
+
+    fn subject_of(&self, command: &Command) -> Subject {
+        subject::of_command(command)
+    }
+
+    fn subject_of_query(&self, query: &Query) -> Subject {
+        subject::of_query(query)
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

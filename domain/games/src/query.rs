@@ -22,7 +22,7 @@ const EACH_SIDE_MAX: u64 = limits::PAGE_MAX as u64 / 2;
 
 /// One whole request that only reads. Pages have at most `limits::PAGE_MAX` members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer)]
+#[operations(answers = Answer, right = read)]
 pub enum Query {
     /// Shows one match: all that is needed to go on from here.
     #[word("get_match")]

@@ -108,11 +108,11 @@ impl From<Seconds> for u32 {
 pub enum Command<'a> {
     /// Adds a property. In an open one every room name exists.
     #[byte(0x01)]
-    #[operation(answer = PropertyAdded)]
+    #[operation(answer = PropertyAdded, right = manage)]
     AddProperty { property: Name, open: bool },
     /// Adds a room of a type to a property.
     #[byte(0x02)]
-    #[operation(answer = RoomAdded)]
+    #[operation(answer = RoomAdded, right = manage)]
     AddRoom {
         property: Name,
         room: Name,
@@ -121,12 +121,12 @@ pub enum Command<'a> {
     },
     /// Takes a room out of sale for good; refused while it is booked or held.
     #[byte(0x03)]
-    #[operation(answer = RoomWithdrawn)]
+    #[operation(answer = RoomWithdrawn, right = manage)]
     WithdrawRoom { property: Name, room: Name },
     /// Stops the sale of a room for some nights. Bookings that stand stay.
     #[byte(0x04)]
     #[word(stopped, "stop_sell", "resume_sell")]
-    #[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale of a room for some nights")]
+    #[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale of a room for some nights", right = manage)]
     StopSell {
         property: Name,
         room: Name,
@@ -159,7 +159,7 @@ pub enum Command<'a> {
     },
     /// Sets the end of a hold to `ttl_seconds` from now, up to the ceiling on its total time.
     #[byte(0x07)]
-    #[operation(answer = Extended)]
+    #[operation(answer = Extended, of_holder)]
     Extend {
         hold: Reference,
         #[parameter(name = "ttl_seconds", read_as = Seconds)]
@@ -167,7 +167,7 @@ pub enum Command<'a> {
     },
     /// Turns a hold into a booking; after its expiry, when the nights are still free.
     #[byte(0x08)]
-    #[operation(answer = Confirmed)]
+    #[operation(answer = Confirmed, of_holder)]
     Confirm {
         hold: Reference,
         guest: GuestName<'a>,
@@ -176,7 +176,7 @@ pub enum Command<'a> {
     },
     /// Gives a hold back.
     #[byte(0x09)]
-    #[operation(answer = Released)]
+    #[operation(answer = Released, of_holder)]
     Release { hold: Reference },
     /// Cancels a booking; only with the id number that booked it.
     #[byte(0x0a)]

@@ -17,6 +17,7 @@ mod reference;
 mod expected;
 mod machine;
 mod state;
+mod subject;
 mod warming;
 
 mod apply;

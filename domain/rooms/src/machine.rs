@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_chassis::{Decode as _, Encode as _, Events, Served};
+use turnstile_chassis::{Decode as _, Encode as _, Events, Needed, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
@@ -120,6 +120,22 @@ impl Served for Rooms {
 
     fn is_new(&self) -> bool {
         self.totals() == Totals::default()
+    }
+
+    fn needed(command: &Command<'_>) -> Needed {
+        command.needed()
+    }
+
+    fn needed_by_query(query: &Query) -> Needed {
+        query.needed()
+    }
+
+    fn subject_of(&self, command: &Command<'_>) -> Subject {
+        self.subject_of_command(command)
+    }
+
+    fn subject_of_query(&self, query: &Query) -> Subject {
+        self.subject_of_question(query)
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

@@ -7,7 +7,7 @@ use crate::{Door, GuestId, IdNumber, Nights, Reference, Refusal, Wish};
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(door = Door<'d>, answers = Answer, checked)]
+#[operations(door = Door<'d>, answers = Answer, right = read, checked)]
 pub enum Query {
     /// Shows one booking or hold.
     #[operation(answer = Entry)]

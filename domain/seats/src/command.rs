@@ -17,11 +17,11 @@ const HOLD_SECONDS: HoldSeconds = HoldSeconds::new(600).expect("ten minutes are 
 pub enum Command {
     /// Adds a show, which is on sale until it begins.
     #[byte(0x01)]
-    #[operation(answer = ShowAdded)]
+    #[operation(answer = ShowAdded, right = manage)]
     AddShow { show: Name, begins: Timestamp },
     /// Adds a section to a show: rows with as many seats each.
     #[byte(0x02)]
-    #[operation(answer = SectionAdded)]
+    #[operation(answer = SectionAdded, right = manage)]
     AddSection {
         show: Name,
         section: Name,
@@ -33,7 +33,7 @@ pub enum Command {
     /// Closes the sale of a show. Bookings that stand stay, and holds can be confirmed.
     #[byte(0x03)]
     #[word(closed, "close_sale", "open_sale")]
-    #[operation(answer = SaleClosed | SaleOpened, otherwise = "Opens the sale of a show again")]
+    #[operation(answer = SaleClosed | SaleOpened, otherwise = "Opens the sale of a show again", right = manage)]
     CloseSale { show: Name, closed: bool },
     /// Books several seats of a section, or none of them: those that are named, or the best adjacent ones.
     #[byte(0x04)]
@@ -58,11 +58,11 @@ pub enum Command {
     },
     /// Turns a hold into a booking.
     #[byte(0x06)]
-    #[operation(answer = Confirmed)]
+    #[operation(answer = Confirmed, of_holder)]
     Confirm { hold: BookingNumber, buyer: Name },
     /// Gives a hold back.
     #[byte(0x07)]
-    #[operation(answer = Released)]
+    #[operation(answer = Released, of_holder)]
     Release { hold: BookingNumber },
     /// Cancels a booking before the show begins; only for the buyer who booked it.
     #[byte(0x08)]

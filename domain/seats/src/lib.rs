@@ -23,6 +23,7 @@ mod hall;
 mod queries;
 mod snapshot;
 mod state;
+mod subject;
 
 pub use booking_number::{BookingNumber, InvalidBookingNumber};
 pub use command::Command;

@@ -7,7 +7,7 @@ use crate::{BookingNumber, Refusal, SeatNumbers};
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer)]
+#[operations(answers = Answer, right = read)]
 pub enum Query {
     /// Shows one booking or hold.
     #[operation(answer = Entry)]

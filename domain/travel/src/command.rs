@@ -73,12 +73,12 @@ pub enum Step {
     /// Adds to what there is of an item; a price of zero leaves the price as it is.
     #[byte(0x01)]
     #[word("add_item")]
-    #[operation(answer = Added)]
+    #[operation(answer = Added, right = manage)]
     Add { item: Item, count: u32, price: u32 },
     /// Removes an item of which nothing is reserved.
     #[byte(0x02)]
     #[word("delete_item")]
-    #[operation(answer = Deleted)]
+    #[operation(answer = Deleted, right = manage)]
     Delete { item: Item },
     /// Shows what there is of an item, and keeps it so until the transaction ends.
     #[byte(0x03)]
@@ -169,7 +169,7 @@ pub enum Command {
     RecoverUnstaged,
     /// Decides by hand, at one desk, a transaction that waits for its decision.
     #[byte(0x22)]
-    #[operation(answer = Resolved)]
+    #[operation(answer = Resolved, right = manage)]
     Resolve {
         desk: Desk,
         xid: Xid,

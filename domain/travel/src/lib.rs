@@ -23,6 +23,7 @@ mod xid;
 mod machine;
 mod per_desk;
 mod state;
+mod subject;
 
 mod coordinator;
 mod participant;

@@ -5,7 +5,7 @@ mod lines;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use turnstile_chassis::{Decode, Encode as _, Served};
+use turnstile_chassis::{Decode, Encode as _, Needed, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -193,6 +193,22 @@ impl Served for Travel {
 
     fn is_new(&self) -> bool {
         self.is_new()
+    }
+
+    fn needed(command: &Command) -> Needed {
+        command.needed()
+    }
+
+    fn needed_by_query(query: &Query) -> Needed {
+        query.needed()
+    }
+
+    fn subject_of(&self, command: &Command) -> Subject {
+        self.subject_of_command(command)
+    }
+
+    fn subject_of_query(&self, query: &Query) -> Subject {
+        self.subject_of_question(query)
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

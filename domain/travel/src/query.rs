@@ -24,7 +24,7 @@ impl From<Cursor> for Xid {
 /// and after a crash as in doubt and being booked until they have said so again. After a crash, a transaction that was shown may be
 /// unknown, but its xid is not given again; a ticket may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer)]
+#[operations(answers = Answer, right = read)]
 pub enum Query {
     /// Shows one transaction: what it locks, what it wants, who has that.
     #[word("get_transaction")]

@@ -18,4 +18,6 @@ mod scenery;
 #[cfg(test)]
 mod snapshots;
 #[cfg(test)]
+mod subjects;
+#[cfg(test)]
 mod twin;

@@ -18,6 +18,8 @@ mod scenarios;
 #[cfg(test)]
 mod scenery;
 #[cfg(test)]
+mod subjects;
+#[cfg(test)]
 mod undo;
 #[cfg(test)]
 mod weight;

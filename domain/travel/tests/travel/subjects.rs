@@ -1,0 +1,123 @@
+//! What requests need of their callers, and which customers they are about.
+
+use turnstile_chassis::{Needed, Right, Served, Subject};
+use turnstile_travel::{
+    Command, CustomerId, Desk, Done, Locator, Outcome, Query, Settings, Step, Travel, Xid,
+};
+use turnstile_types::{Machine, Name};
+
+use crate::scenery::{Office, add, add_customer, item, query, reserve, trip, within};
+
+const fn needed(right: Right) -> Needed {
+    Needed {
+        right,
+        of_holder: false,
+    }
+}
+
+fn customer(number: &str) -> Subject {
+    Subject::of(Name::parse(number.as_bytes()).unwrap())
+}
+
+fn check_command(travel: &Travel, command: &Command, right: Right, subject: Subject) {
+    let found = (Travel::needed(command), travel.subject_of(command));
+    assert_eq!(found, (needed(right), subject), "{command:?}");
+}
+
+fn check_query(travel: &Travel, query: &Query, subject: Subject) {
+    let found = (
+        Travel::needed_by_query(query),
+        travel.subject_of_query(query),
+    );
+    assert_eq!(found, (needed(Right::Read), subject), "{query:?}");
+}
+
+#[test]
+fn a_step_is_about_its_customer_and_stock_is_managed() {
+    let travel = Travel::empty();
+    let check = |step, right, subject| check_command(&travel, &within(1, step), right, subject);
+    check(reserve(7, &["flight-1"]), Right::Use, customer("7"));
+    check(add_customer(-7), Right::Use, customer("-7"));
+    let seven = CustomerId(7);
+    let delete = Step::DeleteCustomer { customer: seven };
+    check(delete, Right::Use, customer("7"));
+    let bill = Step::QueryCustomer { customer: seven };
+    check(bill, Right::Use, customer("7"));
+    check(query("flight-1"), Right::Use, Subject::Public);
+    let new = Step::AddCustomer { customer: None };
+    check(new, Right::Use, Subject::All);
+    check(Step::Summary, Right::Use, Subject::All);
+    check(Step::Commit, Right::Use, Subject::Unknown);
+    check(add("flight-1", 1, 1), Right::Manage, Subject::All);
+    let item = item("flight-1");
+    check(Step::Delete { item }, Right::Manage, Subject::All);
+
+    check_command(&travel, &Command::Start, Right::Use, Subject::Public);
+    let abort = Command::Abort { xid: Xid(1) };
+    check_command(&travel, &abort, Right::Use, Subject::Unknown);
+    let by_hand = Command::Resolve {
+        desk: Desk::Flights,
+        xid: Xid(1),
+        commit: true,
+    };
+    let internal = [
+        Command::Evict { xid: Xid(1) },
+        Command::Recover,
+        Command::Configure(Settings::FIRST),
+    ];
+    for command in internal.into_iter().chain([by_hand]) {
+        check_command(&travel, &command, Right::Manage, Subject::All);
+    }
+}
+
+#[test]
+fn an_itinerary_is_about_the_customer_who_has_it() {
+    let mut office = Office::new();
+    office.committed([add("flight-1", 9, 100), add_customer(7)]);
+    let book = Command::Book {
+        customer: CustomerId(7),
+        trip: trip(&["flight-1"]),
+        hold_ms: None,
+    };
+    check_command(&office.travel, &book, Right::Use, customer("7"));
+    let outcome = office.apply(&book);
+    let Outcome::Done(Done::Booked { locator, .. }) = outcome else {
+        panic!("not booked: {outcome:?}");
+    };
+    let about = |locator| [Command::Confirm { locator }, Command::Cancel { locator }];
+    let look_up = |locator| Query::Itinerary { locator };
+    let absent = Locator::parse(b"ZZZZZZ").unwrap();
+    for (locator, subject) in [(locator, customer("7")), (absent, Subject::Unknown)] {
+        for command in about(locator) {
+            check_command(&office.travel, &command, Right::Use, subject.clone());
+        }
+        check_query(&office.travel, &look_up(locator), subject);
+    }
+}
+
+#[test]
+fn stock_is_public_and_transactions_are_not() {
+    let travel = Travel::empty();
+    let seven = CustomerId(7);
+    check_query(&travel, &Query::Customer { customer: seven }, customer("7"));
+    let (after, stage, limit) = (Xid(0), None, 1);
+    let all = [
+        Query::Transaction { xid: Xid(1) },
+        Query::Transactions {
+            after,
+            stage,
+            limit,
+        },
+    ];
+    for query in all {
+        check_query(&travel, &query, Subject::All);
+    }
+    let items = Query::Items {
+        desk: Desk::Flights,
+        after: None,
+        limit,
+    };
+    for query in [items, Query::Totals] {
+        check_query(&travel, &query, Subject::Public);
+    }
+}
