@@ -36,7 +36,7 @@ pub use counters::{
     DurationHistogram, Durations, ErrorCode, LineCounters, MachineCounters, Tally,
 };
 pub use doors::{
-    http::{InvalidOrigin, Origin},
+    http::{InvalidOrigin, WebOrigin},
     scores::ScoresWire,
 };
 pub use limits::{HttpLimits, Limits};
@@ -56,7 +56,7 @@ pub struct Settings {
     /// Where the HTTP door listens, if it is open.
     pub http: Option<SocketAddr>,
     /// The origins whose pages may use the HTTP door, besides its own.
-    pub http_origins: Vec<Origin>,
+    pub http_origins: Vec<WebOrigin>,
     /// Where the XML door listens, if it is open.
     pub xml: Option<SocketAddr>,
     pub xml_options: turnstile_xml::Options,

@@ -6,10 +6,12 @@ use turnstile_embedded::Services;
 use turnstile_record::{Record, SERVICE_ENGINE};
 use turnstile_sequencer::{ExecuteError, KEY_MS};
 use turnstile_travel::{Done, EventKind, LateAnswer, Outcome, Travel, Xid};
-use turnstile_types::{Context, Machine, Machines, Position, Principal, Timestamp, hash_of};
+use turnstile_types::{
+    Context, Key, Machine, Machines, Origin, Position, Principal, Timestamp, hash_of,
+};
 
 use crate::{
-    services::{Followers, Happenings, RulesModels, SimulatedAnswer},
+    services::{Followers, Happenings, RulesModels, SimulatedAnswer, origin_of},
     violation::{Judged, Violation, violation},
 };
 
@@ -29,6 +31,17 @@ impl TakenRecord {
     /// The number of the service, and the bytes of the command and its outcome there.
     fn asked(&self) -> (u8, &[u8], &[u8]) {
         (self.service, &self.payload, &self.outcome)
+    }
+
+    /// Where it came from.
+    fn origin(&self) -> Origin<'_> {
+        let key = self.key.as_ref();
+        let key = key.map(|key| Key::parse(key.as_bytes()).expect("it was a key"));
+        if self.service == SERVICE_ENGINE {
+            Origin::SERVER
+        } else {
+            origin_of(key)
+        }
     }
 
     /// What travel has answered.
@@ -281,7 +294,8 @@ impl Judge {
         };
         let same = (record.service, record.payload) == (taken.service, &taken.payload[..])
             && record.key.map(|key| key.as_str()) == taken.key.as_deref()
-            && record.time == taken.time;
+            && record.time == taken.time
+            && record.origin() == taken.origin();
         if same {
             Ok(())
         } else {

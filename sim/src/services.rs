@@ -4,7 +4,10 @@ use turnstile_embedded::{Hosted, Services};
 use turnstile_journal::Log;
 use turnstile_seed::Random;
 use turnstile_sequencer::{ExecuteError, Reply, Sequencer};
-use turnstile_types::{Key, Machine, Position, Principal, Timestamp};
+use turnstile_types::{
+    AddressPolicy, Author, CallerAddress, DoorKind, Key, Machine, Origin, Position, Principal,
+    RequestId, Timestamp,
+};
 
 use crate::{
     actors::{RulesModel, SimulatedClients},
@@ -230,13 +233,26 @@ fn show<M: Machine>(
     model.show(record, Some((&command, &outcome)), events)
 }
 
+/// Where a command with this key comes from: a request whose id is the key, if it has one.
+pub(crate) fn origin_of(key: Option<Key<'_>>) -> Origin<'_> {
+    Origin {
+        door: DoorKind::Resp,
+        address: CallerAddress::of([203, 0, 113, 7].into(), AddressPolicy::Network),
+        request_id: key.map(|key| RequestId::parse(key.as_str().as_bytes()).expect("a plain key")),
+    }
+}
+
 fn execute<M: Hosted, L: Log>(
     server: &mut Sequencer<Services, L>,
     now: Timestamp,
     key: Option<Key<'_>>,
     command: &M::Command<'_>,
 ) -> SimulatedAnswer {
-    let reply = server.execute::<M>(now, &Principal::local(), key, command, None)?;
+    let author = Author {
+        principal: &Principal::local(),
+        origin: &origin_of(key),
+    };
+    let reply = server.execute::<M>(now, author, key, command, None)?;
     let mut outcome = Vec::new();
     M::encode_outcome(&reply.outcome, &mut outcome);
     Ok(Reply {

@@ -4,7 +4,7 @@ use turnstile_games::Games;
 use turnstile_journal::{CommitError, Durability, Log, LogThread, MemoryLog, Trouble};
 use turnstile_rooms::IdKey;
 use turnstile_sequencer::{ExecuteError, KEY_BYTES_MAX, KeyFigures, Sequencer, Settled, State};
-use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
+use turnstile_types::{Author, Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
     Hosted, OpenError, Recovery, Services, id_key,
@@ -156,7 +156,7 @@ impl Embedded {
     pub fn execute<M: Machine>(
         &mut self,
         now: Timestamp,
-        principal: &Principal,
+        author: Author<'_>,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
         bytes: Option<&[u8]>,
@@ -169,7 +169,7 @@ impl Embedded {
         }
         self.slowed.decide();
         let sequencer = &mut self.sequencer;
-        let executed = sequencer.execute::<M>(now, principal, key, command, bytes);
+        let executed = sequencer.execute::<M>(now, author, key, command, bytes);
         executed.inspect_err(|refused| self.relieve(*refused))
     }
 

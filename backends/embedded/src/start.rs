@@ -7,7 +7,7 @@ use turnstile_games::Games;
 use turnstile_journal::Log;
 use turnstile_sequencer::{ExecuteError, Sequencer};
 use turnstile_travel::Travel;
-use turnstile_types::{Hosts, Machine, Outcome, Principal, Timestamp};
+use turnstile_types::{Author, Hosts, Machine, Outcome, Principal, Timestamp};
 
 use crate::Services;
 
@@ -130,7 +130,7 @@ where
 {
     while let Some(command) = commands.front() {
         let principal = Principal::local();
-        let reply = sequencer.execute::<M>(now, &principal, None, command, None)?;
+        let reply = sequencer.execute::<M>(now, Author::server(&principal), None, command, None)?;
         assert!(is_done(&reply.outcome), "the settings were accepted");
         commands.pop_front();
     }

@@ -6,7 +6,7 @@ use turnstile_embedded::{
     Durability, Embedded, OpenError, Options, Recovery, Slowed, VerifyError, verify,
 };
 use turnstile_rooms::{Command, GuestName, IdNumber, Outcome, Rooms, Wish};
-use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
+use turnstile_types::{Author, Name, Night, Position, Principal, Stay, Timestamp};
 
 const OPTIONS: Options = Options {
     durability: Durability::Sync,
@@ -34,7 +34,7 @@ fn book(backend: &mut Embedded, from: u32, to: u32) {
         open: true,
     };
     backend
-        .execute::<Rooms>(now, &principal, None, &add, None)
+        .execute::<Rooms>(now, Author::unknown(&principal), None, &add, None)
         .expect("a working disk");
     let number = IdNumber::parse(b"234123412346", true).expect("an id number of the test");
     let id = backend.id_key().seal(number);
@@ -49,7 +49,7 @@ fn book(backend: &mut Embedded, from: u32, to: u32) {
             id,
         };
         let reply = backend
-            .execute::<Rooms>(now, &principal, None, &booking, None)
+            .execute::<Rooms>(now, Author::unknown(&principal), None, &booking, None)
             .expect("a working disk");
         assert!(matches!(reply.outcome, Outcome::Done(_)), "{reply:?}");
         if room % 50 == 0 {

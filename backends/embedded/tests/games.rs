@@ -9,7 +9,7 @@ use turnstile_embedded::{
 use turnstile_games::{
     Answer, Command, Deed, Done, Game, Games, MatchId, Outcome, PlayerId, Query, Recount,
 };
-use turnstile_types::{Position, Principal, Timestamp};
+use turnstile_types::{Author, Position, Principal, Timestamp};
 
 const NOW: Timestamp = Timestamp(1_780_272_000_000);
 
@@ -31,7 +31,13 @@ fn id(text: &str) -> PlayerId {
 }
 
 fn tell(backend: &mut Embedded, command: &Command) -> Done {
-    let executed = backend.execute::<Games>(NOW, &Principal::local(), None, command, None);
+    let executed = backend.execute::<Games>(
+        NOW,
+        Author::unknown(&Principal::local()),
+        None,
+        command,
+        None,
+    );
     match executed.expect("a working disk").outcome {
         Outcome::Done(done) => done,
         Outcome::Refused(refusal) => panic!("{command:?}: {refusal:?}"),

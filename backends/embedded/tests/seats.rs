@@ -4,7 +4,7 @@ use std::path::Path;
 
 use turnstile_embedded::{Durability, Embedded, Options, verify};
 use turnstile_services::seats::{Answer, Choice, Command, Done, Outcome, Query, Seats, UpTo};
-use turnstile_types::{Name, Position, Principal, Timestamp};
+use turnstile_types::{Author, Name, Position, Principal, Timestamp};
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
 const HOLD_SECONDS: u16 = 60;
@@ -25,7 +25,13 @@ fn name(text: &str) -> Name {
 }
 
 fn done(backend: &mut Embedded, command: &Command) -> Done {
-    let reply = backend.execute::<Seats>(NOW, &Principal::local(), None, command, None);
+    let reply = backend.execute::<Seats>(
+        NOW,
+        Author::unknown(&Principal::local()),
+        None,
+        command,
+        None,
+    );
     match reply.expect("a working disk").outcome {
         Outcome::Done(done) => done,
         Outcome::Refused(refusal) => panic!("{command:?}: {refusal:?}"),

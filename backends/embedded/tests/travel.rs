@@ -10,7 +10,7 @@ use turnstile_travel::{
     AbortReason, Answer, Command, Done, Event, EventKind, Item, LateAnswer, Outcome, Query,
     Refusal, Roles, Settings, Step, Totals, Travel, Xid,
 };
-use turnstile_types::{Key, Name, Position, Principal, Timestamp};
+use turnstile_types::{Author, Key, Name, Position, Principal, Timestamp};
 
 const OPTIONS: Options = Options {
     durability: Durability::Sync,
@@ -36,7 +36,13 @@ fn open(directory: &Path, options: Options) -> (Embedded, Recovery) {
 }
 
 fn tell(backend: &mut Embedded, command: &Command) -> Outcome {
-    let executed = backend.execute::<Travel>(NOW, &Principal::local(), None, command, None);
+    let executed = backend.execute::<Travel>(
+        NOW,
+        Author::unknown(&Principal::local()),
+        None,
+        command,
+        None,
+    );
     executed.expect("a working disk").outcome
 }
 
@@ -86,7 +92,13 @@ fn a_start_aborts_what_was_open_and_answers_who_waited() {
     assert_eq!(recovery.position, Position(4));
     assert_eq!(recovery.events_after::<Travel>(), Position(0));
     assert_eq!(backend.deadline(), Some(NOW), "it is told at once");
-    let early = backend.execute::<Travel>(NOW, &Principal::local(), None, &Command::Start, None);
+    let early = backend.execute::<Travel>(
+        NOW,
+        Author::unknown(&Principal::local()),
+        None,
+        &Command::Start,
+        None,
+    );
     assert_eq!(early, Err(ExecuteError::ReadOnly));
     backend.tick(NOW).unwrap();
     assert_eq!(backend.commit().unwrap(), Position(5));
@@ -178,7 +190,13 @@ fn fill(backend: &mut Embedded, prefix: &str) {
             property: Name::parse(name.as_bytes()).expect("a name of the test"),
             open: true,
         };
-        let executed = backend.execute::<Rooms>(NOW, &Principal::local(), None, &command, None);
+        let executed = backend.execute::<Rooms>(
+            NOW,
+            Author::unknown(&Principal::local()),
+            None,
+            &command,
+            None,
+        );
         executed.expect("a working disk");
     }
     backend.commit().expect("a working disk");
@@ -229,7 +247,13 @@ fn a_snapshot_keeps_travel_also_where_the_exchange_was_never_used() {
 /// and the outcome.
 fn keyed(backend: &mut Embedded, key: &str, command: &Command) -> (Position, bool, Outcome) {
     let key = Key::parse(key.as_bytes()).expect("a key of the test");
-    let executed = backend.execute::<Travel>(NOW, &Principal::local(), Some(key), command, None);
+    let executed = backend.execute::<Travel>(
+        NOW,
+        Author::unknown(&Principal::local()),
+        Some(key),
+        command,
+        None,
+    );
     let reply = executed.expect("there is room for it");
     (reply.position, reply.replayed, reply.outcome)
 }

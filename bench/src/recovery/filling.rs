@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use turnstile_embedded::Embedded;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::{Command, GuestId, GuestName, Rooms, Wish};
-use turnstile_types::{Effect, Key, Machine, Name, Night, Principal, Stay, Timestamp};
+use turnstile_types::{Author, Effect, Key, Machine, Name, Night, Principal, Stay, Timestamp};
 
 use crate::orders;
 
@@ -62,7 +62,13 @@ pub(super) fn nudge(backend: &mut Embedded, now: Timestamp) -> Result<()> {
         property: Name::parse(b"bench")?,
         open: true,
     };
-    backend.execute::<Rooms>(now, &Principal::local(), None, &command, None)?;
+    backend.execute::<Rooms>(
+        now,
+        Author::unknown(&Principal::local()),
+        None,
+        &command,
+        None,
+    )?;
     backend.commit()?;
     Ok(())
 }
@@ -117,7 +123,13 @@ where
     M: Machine,
     turnstile_embedded::Services: turnstile_types::Hosts<M>,
 {
-    let reply = backend.execute::<M>(now, &Principal::local(), key, command, None)?;
+    let reply = backend.execute::<M>(
+        now,
+        Author::unknown(&Principal::local()),
+        key,
+        command,
+        None,
+    )?;
     let is_done = M::effect_of(&reply.outcome) == Effect::Done;
     ensure!(is_done, "refused: {:?}", reply.outcome);
     Ok(())

@@ -5,7 +5,7 @@ use std::{
 };
 
 use turnstile_embedded::Durability;
-use turnstile_server::{DatabaseUrl, InvalidOrigin, InvalidUrl, Limits, Origin, ScoresWire};
+use turnstile_server::{DatabaseUrl, InvalidOrigin, InvalidUrl, Limits, ScoresWire, WebOrigin};
 use turnstile_travel::Desk;
 
 use super::{Config, option::listed};
@@ -96,7 +96,7 @@ pub(super) fn records(text: &str) -> Result<u64, String> {
         .map_err(|_invalid| "it is a number of records, or 0".to_owned())
 }
 
-pub(super) fn origins(text: &str) -> Result<Vec<Origin>, String> {
+pub(super) fn origins(text: &str) -> Result<Vec<WebOrigin>, String> {
     let origins = listed(text).map(|origin| {
         let origin = origin.parse();
         origin.map_err(|invalid: InvalidOrigin| invalid.to_string())

@@ -11,7 +11,7 @@ use turnstile_travel::{
     Body, Command, Desk, Desks, Done, Item, Operation, Order, Outcome, Parcel, Request, Roles,
     Settings, Travel, Xid,
 };
-use turnstile_types::{Principal, Timestamp};
+use turnstile_types::{Author, Principal, Timestamp};
 
 use crate::process::{Ended, Server, ask, run, turnstile, words};
 
@@ -162,7 +162,13 @@ fn in_doubt(directory: &Path) {
             body: Body::Request(request),
         };
         let command = Command::Deliver(parcel);
-        let executed = backend.execute::<Travel>(now, &Principal::local(), None, &command, None);
+        let executed = backend.execute::<Travel>(
+            now,
+            Author::unknown(&Principal::local()),
+            None,
+            &command,
+            None,
+        );
         assert_eq!(executed.unwrap().outcome, Outcome::Done(Done::Delivered));
     }
     backend.close().unwrap();

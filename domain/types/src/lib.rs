@@ -13,6 +13,7 @@ mod instant;
 mod machine;
 mod name;
 mod night;
+mod origin;
 mod outcome;
 mod time;
 
@@ -27,5 +28,9 @@ pub use machine::{
 };
 pub use name::{InvalidKey, InvalidName, Key, Name, Principal};
 pub use night::{InvalidNight, InvalidStay, Night, STAY_NIGHTS_MAX, Stay};
+pub use origin::{
+    AddressClass, AddressPolicy, Author, CallerAddress, DoorKind, InvalidRequestId, KeptAddress,
+    Origin, RequestId,
+};
 pub use outcome::Outcome;
 pub use time::{Position, Timestamp};

@@ -26,7 +26,7 @@ use turnstile_journal::{
     Room,
 };
 use turnstile_record::RecordRef;
-use turnstile_types::{Position, Principal, Timestamp};
+use turnstile_types::{Author, Position, Principal, Timestamp};
 
 /// Four pages: one of header, three of groups.
 const OPTIONS: Options = Options {
@@ -55,7 +55,7 @@ fn build<D: Disk>(journal: &mut Journal<D>, payloads: &[Vec<u8>]) {
     let principal = Principal::local();
     let record = |payload| RecordRef {
         service: 1,
-        principal: &principal,
+        author: Author::unknown(&principal),
         key: None,
         payload,
     };

@@ -2,7 +2,7 @@
 
 use turnstile_types::{Position, Timestamp};
 
-use crate::{BODY_BYTES_MAX, HEADER_BYTES, Header, Kind, Link, Place, RecordRef};
+use crate::{BODY_BYTES_MAX, HEADER_BYTES, Header, Kind, Link, Place, RecordRef, VERSION};
 
 /// The open group. Its buffers are reused, so that building allocates nothing once they have grown.
 #[derive(Debug)]
@@ -58,6 +58,7 @@ impl GroupBuilder {
     /// `after_sync` says that everything before is durable.
     pub fn finish(&mut self, place: Place, chain: u32, after_sync: bool) -> (&[u8], Link) {
         let mut header = Header {
+            version: VERSION,
             kind: Kind::Records,
             after_sync,
             place,
@@ -108,6 +109,7 @@ impl Default for GroupBuilder {
 #[must_use]
 pub fn seal(place: Place, link: Link) -> (Vec<u8>, Link) {
     let mut header = Header {
+        version: VERSION,
         kind: Kind::Seal,
         after_sync: true,
         place,

@@ -78,6 +78,7 @@ impl<'a> Group<'a> {
     #[must_use]
     pub fn records(&self) -> Records<'a> {
         Records {
+            version: self.header.version,
             body: Reader::new(self.body),
             next: self.header.first,
             end: self.end(),
@@ -96,13 +97,17 @@ fn body_of<'a>(bytes: &'a [u8], header: &Header) -> Result<&'a [u8], Broken> {
 fn check_records(header: &Header, body: &[u8]) -> Result<(), Broken> {
     let mut body = Reader::new(body);
     let mut principal: &[u8] = &[];
+    let mut origin = None;
     for _ in 0..header.records {
-        let parts = Parts::read(&mut body).map_err(|_malformed| Broken::Records)?;
+        let parts = Parts::read(header.version, &mut body).map_err(|_malformed| Broken::Records)?;
         let is_known = !principal.is_empty() && parts.principal == principal;
-        if !is_known && parts.principal().is_none() || parts.key().is_none() {
+        let is_sound = (is_known || parts.principal().is_some())
+            && (origin == Some(parts.origin) || parts.origin.read().is_some())
+            && parts.key().is_some();
+        if !is_sound {
             return Err(Broken::Records);
         }
-        principal = parts.principal;
+        (principal, origin) = (parts.principal, Some(parts.origin));
     }
     if body.is_empty() {
         Ok(())
@@ -114,6 +119,7 @@ fn check_records(header: &Header, body: &[u8]) -> Result<(), Broken> {
 /// The records of one group.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
+    version: u16,
     body: Reader<'a>,
     next: Position,
     end: Position,
@@ -127,7 +133,8 @@ impl<'a> Iterator for Records<'a> {
         if self.next == self.end {
             return None;
         }
-        let parts = Parts::read(&mut self.body).expect("the group's records were checked");
+        let parts = Parts::read(self.version, &mut self.body);
+        let parts = parts.expect("the group's records were checked");
         let position = self.next;
         self.next = position.next();
         Some(Record {
@@ -137,6 +144,7 @@ impl<'a> Iterator for Records<'a> {
             principal: parts.principal().expect("the group's names were checked"),
             key: parts.key().expect("the group's keys were checked"),
             payload: parts.payload,
+            origin: parts.origin,
         })
     }
 

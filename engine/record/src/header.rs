@@ -2,7 +2,7 @@
 
 use turnstile_types::{Position, Reader, Timestamp, put_u8, put_u16, put_u32, put_u64};
 
-use crate::{BODY_BYTES_MAX, Broken, HEADER_BYTES, MAGIC, VERSION};
+use crate::{BODY_BYTES_MAX, Broken, HEADER_BYTES, MAGIC, VERSION, VERSION_WITHOUT_ORIGINS};
 
 /// Set when everything before the group was durable before the group was written.
 const FLAG_AFTER_SYNC: u8 = 1;
@@ -49,6 +49,8 @@ pub enum Kind {
 /// A group's header whose own checksum matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// The version of the group's records, at most [`VERSION`].
+    pub version: u16,
     pub kind: Kind,
     /// Everything before this group was durable before this group was written, so a broken group
     /// before it is no torn tail.
@@ -97,6 +99,7 @@ impl Header {
             let kind = reader.u8("kind")?;
             let flags = reader.u8("flags")?;
             let header = Self {
+                version,
                 kind: if kind == 0 { Kind::Records } else { Kind::Seal },
                 after_sync: flags & FLAG_AFTER_SYNC != 0,
                 place: Place {
@@ -112,7 +115,7 @@ impl Header {
                 body_checksum: reader.u32("body checksum")?,
                 checksum: reader.u32("header checksum")?,
             };
-            Ok(if version != VERSION {
+            Ok(if !(VERSION_WITHOUT_ORIGINS..=VERSION).contains(&version) {
                 Err(Broken::Version(version))
             } else if kind > 1 || flags > FLAG_AFTER_SYNC || !header.is_within_limits() {
                 Err(Broken::Unknown)
@@ -186,7 +189,7 @@ impl Header {
     pub(crate) fn encode(&mut self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&MAGIC);
-        put_u16(out, VERSION);
+        put_u16(out, self.version);
         put_u8(out, u8::from(self.kind == Kind::Seal));
         put_u8(out, if self.after_sync { FLAG_AFTER_SYNC } else { 0 });
         put_u64(out, self.place.journal);

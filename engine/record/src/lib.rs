@@ -9,6 +9,7 @@ mod broken;
 mod builder;
 mod group;
 mod header;
+mod origin;
 mod record;
 
 pub use broken::Broken;
@@ -17,8 +18,11 @@ pub use group::{Group, Records};
 pub use header::{Header, Kind, Link, Place};
 pub use record::{Record, RecordRef};
 
-/// The version that this code writes.
-pub const VERSION: u16 = 1;
+/// The version that this code writes. It reads this one and all before it.
+pub const VERSION: u16 = 2;
+
+/// The version whose records do not say where they came from.
+pub const VERSION_WITHOUT_ORIGINS: u16 = 1;
 
 /// The first bytes of every group, by which recovery looks for groups behind a broken one.
 pub const MAGIC: [u8; 4] = *b"TSGR";
@@ -32,11 +36,12 @@ pub const HEADER_BYTES: usize = 60;
 /// The longest payload of a record: its length is two bytes.
 pub const PAYLOAD_BYTES_MAX: usize = 65_535;
 
-/// A record's fixed part: service, and the lengths of principal, key and payload.
-pub const RECORD_PREFIX_BYTES: usize = 5;
+/// A record's fixed part: service, the lengths of principal, key and payload, and the origin's door,
+/// kind of address and length of the request id.
+pub const RECORD_PREFIX_BYTES: usize = 8;
 
-/// The largest record, with the longest principal and key.
-pub const RECORD_BYTES_MAX: usize = RECORD_PREFIX_BYTES + 64 + 128 + PAYLOAD_BYTES_MAX;
+/// The largest record, with the longest address, principal, key and request id.
+pub const RECORD_BYTES_MAX: usize = RECORD_PREFIX_BYTES + 16 + 64 + 128 + 64 + PAYLOAD_BYTES_MAX;
 
 /// The largest body of a group. One sync of 1 MiB costs three times that of 4 KiB; beyond a few
 /// MiB, a larger group only makes its callers wait longer.

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use turnstile_journal::{CommitError, Log, Progress, Room};
-use turnstile_record::{BODY_BYTES_MAX, PAYLOAD_BYTES_MAX, Record, RecordRef, SERVICE_ENGINE};
-use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
+use turnstile_record::{BODY_BYTES_MAX, PAYLOAD_BYTES_MAX, RecordRef, SERVICE_ENGINE};
+use turnstile_types::{Author, Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
     ExecuteError,
-    state::{State, content_of, engine},
+    state::{Positioned, State, content_of, engine},
 };
 
 /// Bytes that keys may take where nobody says otherwise.
@@ -118,7 +118,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     pub fn execute<M: Machine>(
         &mut self,
         now: Timestamp,
-        principal: &Principal,
+        author: Author<'_>,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
         bytes: Option<&[u8]>,
@@ -128,12 +128,12 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     {
         if let Some(payload) = bytes {
             debug_assert!(is_encoded::<M>(command, payload), "{command:?}");
-            return self.decide::<M>(now, (principal, key), command, payload);
+            return self.decide::<M>(now, (author, key), command, payload);
         }
         let mut payload = std::mem::take(&mut self.payload);
         payload.clear();
         M::encode_command(command, &mut payload);
-        let reply = self.decide::<M>(now, (principal, key), command, &payload);
+        let reply = self.decide::<M>(now, (author, key), command, &payload);
         self.payload = payload;
         reply
     }
@@ -142,7 +142,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     fn decide<M: Machine>(
         &mut self,
         now: Timestamp,
-        (principal, key): (&Principal, Option<Key<'_>>),
+        (author, key): (Author<'_>, Option<Key<'_>>),
         command: &M::Command<'_>,
         payload: &[u8],
     ) -> Result<Reply<M::Outcome>, ExecuteError>
@@ -152,23 +152,31 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         if self.stopped {
             return Err(ExecuteError::Stopped);
         }
+        let principal = author.principal;
         if let Some(first) = self.first_answer::<M>(now, (principal, key), payload) {
             return first;
         }
         self.admit(now, principal, key)?;
-        let record = Record {
-            position: self.state.position().next(),
-            time: self.group_time(now),
+        let time = self.group_time(now);
+        let record = RecordRef {
             service: M::SERVICE,
-            principal: *principal,
+            author,
             key,
             payload,
         };
-        self.append(&record)?;
+        let position = self.append(time, &record)?;
+        let record = Positioned {
+            position,
+            time,
+            service: M::SERVICE,
+            principal,
+            key,
+            payload,
+        };
         let (outcome, promised) = self.state.apply::<M>(&record, command);
         self.promise(promised);
         Ok(Reply {
-            position: record.position,
+            position,
             replayed: false,
             outcome,
         })
@@ -194,35 +202,34 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         })
     }
 
-    /// Puts a record in the open group; opens one when there is none, and commits a full one.
-    fn append(&mut self, record: &Record<'_>) -> Result<(), ExecuteError> {
-        let wanted = RecordRef {
-            service: record.service,
-            principal: &record.principal,
-            key: record.key,
-            payload: record.payload,
-        };
-        if wanted.payload.len() > PAYLOAD_BYTES_MAX {
+    /// Puts a record in the open group; opens one at this time when there is none, and commits a full
+    /// one. Says its position.
+    fn append(
+        &mut self,
+        time: Timestamp,
+        record: &RecordRef<'_>,
+    ) -> Result<Position, ExecuteError> {
+        if record.payload.len() > PAYLOAD_BYTES_MAX {
             return Err(ExecuteError::TooLarge);
         }
         loop {
             if self.open.is_none() {
-                self.log.begin(record.time);
+                self.log.begin(time);
             }
-            match self.log.room(wanted.size()) {
+            match self.log.room(record.size()) {
                 Room::Fits => break,
                 Room::CommitFirst => self.send_ahead()?,
                 Room::DiskFull => return Err(ExecuteError::ReadOnly),
             }
         }
-        let position = self.log.push(&wanted);
-        assert_eq!(position, record.position, "log and state count alike");
+        let position = self.log.push(record);
         let after = self.state.position();
+        assert_eq!(position, after.next(), "log and state count alike");
         self.open.get_or_insert(OpenGroup {
             after,
             promised: false,
         });
-        Ok(())
+        Ok(position)
     }
 
     /// The answer that the key has had already, if it has had one.
@@ -267,16 +274,14 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         if self.stopped {
             return Err(ExecuteError::Stopped);
         }
-        let position = self.state.position().next();
-        let record = Record {
-            position,
-            time,
+        let engine = engine();
+        let record = RecordRef {
             service: SERVICE_ENGINE,
-            principal: engine(),
+            author: Author::server(&engine),
             key: None,
             payload: &[],
         };
-        self.append(&record)?;
+        let position = self.append(time, &record)?;
         self.state.tick(position, time);
         self.promise(true);
         Ok(())

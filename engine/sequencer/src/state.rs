@@ -43,6 +43,17 @@ pub struct State<S> {
     outcome_bytes: Vec<u8>,
 }
 
+/// A command with its place in the order: what machines and keys need of a record. Where it came from
+/// is not among it.
+pub(crate) struct Positioned<'a> {
+    pub(crate) position: Position,
+    pub(crate) time: Timestamp,
+    pub(crate) service: u8,
+    pub(crate) principal: &'a Principal,
+    pub(crate) key: Option<Key<'a>>,
+    pub(crate) payload: &'a [u8],
+}
+
 /// The version of [`State`]'s own part of a snapshot.
 pub const SNAPSHOT_VERSION: u8 = 2;
 
@@ -152,7 +163,7 @@ impl<S: Machines> State<S> {
     pub fn replay(&mut self, group: &Group<'_>) -> Result<(), ReplayError> {
         for record in group.records() {
             match self.apply_to_machines(&record)? {
-                Some(effect) => self.note(&record, effect),
+                Some(effect) => self.note(&Positioned::of(&record), effect),
                 None => self.settle_late(),
             };
         }
@@ -180,7 +191,7 @@ impl<S: Machines> State<S> {
         outcome.clear();
         let applied = self.machines.apply_record(
             record.service,
-            &context_of(record),
+            &Positioned::of(record).context(),
             record.payload,
             record.key.map(|_key| &mut outcome),
         );
@@ -214,14 +225,14 @@ impl<S: Machines> State<S> {
     /// promised, too: an answer with a key is, because it must be the same when it is asked for again.
     pub(crate) fn apply<M: Machine>(
         &mut self,
-        record: &Record<'_>,
+        record: &Positioned<'_>,
         command: &M::Command<'_>,
     ) -> (M::Outcome, bool)
     where
         S: Hosts<M>,
     {
         let machine: &mut M = self.machines.machine_mut();
-        let outcome = machine.apply(&context_of(record), command);
+        let outcome = machine.apply(&record.context(), command);
         let promised = record.key.is_some() || machine.has_promised();
         if record.key.is_some() {
             self.outcome_bytes.clear();
@@ -233,12 +244,12 @@ impl<S: Machines> State<S> {
 
     /// Takes note of a record that was applied, and remembers its outcome when it has a key. Says
     /// whether it gave a command under a key its final answer.
-    fn note(&mut self, record: &Record<'_>, effect: Effect) -> bool {
+    fn note(&mut self, record: &Positioned<'_>, effect: Effect) -> bool {
         (self.position, self.time) = (record.position, record.time);
         if let Some(key) = record.key {
             let known = Remembered {
                 time: record.time,
-                principal: record.principal,
+                principal: *record.principal,
                 key,
                 first: First {
                     position: record.position,
@@ -346,11 +357,24 @@ fn effect_of<S: Machines>(service: u8, outcome: &[u8]) -> Result<Effect, Malform
     })
 }
 
-const fn context_of<'a>(record: &'a Record<'_>) -> Context<'a> {
-    Context {
-        position: record.position,
-        now: record.time,
-        principal: &record.principal,
+impl<'a> Positioned<'a> {
+    const fn of(record: &'a Record<'a>) -> Self {
+        Self {
+            position: record.position,
+            time: record.time,
+            service: record.service,
+            principal: &record.principal,
+            key: record.key,
+            payload: record.payload,
+        }
+    }
+
+    const fn context(&self) -> Context<'a> {
+        Context {
+            position: self.position,
+            now: self.time,
+            principal: self.principal,
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::IdKey;
-use turnstile_types::{Hosts, Key, Position, Principal, Timestamp};
+use turnstile_types::{Author, Hosts, Key, Origin, Position, Principal, Timestamp};
 
 use crate::{
     core::{
@@ -220,7 +220,11 @@ impl Engine {
             "nothing is decided before the recovery"
         );
         let backend = &mut self.backend;
-        let executed = backend.execute::<M>(self.now, principal, key, command, bytes);
+        let author = Author {
+            principal,
+            origin: &Origin::UNKNOWN,
+        };
+        let executed = backend.execute::<M>(self.now, author, key, command, bytes);
         self.count::<M>(command, executed)
     }
 

@@ -46,7 +46,7 @@ use crate::{
 use courier::Courier;
 use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
 use line::{Clock, Line, OpenLines, Verdict};
-pub use origins::{InvalidOrigin, Origin};
+pub use origins::{InvalidOrigin, WebOrigin};
 use stream::Sources;
 use unsent::Backlog;
 
@@ -125,7 +125,7 @@ impl HttpDoor {
         gate: Gate,
         feeds: Feeds,
         counters: Arc<Counters>,
-        (limits, origins, about): (HttpLimits, &[Origin], About),
+        (limits, origins, about): (HttpLimits, &[WebOrigin], About),
         ended: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;

@@ -4,7 +4,7 @@ use turnstile_journal::{
     Chores, CommitError, Disk, Fault, FaultyDisk, Journal, Log, Options, Room,
 };
 use turnstile_record::RecordRef;
-use turnstile_types::{Principal, Timestamp};
+use turnstile_types::{Author, Principal, Timestamp};
 
 use crate::{History, OPTIONS, commit, group, history, long_history, open};
 
@@ -183,9 +183,10 @@ fn a_group_that_is_full_is_committed_first() {
     let disk = FaultyDisk::new(2);
     let (mut journal, _) = open(&disk).unwrap();
     journal.begin(Timestamp(1));
+    let principal = Principal::local();
     let record = RecordRef {
         service: 1,
-        principal: &Principal::local(),
+        author: Author::unknown(&principal),
         key: None,
         payload: &[7; 1_000],
     };

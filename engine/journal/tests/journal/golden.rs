@@ -2,8 +2,14 @@
 //! byte maps in `docs/formats`, not by this code.
 
 use turnstile_journal::snapshot::{self, Draft};
-use turnstile_journal::{Disk, FaultyDisk, Founding, Inspected, OpenError, Report, inspect};
-use turnstile_types::{Position, Sink, Timestamp};
+use turnstile_journal::{
+    Disk, FaultyDisk, Founding, Inspected, Journal, Log, OpenError, Report, Room, inspect,
+};
+use turnstile_record::{Group, RecordRef};
+use turnstile_types::{
+    AddressPolicy, Author, CallerAddress, DoorKind, Origin, Position, Principal, RequestId, Sink,
+    Timestamp,
+};
 
 use crate::{OPTIONS, commit, history, open};
 
@@ -61,6 +67,73 @@ fn a_segment_of_version_1_opens_and_replays() {
     groups.push(vec![b"new".to_vec()]);
     commit(&mut journal, &groups[2]).unwrap();
     assert_eq!(history(&journal), groups);
+}
+
+/// Groups of version 1 have records without origins; those that follow are of version 2.
+#[test]
+fn a_journal_that_begins_with_groups_of_version_1_goes_on_with_version_2() {
+    let mut disk = disk_of_version_1();
+    let origin = Origin {
+        door: DoorKind::Http,
+        address: CallerAddress::of([203, 0, 113, 77].into(), AddressPolicy::Network),
+        request_id: Some(RequestId::parse(b"req-1").unwrap()),
+    };
+    let (mut journal, _) = open(&disk).unwrap();
+    journal.begin(journal.last_time());
+    let record = RecordRef {
+        service: 1,
+        author: Author {
+            principal: &Principal::local(),
+            origin: &origin,
+        },
+        key: None,
+        payload: b"new",
+    };
+    assert_eq!(journal.room(record.size()), Room::Fits);
+    journal.push(&record);
+    journal.commit().unwrap();
+    disk.crash();
+    let (mut journal, report) = open(&disk).unwrap();
+    assert_eq!(
+        (report.last, report.clean, report.cut_bytes),
+        (Position(4), false, 0)
+    );
+    let unknown = (1, Origin::unknown());
+    let mut expected = vec![unknown, unknown, unknown, (2, origin)];
+    assert_eq!(origins(&journal), expected);
+    // What comes after it goes on, too.
+    commit(&mut journal, &[b"newer".to_vec()]).unwrap();
+    journal.close().unwrap();
+    let (journal, report) = open(&disk).unwrap();
+    assert!(report.clean);
+    expected.push((2, Origin::unknown()));
+    assert_eq!(origins(&journal), expected);
+}
+
+/// The version of each record's group, and where the record came from; request ids are those of the
+/// test above.
+fn origins(journal: &Journal<FaultyDisk>) -> Vec<(u16, Origin<'static>)> {
+    let mut origins = Vec::new();
+    let each = |group: &Group<'_>| {
+        for record in group.records() {
+            let origin = record.origin();
+            let id = |id: RequestId<'_>| {
+                assert_eq!(id.as_str(), "req-1");
+                RequestId::parse(b"req-1").unwrap()
+            };
+            let request_id = origin.request_id.map(id);
+            let (door, address) = (origin.door, origin.address);
+            let origin = Origin {
+                door,
+                address,
+                request_id,
+            };
+            origins.push((group.header().version, origin));
+        }
+        Ok::<(), String>(())
+    };
+    journal.replay(Position(0), each).unwrap();
+    origins
 }
 
 #[test]

@@ -115,15 +115,15 @@ fn a_group_of_a_newer_version_is_refused_wherever_it_lies() {
         let disk = disk_with(&long_history(), false);
         disk.remove("durable-end").unwrap();
         let mut header = disk.contents(segment)[4_096..4_156].to_vec();
-        header[4] = 2;
+        header[4] = 3;
         let checksum = crc32c::crc32c(&header[..56]);
         header[56..].copy_from_slice(&checksum.to_le_bytes());
         disk.overwrite(segment, 4_096, &header);
         let before = disk.contents(segment);
         let refusal = open(&disk).unwrap_err().to_string();
         let expected = format!(
-            "{segment} was written by a newer version of this program: it has format 2, and this \
-             program reads up to 1; start the version that wrote it"
+            "{segment} was written by a newer version of this program: it has format 3, and this \
+             program reads up to 2; start the version that wrote it"
         );
         assert_eq!(refusal, expected);
         assert_eq!(disk.contents(segment), before, "nothing was changed");

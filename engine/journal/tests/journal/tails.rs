@@ -176,7 +176,7 @@ fn unfinished_files_and_foreign_names_are_no_part_of_the_journal() {
 #[test]
 fn a_segment_is_filled_to_the_byte_that_its_seal_leaves() {
     let header = turnstile_record::HEADER_BYTES;
-    let overhead = 5 + "local".len() + 1;
+    let overhead = 8 + "local".len() + 1;
     let whole = 16_384 - FIRST - 2 * header - overhead;
     for (bytes, in_next) in [(whole, false), (whole + 1, true)] {
         let disk = FaultyDisk::new(1);

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use turnstile_journal::{Chores, Durability, FaultyDisk, Journal, Log, Options};
 use turnstile_sequencer::{ExecuteError, Sequencer, State};
-use turnstile_types::{Position, Principal, Timestamp};
+use turnstile_types::{Author, Position, Principal, Timestamp};
 
 use crate::seats::{Seats, Take};
 
@@ -81,7 +81,7 @@ impl Caller {
             let before = self.position();
             let executed = self.sequencer.execute::<Seats>(
                 Timestamp(1),
-                &Principal::local(),
+                Author::unknown(&Principal::local()),
                 None,
                 &take,
                 None,

@@ -4,7 +4,7 @@ use turnstile_journal::{
     Chores, CommitError, Durability, Fault, FaultyDisk, Journal, Log, MemoryLog, Options,
 };
 use turnstile_sequencer::{ExecuteError, KEY_MS, Replay, Reply, Sequencer, State};
-use turnstile_types::{Key, Position, Principal, Reader, Timestamp};
+use turnstile_types::{Author, Key, Position, Principal, Reader, Timestamp};
 
 use crate::seats::{Outcome, Seats, Take};
 
@@ -26,7 +26,13 @@ pub(crate) fn take<L: Log>(
         ms: 0,
         ..Take::default()
     };
-    sequencer.execute::<Seats>(Timestamp(now), &Principal::local(), key, &command, None)
+    sequencer.execute::<Seats>(
+        Timestamp(now),
+        Author::unknown(&Principal::local()),
+        key,
+        &command,
+        None,
+    )
 }
 
 pub(crate) fn reply(
@@ -110,7 +116,13 @@ fn the_longest_command_is_taken_and_a_longer_one_changes_nothing() {
             ms: 0,
             padding,
         };
-        sequencer.execute::<Seats>(Timestamp(1), &Principal::local(), None, &command, None)
+        sequencer.execute::<Seats>(
+            Timestamp(1),
+            Author::unknown(&Principal::local()),
+            None,
+            &command,
+            None,
+        )
     };
     let longest = turnstile_record::PAYLOAD_BYTES_MAX - fixed;
     assert_eq!(send(1, longest + 1), Err(ExecuteError::TooLarge));
@@ -135,7 +147,13 @@ fn what_is_due_happens_in_a_record_of_its_own() {
         ..Take::default()
     };
     sequencer
-        .execute::<Seats>(Timestamp(100), &Principal::local(), None, &held, None)
+        .execute::<Seats>(
+            Timestamp(100),
+            Author::unknown(&Principal::local()),
+            None,
+            &held,
+            None,
+        )
         .unwrap();
     sequencer.commit().unwrap();
     sequencer.tick(Timestamp(149)).unwrap();
@@ -219,7 +237,13 @@ fn a_replay_builds_the_same_state_keys_included() {
                 ..Take::default()
             };
             sequencer
-                .execute::<Seats>(Timestamp(0), &Principal::local(), None, &held, None)
+                .execute::<Seats>(
+                    Timestamp(0),
+                    Author::unknown(&Principal::local()),
+                    None,
+                    &held,
+                    None,
+                )
                 .unwrap();
             sequencer.commit().unwrap();
             sequencer.tick(Timestamp(number * 3)).unwrap();

@@ -80,7 +80,7 @@ impl Engine {
 mod tests {
     use turnstile_embedded::{Durability, Options};
     use turnstile_rooms::{Command, Rooms};
-    use turnstile_types::{Name, Principal, Timestamp};
+    use turnstile_types::{Author, Name, Principal, Timestamp};
 
     use super::*;
 
@@ -94,7 +94,13 @@ mod tests {
             property: Name::parse(b"p").unwrap(),
             open: true,
         };
-        let taken = backend.execute::<Rooms>(later, &Principal::local(), None, &command, None);
+        let taken = backend.execute::<Rooms>(
+            later,
+            Author::unknown(&Principal::local()),
+            None,
+            &command,
+            None,
+        );
         taken.unwrap();
         backend.commit().unwrap();
         let nothing = Embedded::open(None, Options::with(Durability::Memory));

@@ -21,7 +21,7 @@ const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 
 /// An origin as browsers write it: scheme, host and, where it is not the scheme's own, port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin(HeaderValue);
+pub struct WebOrigin(HeaderValue);
 
 /// A text that is no origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl fmt::Display for InvalidOrigin {
 
 impl std::error::Error for InvalidOrigin {}
 
-impl FromStr for Origin {
+impl FromStr for WebOrigin {
     type Err = InvalidOrigin;
 
     /// Reads an origin in any letter case, with the scheme's own port or without.
@@ -67,7 +67,7 @@ impl FromStr for Origin {
     }
 }
 
-impl Origin {
+impl WebOrigin {
     fn of(scheme: &str, host: &str, port: Option<u16>) -> Self {
         let port = port.map_or_else(String::new, |port| format!(":{port}"));
         let text = HeaderValue::try_from(format!("{scheme}://{host}{port}"));
@@ -97,9 +97,9 @@ pub(super) struct Origins {
 }
 
 impl Origins {
-    pub(super) fn new(port: u16, configured: &[Origin]) -> Self {
+    pub(super) fn new(port: u16, configured: &[WebOrigin]) -> Self {
         let port = Some(port).filter(|&port| port != 80);
-        let own = HOSTS.map(|host| Origin::of("http", host, port).0);
+        let own = HOSTS.map(|host| WebOrigin::of("http", host, port).0);
         let configured: Vec<_> = configured.iter().map(|origin| origin.0.clone()).collect();
         Self {
             own: own.into(),
@@ -196,8 +196,8 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in rows {
-            let read = text.parse::<Origin>();
-            let expected = expected.map(|text| Origin(HeaderValue::from_static(text)));
+            let read = text.parse::<WebOrigin>();
+            let expected = expected.map(|text| WebOrigin(HeaderValue::from_static(text)));
             assert_eq!(read.ok(), expected, "{text}");
         }
     }

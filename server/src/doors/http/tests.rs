@@ -28,7 +28,7 @@ use serde_json::Value;
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_types::Position;
 
-use super::{About, Feeds, HttpDoor, HttpLimits, Origin};
+use super::{About, Feeds, HttpDoor, HttpLimits, WebOrigin};
 use crate::{
     Durability, Options, Running, Settings,
     core::{
@@ -88,7 +88,7 @@ impl Site {
         (Self::before(gate, limits, &[]), inbox, poll)
     }
 
-    fn before(gate: Gate, limits: HttpLimits, origins: &[Origin]) -> Self {
+    fn before(gate: Gate, limits: HttpLimits, origins: &[WebOrigin]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let feed = Arc::new(Feed::new(Position(0)));

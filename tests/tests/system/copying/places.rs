@@ -15,7 +15,7 @@ use turnstile_redis::Redis;
 use turnstile_rooms::{Query, Rooms};
 use turnstile_server::CopyPlace;
 use turnstile_trial::{MariaServer, PostgresServer, RedisServer};
-use turnstile_types::{Key, Principal, Timestamp};
+use turnstile_types::{Author, Key, Principal, Timestamp};
 
 /// A kind of back end, and where its last state lies.
 pub(super) struct Place {
@@ -215,7 +215,13 @@ impl Directory {
         let decided = requests.iter().map(|request| {
             let key = request.key().map(|key| Key::parse(key.as_bytes()).unwrap());
             let command = request.command::<Rooms>().unwrap();
-            let decided = embedded.execute::<Rooms>(now, &request.principal, key, &command, None);
+            let decided = embedded.execute::<Rooms>(
+                now,
+                Author::unknown(&request.principal),
+                key,
+                &command,
+                None,
+            );
             decided.map_err(|error| match error {
                 ExecuteError::KeyReused { first } => Failure::KeyReused { first },
                 other => panic!("not decided: {other:?}"),

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use turnstile_embedded::{Durability, Embedded, Options};
 use turnstile_rooms::{Command, Rooms};
-use turnstile_types::{Name, Principal, Timestamp};
+use turnstile_types::{Author, Name, Principal, Timestamp};
 
 /// Small enough to be made in no time and to be full after a thousand requests or two.
 pub(crate) const SEGMENT_BYTES: u32 = 128 << 10;
@@ -31,7 +31,13 @@ pub(crate) fn make_snapshot(path: &Path) {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let ms = since.expect("it is later than 1970").as_millis();
     let now = Timestamp(u64::try_from(ms).expect("it is long before the end of time"));
-    let taken = backend.execute::<Rooms>(now, &Principal::local(), None, &command, None);
+    let taken = backend.execute::<Rooms>(
+        now,
+        Author::unknown(&Principal::local()),
+        None,
+        &command,
+        None,
+    );
     taken.expect("there is room for one more record");
     backend.commit().expect("the disk is sound");
     backend.await_snapshot();

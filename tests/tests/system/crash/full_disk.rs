@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use turnstile_embedded::{Durability, Embedded, ExecuteError, Options};
 use turnstile_rooms::{Command, Rooms};
 use turnstile_tests::Turnstile;
-use turnstile_types::{Name, Principal, Timestamp};
+use turnstile_types::{Author, Name, Principal, Timestamp};
 
 use super::directory::with_small_segments;
 use super::hotel::Hotel;
@@ -99,8 +99,13 @@ fn refuse_until(backend: &mut Embedded, is_so: impl Fn(&Embedded) -> bool) {
     };
     while !is_so(backend) {
         for _ in 0..100 {
-            match backend.execute::<Rooms>(Timestamp(1), &Principal::local(), None, &command, None)
-            {
+            match backend.execute::<Rooms>(
+                Timestamp(1),
+                Author::unknown(&Principal::local()),
+                None,
+                &command,
+                None,
+            ) {
                 Ok(_) | Err(ExecuteError::ReadOnly) => {}
                 Err(other) => panic!("{other}"),
             }
