@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::step;
 
 /// Crate, kind of target and test of each document.
-const DOCUMENTS: [(&str, &str, &str); 3] = [
+const DOCUMENTS: [(&str, &str, &str); 4] = [
     ("turnstile", "--bins", "the_reference_page_is_current"),
     (
         "turnstile-resp",
@@ -19,6 +19,7 @@ const DOCUMENTS: [(&str, &str, &str); 3] = [
         "--lib",
         "the_document_is_the_reviewed_one",
     ),
+    ("turnstile-http", "--lib", "the_page_of_rights_is_current"),
 ];
 
 pub(crate) fn run(root: &Path) -> Result<()> {

@@ -24,6 +24,8 @@ mod operation;
 mod page;
 mod problem;
 mod refusal;
+#[cfg(test)]
+mod rights_page;
 mod rooms;
 mod schema;
 mod seats;
@@ -40,7 +42,7 @@ pub use framing::{Framing, Scanner, Violation};
 pub use given::{Given, Reader};
 pub use key::{InvalidKeyHeader, parse_key};
 pub use openapi::openapi;
-pub use operation::{Answerer, Method, Operation, PlacedParameter, Service, Success};
+pub use operation::{Answerer, Audience, Method, Operation, PlacedParameter, Service, Success};
 pub use page::{PAGE_SCRIPT, PAGE_STYLE, docs_page};
 pub use problem::{FieldError, Place, Problem};
 pub use refusal::Refusal;

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use utoipa::openapi::{
     Components, ComponentsBuilder, Content, HttpMethod, Info, License, ObjectBuilder, OpenApi,
     OpenApiBuilder, Paths, Ref, RefOr, Required, Response, ResponseBuilder, Type,
+    extensions::ExtensionsBuilder,
     path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
     request_body::RequestBodyBuilder,
     schema::{AnyOfBuilder, Schema},
+    security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
     server::Server,
     tag::TagBuilder,
 };
@@ -15,7 +17,7 @@ use utoipa::openapi::{
 use crate::{
     answer::Receipt,
     glossary,
-    operation::{Answerer, Method, Operation, RECEIPT, Service, Success, is_needed},
+    operation::{Answerer, Audience, Method, Operation, RECEIPT, Service, Success, is_needed},
     problem::{FieldError, Place},
     schema::{Schemas, body_name, parameter_schema},
     table::{chapters, operations},
@@ -52,6 +54,32 @@ pub fn openapi() -> OpenApi {
         .paths(paths)
         .components(Some(components()))
         .build()
+}
+
+/// The name of the way to show a key.
+const KEY_SCHEME: &str = "key";
+
+/// Who may call the operation. A server without keys asks for none.
+fn secured(described: OperationBuilder, audience: Audience) -> OperationBuilder {
+    let none = SecurityRequirement::default();
+    let Some(right) = audience.right() else {
+        return described.security(none);
+    };
+    let key = SecurityRequirement::new(KEY_SCHEME, [] as [&str; 0]);
+    let extensions = ExtensionsBuilder::new().add("x-right", right).build();
+    described
+        .securities(Some([key, none]))
+        .extensions(Some(extensions))
+}
+
+fn key_scheme() -> SecurityScheme {
+    let description = "A key of a principal, once the server has keys: `turnstile key create`. The \
+                       operation's `x-right` is the right that the principal needs.";
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("ts_ENV_ID_SECRET")
+        .description(Some(description));
+    SecurityScheme::Http(bearer.build())
 }
 
 const ABOUT: &str = "Every change takes an `Idempotency-Key`: the same key and content get the first \
@@ -92,6 +120,7 @@ fn components() -> Components {
             ANY_PROBLEM,
             problem_response(0, "Any other answer that is no success"),
         )
+        .security_scheme(KEY_SCHEME, key_scheme())
         .schema("Receipt", Schemas::of_fields::<Receipt>("What was done."))
         .schema_from::<FieldError>()
         .schema_from::<Place>()
@@ -188,6 +217,7 @@ fn describe(operation: &Operation) -> OperationBuilder {
         .operation_id(Some(operation.id.as_str()))
         .summary(Some(operation.summary))
         .tag(tag(operation.service()));
+    described = secured(described, operation.audience);
     for parameter in parameters(operation) {
         described = described.parameter(parameter);
     }

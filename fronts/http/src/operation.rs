@@ -2,6 +2,7 @@
 //!
 //! A service declares what can be asked of it; a [`OperationRoute`] adds what only HTTP needs to know.
 
+mod audience;
 mod documents;
 mod route;
 
@@ -11,6 +12,7 @@ use turnstile_chassis::{Class, Need, Operations, Parameter, Refuse, Served as _}
 
 use crate::{problem::Place, refusal::status};
 
+pub use audience::Audience;
 pub(crate) use documents::operations as documents;
 pub(crate) use route::{OperationRoute, RECEIPT, delete, get, post, put};
 
@@ -147,6 +149,8 @@ pub struct Operation {
     pub has_precondition: bool,
     /// The statuses of its problems, beyond those that every operation may have.
     pub problems: Vec<u16>,
+    /// Whom it is for.
+    pub audience: Audience,
 }
 
 /// What an operation answers when it succeeds.

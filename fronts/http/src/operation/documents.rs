@@ -4,7 +4,9 @@ use turnstile_chassis::{Kind, Need, Parameter, Readable};
 use turnstile_exchange::{AccountId, Symbol};
 use turnstile_games::{MatchId, PlayerId};
 
-use super::{Answerer, EVENTS, JSON, Method, Operation, Place, PlacedParameter, Service, Success};
+use super::{
+    Answerer, Audience, EVENTS, JSON, Method, Operation, Place, PlacedParameter, Service, Success,
+};
 
 /// A place in a feed: `<position>` or `<position>.<ordinal>`.
 const EVENT_ID: Kind = Kind::Pattern {
@@ -35,6 +37,7 @@ fn document(
         is_versioned: false,
         has_precondition: false,
         problems: Vec::new(),
+        audience: Audience::of_document(answerer),
     }
 }
 

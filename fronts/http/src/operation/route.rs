@@ -2,7 +2,9 @@
 
 use turnstile_chassis::{self as chassis, Class};
 
-use super::{Answerer, Method, Operation, Place, PlacedParameter, Service, Success, problems};
+use super::{
+    Answerer, Audience, Method, Operation, Place, PlacedParameter, Service, Success, problems,
+};
 
 /// The answer of a command that has no more to tell than where it is recorded.
 pub(crate) const RECEIPT: &str = "Receipt";
@@ -131,6 +133,7 @@ impl OperationRoute {
             is_versioned: self.is_versioned,
             has_precondition: self.has_precondition,
             problems,
+            audience: Audience::Having(service, declared.needed),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use turnstile_chassis::Right;
+
 use super::{Action, Argument, COMMANDS, Catalogue, Kind, Syntax, Unknown, find_subcommand};
 use crate::{Arguments, Call, Encoder};
 
@@ -92,12 +94,17 @@ fn put_info(reply: &mut Encoder<'_>, syntax: &Syntax) {
     for _ in 0..3 {
         reply.integer(0);
     }
-    reply.set(1);
-    reply.simple(match syntax.action.and_then(Action::call) {
+    let call = syntax.action.and_then(Action::call);
+    let is_managed = call.is_some_and(|call| call.operation().needed.right == Right::Manage);
+    reply.set(1 + usize::from(is_managed));
+    reply.simple(match call {
         Some(call) if call.is_read() => "@read",
         Some(_) => "@write",
         None => "@connection",
     });
+    if is_managed {
+        reply.simple("@manage");
+    }
     reply.array(0);
     reply.array(0);
     reply.array(syntax.subcommands.len());

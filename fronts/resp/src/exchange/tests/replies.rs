@@ -538,13 +538,18 @@ fn the_catalogue_tells_a_command_without_keys_and_how_it_is_written() {
         catalogue::info(
             reply,
             &catalogue,
-            asked(&["exchange.place-order", "EXCHANGE.GET-TOTALS"]),
+            asked(&[
+                "exchange.place-order",
+                "EXCHANGE.GET-TOTALS",
+                "exchange.resume",
+            ]),
         );
     });
     assert_eq!(
         found,
-        "*2|*10|$20|exchange.place-order|:-6|*3|+write|+denyoom|+fast|:0|:0|:0|*1|+@write|*0|*0|*0|\
-         *10|$19|exchange.get-totals|:1|*2|+readonly|+fast|:0|:0|:0|*1|+@read|*0|*0|*0|"
+        "*3|*10|$20|exchange.place-order|:-6|*3|+write|+denyoom|+fast|:0|:0|:0|*1|+@write|*0|*0|*0|\
+         *10|$19|exchange.get-totals|:1|*2|+readonly|+fast|:0|:0|:0|*1|+@read|*0|*0|*0|\
+         *10|$15|exchange.resume|:-2|*3|+write|+denyoom|+fast|:0|:0|:0|*2|+@write|+@manage|*0|*0|*0|"
     );
     let found = shown(Protocol::Resp3, |reply| {
         catalogue::docs(reply, &catalogue, asked(&["exchange.get-queue"]));

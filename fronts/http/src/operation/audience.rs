@@ -1,0 +1,57 @@
+//! Whom an operation is for, where the server asks for keys.
+
+use turnstile_chassis::{Needed, Right};
+
+use super::{Answerer, Service};
+
+/// Whom an operation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Everybody, also without a key.
+    Everybody,
+    /// Whoever has this right of a service, for the things that the request is about.
+    Having(Service, Needed),
+    /// Whoever operates the server.
+    Operators,
+}
+
+impl Audience {
+    /// That of a stream, a socket, or a document of the door itself.
+    pub(super) fn of_document(answerer: Answerer) -> Self {
+        let having = |service, right| {
+            let needed = Needed {
+                right,
+                of_holder: false,
+            };
+            Self::Having(service, needed)
+        };
+        match answerer {
+            Answerer::Events(service) => having(service, Right::Read),
+            Answerer::MatchEvents => having(Service::Games, Right::Read),
+            Answerer::ExchangeFeed => having(Service::Exchange, Right::Read),
+            Answerer::Play => having(Service::Games, Right::Use),
+            Answerer::Ready | Answerer::Metrics => Self::Operators,
+            Answerer::Live
+            | Answerer::Version
+            | Answerer::Openapi
+            | Answerer::Docs
+            | Answerer::DocsStyle
+            | Answerer::DocsScript => Self::Everybody,
+            Answerer::Command(service, _) | Answerer::Query(service, _) => {
+                Self::Having(service, Needed::MANAGE)
+            }
+        }
+    }
+
+    /// The right in one word, such as `rooms.use`; nothing where none is needed.
+    #[must_use]
+    pub fn right(self) -> Option<String> {
+        match self {
+            Self::Everybody => None,
+            Self::Having(service, needed) => {
+                Some(format!("{}.{}", service.name(), needed.right.code()))
+            }
+            Self::Operators => Some("operate".to_owned()),
+        }
+    }
+}
