@@ -13,6 +13,7 @@ Exit codes:
    1  any other error
    2  wrong command line or configuration, or a directory that a newer version wrote
   74  a server's disk failed, at its start or later
+  77  a server asked for a key, did not accept it, or it lacks a right
   95  the last group of a directory is torn and may have been acknowledged
   96  a measurement did not become steady or precise in time
   97  something was sold twice, lost or contradicted

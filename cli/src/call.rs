@@ -2,7 +2,7 @@
 //!
 //! Names, fields and help come from the catalogue that the RESP door answers by.
 
-use std::{ffi::OsStr, net::SocketAddr};
+use std::ffi::OsStr;
 
 use anyhow::anyhow;
 use clap::{
@@ -13,13 +13,20 @@ use clap::{
 use turnstile_client::resp::Value;
 use turnstile_resp::catalogue::{FieldSyntax, Syntax, operations, refusals};
 
-use crate::{address, exit::Coded, resp, terminal};
+use crate::{
+    address::{self, DoorAddress},
+    connect::Security,
+    exit::Coded,
+    resp, terminal,
+};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// RESP address of the server
-    #[arg(long, global = true, value_name = "ADDR", value_parser = address::parse, default_value = resp::ADDRESS)]
-    resp: SocketAddr,
+    #[arg(long, global = true, value_name = "ADDR", value_parser = address::RESP, default_value = resp::ADDRESS)]
+    resp: DoorAddress,
+    #[command(flatten)]
+    security: Security,
     /// Print the answer as one line of JSON
     #[arg(long, global = true)]
     json: bool,
@@ -155,7 +162,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let name = operation.operation();
     let usage = |misnamed| Coded::usage(format!("{name}: {misnamed}"));
     operation.request(fields).map_err(usage)?;
-    let mut server = resp::connect_named(arguments.resp)?;
+    let mut server = resp::connect_named(&arguments.security.resp(&arguments.resp)?)?;
     let answer = server.ask(&name, fields)?;
     let reply = answer.fields();
     if arguments.json {

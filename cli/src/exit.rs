@@ -1,15 +1,17 @@
 //! Exit codes of the process; `turnstile --help` lists them.
 //!
 //! 74 is `EX_IOERR` of `sysexits.h`: the server's disk failed. Acknowledged records are on the disk,
-//! and the next start recovers them. 96 is also the exit code of a server that a fault point ends.
+//! and the next start recovers them. 77 is `EX_NOPERM`: a server asked for a key, or did not accept it. 96 is also the exit code of a server that a fault point ends.
 
 use std::{fmt, io};
 
+use turnstile_client::Denied;
 use turnstile_result::Verdict;
 use turnstile_server::{StartError, StopError};
 
 pub(crate) const USAGE: u8 = 2;
 pub(crate) const DISK: u8 = 74;
+pub(crate) const DENIED: u8 = 77;
 pub(crate) const DOUBTFUL: u8 = 95;
 pub(crate) const VIOLATION: u8 = 97;
 pub(crate) const INVALID: u8 = 98;
@@ -91,6 +93,9 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
     if let Some(coded) = error.downcast_ref::<Coded>() {
         return coded.code;
     }
+    if error.chain().any(is_denied) {
+        return DENIED;
+    }
     if let Some(StopError::Journal(_)) = error.downcast_ref() {
         return DISK;
     }
@@ -106,6 +111,12 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
         Some(turnstile_load::Error::Setting(_)) => USAGE,
         _ => FAILED,
     }
+}
+
+/// Whether a server did not let us in, or not do this.
+fn is_denied(error: &(dyn std::error::Error + 'static)) -> bool {
+    let of_socket = || Denied::within(error.downcast_ref::<io::Error>()?);
+    error.is::<Denied>() || of_socket().is_some()
 }
 
 /// Whether the disk failed: otherwise somebody named a directory that is not there or not theirs.

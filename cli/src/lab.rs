@@ -28,7 +28,7 @@ mod workload;
 use std::{
     fs::File,
     io::BufWriter,
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     num::{NonZero, NonZeroUsize},
     path::Path,
     str::FromStr,
@@ -39,6 +39,7 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
+use turnstile_client::ServerAddress;
 use turnstile_load::{pace::Progress, rooms, rush, workload as load};
 use turnstile_stats::units::{Count, PerSecond};
 
@@ -47,7 +48,14 @@ use notebook::{Aims, Notebook, Output};
 use pacing::Pacing;
 use watching::Behind;
 
-use crate::{address, terminal};
+use crate::{
+    address::{self, DoorAddress},
+    connect::Security,
+    terminal,
+};
+
+/// Nobody listens there: for settings that are looked at before a server is.
+const NOWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -152,13 +160,27 @@ pub(crate) enum Run {
 #[derive(Args, Debug)]
 struct Target {
     /// RESP address of the server; default: the lab starts its own server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    resp: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP)]
+    resp: Option<DoorAddress>,
+    #[command(flatten)]
+    security: Security,
     /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
     #[command(flatten)]
     behind: Behind,
+}
+
+impl Target {
+    /// The RESP door that was named.
+    fn named(&self) -> anyhow::Result<Option<ServerAddress>> {
+        self.security.named_resp(self.resp.as_ref())
+    }
+
+    /// The server that was named, or one of our own.
+    fn driven(&self) -> anyhow::Result<Driven> {
+        Driven::over_resp(self.named()?, self.behind)
+    }
 }
 
 /// A service at the RESP door.
@@ -239,9 +261,8 @@ fn run_plain(
     let threads = arguments.target.threads.get();
     let pacing = &arguments.pacing;
     // What makes no sense is told before a server is started.
-    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    let Target { resp, behind, .. } = arguments.target;
-    let driven = Driven::over_resp(resp, behind)?;
+    pacing.pace(NOWHERE, threads)?;
+    let driven = arguments.target.driven()?;
     let mut asked = notebook::asked(
         "run",
         service.name(),
@@ -253,11 +274,11 @@ fn run_plain(
     let setting = setting.map(|(name, value)| (name.to_owned(), value));
     asked.settings.extend(setting);
     let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
-    let pace = pacing.pace(driven.address, threads)?;
+    let pace = pacing.pace(&driven.address, threads)?;
     let load = load::Load {
         pace: &pace,
         users: pacing.connections.get(),
-        resp: Some(driven.address),
+        resp: Some(driven.address.clone()),
         own: driven.is_own(),
         options,
     };
@@ -271,11 +292,10 @@ fn run_plain(
 }
 
 fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
-    let Target { resp, behind, .. } = arguments.target;
-    let driven = Driven::over_resp(resp, behind)?;
+    let driven = arguments.target.driven()?;
     let threads = arguments.target.threads.get();
     let (rooms, clients) = (arguments.rooms.get(), arguments.clients.get());
-    let config = rush_for(driven.address, rooms, clients, threads);
+    let config = rush_for(&driven.address, rooms, clients, threads);
     let mut asked = notebook::asked("rush", "rooms", driven.target(), None, threads);
     asked.settings.insert("rooms".to_owned(), rooms.to_string());
     let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
@@ -289,14 +309,14 @@ fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
 }
 
 /// A rush in which every client asks for any room.
-pub(crate) const fn rush_for(
-    address: SocketAddr,
+pub(crate) fn rush_for(
+    address: impl Into<ServerAddress>,
     rooms: usize,
     clients: usize,
     threads: usize,
 ) -> rush::Config {
     rush::Config {
-        address,
+        address: address.into(),
         rooms,
         clients,
         threads,

@@ -1,9 +1,12 @@
 //! The door of travel as this binary uses it: one connection, and answers taken apart.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use turnstile_client::lines::{Connection, Reply, Verb, started};
+use turnstile_client::{
+    ServerAddress,
+    lines::{Connection, Reply, Verb, started},
+};
 use turnstile_travel::{Item, Xid};
 
 /// How long a server may take for one answer: longer than a lock is waited for.
@@ -12,8 +15,9 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Where a server's door of travel is when nobody says.
 pub(crate) const ADDRESS: &str = "127.0.0.1:12346";
 
-pub(crate) fn connect(address: SocketAddr) -> anyhow::Result<Connection> {
-    Connection::connect(address, TIMEOUT)
+pub(crate) fn connect(address: impl Into<ServerAddress>) -> anyhow::Result<Connection> {
+    let address = address.into();
+    Connection::connect(&address, TIMEOUT)
         .with_context(|| format!("no travel at {address}; `turnstile dev` serves it"))
 }
 

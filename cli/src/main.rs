@@ -7,6 +7,7 @@ mod child;
 mod completions;
 mod config;
 mod config_print;
+mod connect;
 mod demo;
 mod descriptors;
 mod dev;

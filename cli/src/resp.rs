@@ -1,10 +1,12 @@
 //! The RESP door as this binary uses it: one connection, and answers taken apart.
 
-use std::{fmt, net::SocketAddr, time::Duration};
+use std::{fmt, io, time::Duration};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use serde_json::{Map, Value as Json};
-use turnstile_client::{Connection, NamedConnection, resp::Value};
+use turnstile_client::{
+    self as client, Connection, Denied, NamedConnection, ServerAddress, resp::Value,
+};
 
 /// How long a server may take for one answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,19 +32,32 @@ pub(crate) enum Outcome {
 
 /// The server answered with an error, or with something that is no answer.
 #[derive(Debug)]
-pub(crate) struct Unexpected(String);
+pub(crate) enum Unexpected {
+    Denied(Denied),
+    Other(String),
+}
 
-pub(crate) fn connect(address: SocketAddr) -> anyhow::Result<Connection> {
-    Connection::connect(address, TIMEOUT).with_context(|| no_server(address))
+pub(crate) fn connect(address: impl Into<ServerAddress>) -> anyhow::Result<Connection> {
+    let address = address.into();
+    Connection::connect(&address, TIMEOUT).map_err(|error| no_server(error, &address))
 }
 
 /// Connects, and has answers name their fields.
-pub(crate) fn connect_named(address: SocketAddr) -> anyhow::Result<NamedConnection> {
-    NamedConnection::connect(address, TIMEOUT).with_context(|| no_server(address))
+pub(crate) fn connect_named(address: &ServerAddress) -> anyhow::Result<NamedConnection> {
+    NamedConnection::connect(address, TIMEOUT).map_err(|error| no_server(error, address))
 }
 
-fn no_server(address: SocketAddr) -> String {
-    format!("no server at {address}; `turnstile dev` starts one")
+/// Who does not trust the server, or is not let in, has found one.
+fn no_server(error: client::Error, address: &ServerAddress) -> anyhow::Error {
+    let is_there = match &error {
+        client::Error::Io(error) => error.kind() == io::ErrorKind::InvalidData,
+        _ => true,
+    };
+    anyhow::Error::from(error).context(if is_there {
+        address.to_string()
+    } else {
+        format!("no server at {address}; `turnstile dev` starts one")
+    })
 }
 
 /// A reply as JSON.
@@ -80,7 +95,7 @@ pub(crate) fn json(value: &Value) -> Result<Json, String> {
 
 /// Reads an outcome in its RESP2 form.
 pub(crate) fn answer(value: &Value) -> Result<Answer, Unexpected> {
-    let unexpected = || Unexpected(format!("{value:?}"));
+    let unexpected = || Unexpected::of(value);
     let [Value::Integer(done @ 0..=1), words @ ..] = value.as_array().ok_or_else(unexpected)?
     else {
         return Err(unexpected());
@@ -121,13 +136,33 @@ pub(crate) fn made(value: &Value, already: &str) -> anyhow::Result<()> {
     }
 }
 
-impl fmt::Display for Unexpected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server answered {}", self.0)
+impl Unexpected {
+    fn of(value: &Value) -> Self {
+        let denied = match value {
+            Value::Error(error) => Denied::of(error),
+            _ => None,
+        };
+        denied.map_or_else(|| Self::Other(format!("{value:?}")), Self::Denied)
     }
 }
 
-impl std::error::Error for Unexpected {}
+impl fmt::Display for Unexpected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Denied(denied) => denied.fmt(f),
+            Self::Other(value) => write!(f, "the server answered {value}"),
+        }
+    }
+}
+
+impl std::error::Error for Unexpected {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Denied(denied) => Some(denied),
+            Self::Other(_) => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

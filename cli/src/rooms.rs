@@ -2,13 +2,15 @@
 
 mod copy;
 
-use std::{fmt::Display, net::SocketAddr, path::PathBuf};
+use std::{fmt::Display, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use turnstile_stats::units::Count;
 
 use crate::{
-    address, resp,
+    address::{self, DoorAddress},
+    connect::Security,
+    resp,
     season::{self, SeasonPlayed, hotel_csv},
     terminal::{self, Table},
 };
@@ -34,8 +36,10 @@ pub(crate) struct ImportArguments {
     /// CSV file of bookings
     file: PathBuf,
     /// RESP address of the server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = resp::ADDRESS)]
-    resp: SocketAddr,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP, default_value = resp::ADDRESS)]
+    resp: DoorAddress,
+    #[command(flatten)]
+    security: Security,
     /// Rooms of each type in percent of its peak demand, 1 to 1000; below 100 some bookings are
     /// refused
     #[arg(long, value_name = "PERCENT", default_value_t = season::FILL_PERCENT, value_parser = clap::value_parser!(u32).range(1..=1_000))]
@@ -51,7 +55,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
 
 fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     let reading = hotel_csv::read(&arguments.file)?;
-    let mut door = resp::connect(arguments.resp)?;
+    let mut door = resp::connect(arguments.security.resp(&arguments.resp)?)?;
     let played = season::play(&mut door, &reading.season, arguments.fill)?;
     let mut table = Table::default();
     table.row("read", Count(reading.rows));

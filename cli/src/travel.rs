@@ -6,16 +6,15 @@ mod open_flights;
 pub(crate) mod sample;
 pub(crate) mod stocking;
 
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use turnstile_stats::units::Count;
 
 use crate::{
-    address, lines,
+    address::{self, DoorAddress},
+    connect::Security,
+    lines,
     terminal::{self, Table},
 };
 use network::FlightNetwork;
@@ -36,8 +35,10 @@ pub(crate) struct TravelImportArguments {
     #[command(flatten)]
     files: Files,
     /// Travel address of the server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = lines::ADDRESS)]
-    travel: SocketAddr,
+    #[arg(long, value_name = "ADDR", value_parser = address::LINES, default_value = lines::ADDRESS)]
+    travel: DoorAddress,
+    #[command(flatten)]
+    security: Security,
 }
 
 #[derive(Args, Debug)]
@@ -54,7 +55,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     let Command::Import(arguments) = command;
     let files = &arguments.files;
     let reading = read(&files.routes, &files.airports)?;
-    let mut door = lines::connect(arguments.travel)?;
+    let mut door = lines::connect(arguments.security.keyless(&arguments.travel)?)?;
     let stocked = stocking::stock(&mut door, &reading.network.wares())?;
     let mut table = Table::default();
     tabulate_reading(&reading, &mut table);

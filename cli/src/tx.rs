@@ -2,14 +2,16 @@
 
 mod shown;
 
-use std::net::SocketAddr;
-
 use anyhow::anyhow;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde_json::Value as Json;
 use turnstile_client::NamedConnection;
 
-use crate::{address, resp, terminal};
+use crate::{
+    address::{self, DoorAddress},
+    connect::Security,
+    resp, terminal,
+};
 use shown::{details, summary};
 
 /// Transactions that are asked for at once: the longest page that a server gives.
@@ -67,11 +69,19 @@ pub(crate) struct ResolveArguments {
 #[derive(Args, Debug)]
 struct Asking {
     /// RESP address of the server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = resp::ADDRESS)]
-    resp: SocketAddr,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP, default_value = resp::ADDRESS)]
+    resp: DoorAddress,
+    #[command(flatten)]
+    security: Security,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+impl Asking {
+    fn connect(&self) -> anyhow::Result<NamedConnection> {
+        resp::connect_named(&self.security.resp(&self.resp)?)
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -109,7 +119,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
 }
 
 fn list(arguments: &ListArguments) -> anyhow::Result<()> {
-    let mut door = resp::connect_named(arguments.asking.resp)?;
+    let mut door = arguments.asking.connect()?;
     let state = arguments.state.as_ref().map(word);
     let (mut all, mut cursor) = (Vec::new(), "0".to_owned());
     loop {
@@ -136,7 +146,7 @@ fn list(arguments: &ListArguments) -> anyhow::Result<()> {
 }
 
 fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
-    let mut door = resp::connect_named(arguments.asking.resp)?;
+    let mut door = arguments.asking.connect()?;
     let xid = arguments.xid.to_string();
     let shown = ask(&mut door, "travel.get_transaction", &[("xid", &xid)])?;
     if arguments.asking.json {
@@ -148,7 +158,7 @@ fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
 }
 
 fn resolve(arguments: &ResolveArguments) -> anyhow::Result<()> {
-    let mut door = resp::connect_named(arguments.asking.resp)?;
+    let mut door = arguments.asking.connect()?;
     let (xid, desk) = (arguments.xid.to_string(), word(&arguments.desk));
     let (decision, done) = if arguments.commit {
         ("commit", "committed")

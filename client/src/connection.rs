@@ -1,9 +1,9 @@
 //! One blocking connection to the RESP door.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use crate::{
-    Error,
+    Error, ServerAddress,
     resp::{self, Limits, Value},
     wire::Wire,
 };
@@ -19,12 +19,13 @@ use crate::{
 pub struct Connection(Wire);
 
 impl Connection {
-    /// Connects with `TCP_NODELAY`; `timeout` bounds the connect, and each later read and write.
+    /// Connects with `TCP_NODELAY`, through TLS and with a login where the address says so; `timeout`
+    /// bounds the connect, and each later read and write.
     ///
     /// # Errors
-    /// No server listens at the address, or not in time.
-    pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
-        Ok(Self(Wire::connect(address, timeout)?))
+    /// No server listens at the address, or not in time; or it is not trusted, or does not let us in.
+    pub fn connect(address: impl Into<ServerAddress>, timeout: Duration) -> Result<Self, Error> {
+        Ok(Self(Wire::connect(&address.into(), timeout)?))
     }
 
     /// Sends one request and waits for its answer. An error reply is a [`Value::Error`].

@@ -4,13 +4,18 @@ use std::{fmt, io};
 
 use turnstile_resp::catalogue::Misnamed;
 
-use crate::resp::Malformed;
+use crate::{Denied, resp::Malformed};
+
+/// What a server of TLS begins its answer with when what it was sent is none.
+const TLS_ALERT: u8 = 0x15;
 
 /// Why a connection gave no answer.
 #[derive(Debug)]
 pub enum Error {
     /// The socket failed, or a timeout passed.
     Io(io::Error),
+    /// The server does not let this client in, or do this.
+    Denied(Denied),
     /// The peer closed the connection while an answer was owed.
     Closed,
     /// The peer sent something that is no reply in RESP.
@@ -29,7 +34,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(f, "the connection failed: {error}"),
+            Self::Denied(denied) => denied.fmt(f),
             Self::Closed => f.write_str("the server closed the connection"),
+            Self::Malformed(Malformed::Type(TLS_ALERT)) => {
+                f.write_str("the server sent no RESP: it may speak TLS (rediss://)")
+            }
             Self::Malformed(malformed) => write!(f, "the server sent no RESP: {malformed}"),
             Self::NotXml => f.write_str("the server sent what begins no answer in XML"),
             Self::UnknownOperation(name) => write!(f, "unknown operation \"{name}\""),
@@ -43,6 +52,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),
+            Self::Denied(denied) => Some(denied),
             Self::Malformed(malformed) => Some(malformed),
             Self::Misnamed(misnamed) => Some(misnamed),
             Self::Closed | Self::NotXml | Self::UnknownOperation(_) | Self::Server(_) => None,
@@ -52,7 +62,16 @@ impl std::error::Error for Error {
 
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        match Denied::within(&error) {
+            Some(denied) => Self::Denied(denied.clone()),
+            None => Self::Io(error),
+        }
+    }
+}
+
+impl From<Denied> for Error {
+    fn from(denied: Denied) -> Self {
+        Self::Denied(denied)
     }
 }
 

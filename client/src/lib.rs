@@ -5,13 +5,22 @@
 pub mod descriptors;
 pub mod lines;
 pub mod resp;
+pub mod tls;
 pub mod xml;
 
+mod access_key;
 mod connection;
+mod denied;
 mod error;
 mod named;
+mod peer_stream;
+mod server_address;
 mod wire;
 
+pub use access_key::{AccessKey, InvalidAccessKey};
 pub use connection::Connection;
+pub use denied::Denied;
 pub use error::Error;
 pub use named::{NamedAnswer, NamedConnection};
+pub use peer_stream::PeerStream;
+pub use server_address::ServerAddress;

@@ -1,13 +1,13 @@
 //! One blocking connection to the door of travel.
 
-use std::{collections::VecDeque, fmt, io::Write as _, net::SocketAddr, time::Duration};
+use std::{collections::VecDeque, fmt, io::Write as _, time::Duration};
 
 pub use turnstile_lines::{
     Verb,
     client::{Reply, number, started},
 };
 
-use crate::{Error, wire::Wire};
+use crate::{Error, ServerAddress, wire::Wire};
 
 /// A blocking connection. Lines may be pipelined: each [`send`](Self::send) is answered by one
 /// [`receive`](Self::receive), in order. What is sent waits in memory until then, so that a batch
@@ -23,14 +23,15 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects with `TCP_NODELAY`; `timeout` bounds the connect, and each later read and write.
+    /// Connects with `TCP_NODELAY`, through TLS and with a login where the address says so; `timeout`
+    /// bounds the connect, and each later read and write.
     /// A line that waits for a lock is answered when the server gives up at the latest.
     ///
     /// # Errors
-    /// No server listens at the address, or not in time.
-    pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
+    /// No server listens at the address, or not in time; or it is not trusted, or does not let us in.
+    pub fn connect(address: impl Into<ServerAddress>, timeout: Duration) -> Result<Self, Error> {
         Ok(Self {
-            wire: Wire::connect(address, timeout)?,
+            wire: Wire::connect(&address.into(), timeout)?,
             asked: VecDeque::new(),
         })
     }

@@ -1,11 +1,11 @@
 //! Operations by the names of their declarations, over the RESP door.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use turnstile_chassis::Readable;
 use turnstile_resp::catalogue::operations;
 
-use crate::{Connection, Error, resp::Value};
+use crate::{Connection, Denied, Error, ServerAddress, resp::Value};
 
 /// A connection whose requests and answers name their fields, as the services declare them.
 ///
@@ -51,8 +51,8 @@ impl NamedConnection {
     /// As [`Connection::connect`]; the server then names the fields of its answers.
     ///
     /// # Errors
-    /// No server listens at the address, or not in time, or it speaks no RESP3.
-    pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
+    /// As [`Connection::connect`], or the server speaks no RESP3.
+    pub fn connect(address: impl Into<ServerAddress>, timeout: Duration) -> Result<Self, Error> {
         let mut connection = Connection::connect(address, timeout)?;
         whole(connection.command(&[b"HELLO", b"3"])?)?;
         Ok(Self(connection))
@@ -79,7 +79,7 @@ impl NamedConnection {
 /// A reply, unless it is an error.
 fn whole(reply: Value) -> Result<Value, Error> {
     match reply {
-        Value::Error(error) => Err(Error::Server(error)),
+        Value::Error(error) => Err(Denied::of(&error).map_or(Error::Server(error), Error::Denied)),
         reply => Ok(reply),
     }
 }

@@ -1,12 +1,12 @@
 //! The socket beneath every blocking connection: what waits to be sent, and what has come.
 
 use std::{
-    io::{self, Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
+    io::{Read as _, Write as _},
+    net::TcpStream,
     time::Duration,
 };
 
-use crate::Error;
+use crate::{Error, PeerStream, ServerAddress};
 
 /// How much is read at a time; grows with what has already come of a long answer.
 const READ_BYTES: usize = 16 * 1024;
@@ -14,7 +14,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// Bytes in both directions. What is put into the outbox waits until [`flush`](Self::flush).
 #[derive(Debug)]
 pub(crate) struct Wire {
-    stream: TcpStream,
+    stream: PeerStream<TcpStream>,
     pub(crate) outbox: Vec<u8>,
     inbox: Vec<u8>,
     /// How many bytes of `inbox` have been handed out.
@@ -24,13 +24,9 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn connect(address: SocketAddr, timeout: Duration) -> io::Result<Self> {
-        let stream = TcpStream::connect_timeout(&address, timeout)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(timeout))?;
-        stream.set_write_timeout(Some(timeout))?;
+    pub(crate) fn connect(address: &ServerAddress, timeout: Duration) -> Result<Self, Error> {
         Ok(Self {
-            stream,
+            stream: address.connect(timeout)?,
             outbox: Vec::new(),
             inbox: Vec::new(),
             used: 0,
@@ -42,6 +38,7 @@ impl Wire {
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         if !self.outbox.is_empty() {
             self.stream.write_all(&self.outbox)?;
+            self.stream.flush()?;
             self.outbox.clear();
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! One blocking connection to the XML door.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use turnstile_xml::{Framed, client::frame};
 
-use crate::{Error, wire::Wire};
+use crate::{Error, ServerAddress, wire::Wire};
 
 /// A blocking connection. Requests may be pipelined: each is answered by one
 /// [`receive`](Self::receive), in order. What is put into the [`outbox`](Self::outbox) waits in
@@ -15,12 +15,13 @@ use crate::{Error, wire::Wire};
 pub struct Connection(Wire);
 
 impl Connection {
-    /// Connects with `TCP_NODELAY`; `timeout` bounds the connect, and each later read and write.
+    /// Connects with `TCP_NODELAY`, through TLS and with a login where the address says so; `timeout`
+    /// bounds the connect, and each later read and write.
     ///
     /// # Errors
-    /// No server listens at the address, or not in time.
-    pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
-        Ok(Self(Wire::connect(address, timeout)?))
+    /// No server listens at the address, or not in time; or it is not trusted, or does not let us in.
+    pub fn connect(address: impl Into<ServerAddress>, timeout: Duration) -> Result<Self, Error> {
+        Ok(Self(Wire::connect(&address.into(), timeout)?))
     }
 
     /// Where requests are appended, whole ones, as by [`turnstile_xml::client::Outgoing`].

@@ -34,7 +34,7 @@ impl Traders {
                 seed,
                 ..Pace::closed(xml(&server)?, Duration::ZERO, duration)
             },
-            proof: Some(server.resp()),
+            proof: Some(server.resp().into()),
             users: TRADERS,
             symbols: SYMBOLS,
             one_shot: None,
@@ -60,12 +60,12 @@ impl Traders {
     /// Something that was acknowledged is not there, or something is too much: a violation.
     pub(super) fn check(self, server: &Server, table: &mut Table) -> anyhow::Result<()> {
         let pace = Pace {
-            address: xml(server)?,
+            address: xml(server)?.into(),
             ..self.config.pace
         };
         let config = exchange::Config {
             pace,
-            proof: Some(server.resp()),
+            proof: Some(server.resp().into()),
             ..self.config
         };
         let report = self.driven.prove(&config).context("the traders' proof")?;

@@ -60,7 +60,7 @@ impl Travellers {
         drop(door);
         let duration = amounts.travelling;
         let config = load::Config {
-            address: address(&server)?,
+            address: address(&server)?.into(),
             witness: None,
             processes: None,
             threads: lab::default_threads().get(),
@@ -103,7 +103,7 @@ impl Travellers {
     /// Something that was acknowledged is not there, or something is too much: a violation.
     pub(super) fn check(self, server: &Server, table: &mut Table) -> anyhow::Result<()> {
         let config = load::Config {
-            address: address(server)?,
+            address: address(server)?.into(),
             ..self.config
         };
         let report = self

@@ -52,6 +52,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let target = Target {
         address: "servers of known delays".to_owned(),
+        tls: false,
+        authenticated: false,
         own: true,
     };
     let mut asked = notebook::asked("calibrate", "delays", target, None, 1);

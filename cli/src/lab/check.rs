@@ -2,13 +2,11 @@
 
 mod faults;
 
-use std::{
-    net::SocketAddr, num::NonZeroUsize, path::PathBuf, sync::mpsc::sync_channel, thread,
-    time::Duration,
-};
+use std::{num::NonZeroUsize, path::PathBuf, sync::mpsc::sync_channel, thread, time::Duration};
 
 use anyhow::Context as _;
 use clap::Args;
+use turnstile_client::ServerAddress;
 use turnstile_load::{
     check,
     pace::Pace,
@@ -23,7 +21,13 @@ use super::{
     watching::Behind,
     workload::Service,
 };
-use crate::{address, child::Server, exit::Coded, terminal};
+use crate::{
+    address::{self, DoorAddress},
+    child::Server,
+    connect::Security,
+    exit::Coded,
+    terminal,
+};
 use faults::{Fault, Storm};
 
 /// How long a check takes when nothing was said of that.
@@ -40,8 +44,10 @@ pub(crate) struct Arguments {
     service: Service,
     /// RESP address of the server; no other client may use the checked service. Default: the lab
     /// starts its own server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with_all = ["turnstile", "faults"])]
-    resp: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP, conflicts_with_all = ["turnstile", "faults"])]
+    resp: Option<DoorAddress>,
+    #[command(flatten)]
+    security: Security,
     /// Program for the server that the lab starts; default: this one
     #[arg(long, value_name = "BIN")]
     turnstile: Option<PathBuf>,
@@ -68,7 +74,7 @@ pub(crate) struct Arguments {
 
 /// The server that is checked.
 struct Checked {
-    address: SocketAddr,
+    address: ServerAddress,
     /// One of the lab's own, its program, and where its data lies.
     own: Option<(Server, Storm)>,
 }
@@ -77,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let pacing = arguments.pacing.lasting(DURATION);
     let threads = arguments.threads.get();
     // What makes no sense is told before a server is started.
-    let pace = pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    let pace = pacing.pace(super::NOWHERE, threads)?;
     let fits =
         arguments
             .service
@@ -88,6 +94,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let target = result::Target {
         address: checked.address.to_string(),
         own: checked.own.is_some(),
+        tls: checked.address.is_encrypted(),
+        authenticated: checked.address.has_key(),
     };
     let name = arguments.service.name();
     let mut asked = notebook::asked("check", name, target, Some(&pacing), threads);
@@ -101,10 +109,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         settings.insert("checked".to_owned(), "afterwards".to_owned());
     }
     let own = checked.own.as_ref().map(|(server, _)| server);
-    let address = checked.address;
+    let address = &checked.address;
     let processes = Behind::default().watched(own, address, Some(address));
     let mut notebook = Notebook::new(&arguments.output, asked, processes)?;
-    let pace = pacing.pace(checked.address, threads)?;
+    let pace = pacing.pace(&checked.address, threads)?;
     let began = notebook.begin(None);
     let report = checked.check(arguments, &pace, &pacing, &mut notebook)?;
     notebook.keep(report.point.clone(), &pace, began);
@@ -126,7 +134,7 @@ impl Arguments {
         Load {
             pace,
             users: self.pacing.connections.get(),
-            resp: Some(pace.address),
+            resp: Some(pace.address.clone()),
             own,
             options,
         }
@@ -140,7 +148,8 @@ fn owned(flags: &[(&str, &str)]) -> Vec<(String, String)> {
 
 impl Checked {
     fn of(arguments: &Arguments, data: PathBuf) -> anyhow::Result<Self> {
-        if let Some(address) = arguments.resp {
+        if let Some(door) = &arguments.resp {
+            let address = arguments.security.resp(door)?;
             return Ok(Self { address, own: None });
         }
         let storm = Storm::new(
@@ -157,7 +166,7 @@ impl Checked {
              in a temporary directory, durability sync; --resp ADDR checks a running one"
         ));
         Ok(Self {
-            address,
+            address: address.into(),
             own: Some((server, storm)),
         })
     }

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    net::SocketAddr,
     num::NonZeroUsize,
     path::{Path, PathBuf},
 };
@@ -19,7 +18,11 @@ use super::{
     shown,
     subject::TestedServers,
 };
-use crate::{address, exit::Coded};
+use crate::{
+    address::{self, DoorAddress},
+    exit::Coded,
+    terminal,
+};
 
 #[derive(Args, Debug)]
 #[command(mut_arg("what", |what| what.required(false)))]
@@ -55,7 +58,7 @@ enum Side {
 #[derive(Debug)]
 enum Measured {
     Program(PathBuf),
-    Address(SocketAddr),
+    Address(DoorAddress),
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -82,6 +85,8 @@ fn interleaved(arguments: &Arguments, a: &Measured, b: &Measured) -> anyhow::Res
     let target = Target {
         address: format!("{} and {}", arguments.a, arguments.b),
         own: matches!((a, b), (Measured::Program(_), Measured::Program(_))),
+        tls: false,
+        authenticated: false,
     };
     let asked = subject.asked("compare", target, &arguments.pacing);
     let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
@@ -119,9 +124,23 @@ fn kept(arguments: &Arguments, a: &Run, b: &Run) -> anyhow::Result<()> {
         );
         return Err(Coded::usage(wrong).into());
     }
+    let (of_a, of_b) = (&a.asked.target, &b.asked.target);
+    for (what, of_a, of_b) in [
+        ("TLS", of_a.tls, of_b.tls),
+        ("a key", of_a.authenticated, of_b.authenticated),
+    ] {
+        if of_a != of_b {
+            let with = if of_a { "a" } else { "b" };
+            terminal::note(format_args!(
+                "only {with} was measured with {what}, whose cost is part of the difference"
+            ));
+        }
+    }
     let target = Target {
         address: format!("{} and {}", arguments.a, arguments.b),
         own: false,
+        tls: of_a.tls || of_b.tls,
+        authenticated: of_a.authenticated || of_b.authenticated,
     };
     let asked = notebook::asked("compare", &a.asked.workload, target, None, 0);
     let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
@@ -150,12 +169,16 @@ impl Arguments {
     ) -> anyhow::Result<usize> {
         let (subject, program) = match server {
             Measured::Program(path) => (self.subject.clone(), Some(path.as_path())),
-            Measured::Address(address) => (self.subject.at(*address), None),
+            Measured::Address(address) => (self.subject.at(address.clone()), None),
         };
         let opened = subject.open(program, None)?;
         let place = opened.measure(&self.pacing, notebook)?;
+        let target = opened.target();
         opened.stop()?;
-        name.clone_into(&mut notebook.run().points[place].series);
+        let run = notebook.run();
+        run.asked.target.tls |= target.tls;
+        run.asked.target.authenticated |= target.authenticated;
+        name.clone_into(&mut run.points[place].series);
         Ok(place)
     }
 
@@ -200,7 +223,7 @@ impl Side {
     fn parse(text: &str) -> anyhow::Result<Self> {
         let path = Path::new(text);
         if !path.exists()
-            && let Ok(address) = address::parse(text)
+            && let Ok(address) = address::ANY.read(text)
         {
             return Ok(Self::Measured(Measured::Address(address)));
         }

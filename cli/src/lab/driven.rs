@@ -1,7 +1,6 @@
 //! The server under load: one that was named, or one that the lab starts for the measurement.
 
-use std::net::SocketAddr;
-
+use turnstile_client::ServerAddress;
 use turnstile_load::resources::Watched;
 use turnstile_result as result;
 
@@ -14,9 +13,9 @@ use crate::{
 /// The server under load.
 pub(super) struct Driven {
     /// The door that is driven.
-    pub(super) address: SocketAddr,
+    pub(super) address: ServerAddress,
     /// The RESP door of the same server, where it is known.
-    pub(super) resp: Option<SocketAddr>,
+    pub(super) resp: Option<ServerAddress>,
     own: Option<OwnServer>,
     behind: Behind,
 }
@@ -33,8 +32,8 @@ enum OwnServer {
 impl Driven {
     /// A server that runs already.
     pub(super) const fn named(
-        address: SocketAddr,
-        resp: Option<SocketAddr>,
+        address: ServerAddress,
+        resp: Option<ServerAddress>,
         behind: Behind,
     ) -> Self {
         Self {
@@ -46,9 +45,9 @@ impl Driven {
     }
 
     /// At its RESP door the server that is named, or one of the lab's own.
-    pub(super) fn over_resp(named: Option<SocketAddr>, behind: Behind) -> anyhow::Result<Self> {
+    pub(super) fn over_resp(named: Option<ServerAddress>, behind: Behind) -> anyhow::Result<Self> {
         match named {
-            Some(address) => Ok(Self::named(address, named, behind)),
+            Some(address) => Ok(Self::named(address.clone(), Some(address), behind)),
             None => Self::start(Doors::Resp, "--resp", behind),
         }
     }
@@ -89,10 +88,10 @@ impl Driven {
         Ok(Self::own(address, own, Behind::default()))
     }
 
-    fn own(address: SocketAddr, own: OwnServer, behind: Behind) -> Self {
+    fn own(address: std::net::SocketAddr, own: OwnServer, behind: Behind) -> Self {
         Self {
-            address,
-            resp: Some(own.known().resp()),
+            address: address.into(),
+            resp: Some(own.known().resp().into()),
             own: Some(own),
             behind,
         }
@@ -112,13 +111,17 @@ impl Driven {
         result::Target {
             address: self.address.to_string(),
             own: self.is_own(),
+            tls: self.address.is_encrypted(),
+            authenticated: self.address.has_key(),
         }
     }
 
     /// The server's processes and the database, where they can be found.
     pub(super) fn watched(&self) -> Vec<Watched> {
         let known = self.own.as_ref().map(OwnServer::known);
-        let mut all = self.behind.watched(known, self.address, self.resp);
+        let mut all = self
+            .behind
+            .watched(known, &self.address, self.resp.as_ref());
         match &self.own {
             Some(OwnServer::Travel(company)) => {
                 let managers = company.desks().iter();

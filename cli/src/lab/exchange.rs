@@ -1,6 +1,6 @@
 //! `turnstile lab run exchange`.
 
-use std::{net::SocketAddr, num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, time::Duration};
 
 use clap::{Args, ValueEnum};
 use turnstile_load::{exchange, pace::Length};
@@ -11,7 +11,12 @@ use super::{
     notebook::{self, Aims, Notebook, Output},
     pacing::Pacing,
 };
-use crate::{address, child::Doors, exit::Coded, terminal};
+use crate::{
+    address::{self, DoorAddress},
+    child::Doors,
+    exit::Coded,
+    terminal,
+};
 
 /// How long a one-shot run may take before what is not answered counts as unknown.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -25,8 +30,8 @@ pub(crate) struct Arguments {
     door: Door,
     /// XML address of the server, for --door xml. Add --resp of the same server to check the
     /// accounts too; without it, only the order statuses are checked
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    xml: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::LINES)]
+    xml: Option<DoorAddress>,
     #[command(flatten)]
     pacing: Pacing,
     #[command(flatten)]
@@ -51,7 +56,7 @@ enum Door {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (pacing, threads) = (&arguments.pacing, arguments.target.threads.get());
     // What makes no sense is told before a server is started.
-    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    pacing.pace(super::NOWHERE, threads)?;
     let driven = arguments.driven()?;
     let one_shot = arguments.one_shot;
     let mut config = exchange::Config {
@@ -59,8 +64,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Door::Resp => exchange::Door::Resp,
             Door::Xml => exchange::Door::Xml,
         },
-        pace: pacing.pace(driven.address, threads)?,
-        proof: driven.resp,
+        pace: pacing.pace(&driven.address, threads)?,
+        proof: driven.resp.clone(),
         users: one_shot.unwrap_or(pacing.connections).get(),
         one_shot: one_shot.map(|_| pacing.connections.get()),
         symbols: usize::from(arguments.symbols),
@@ -92,15 +97,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 impl Arguments {
     /// The server that was named, or one of our own.
     fn driven(&self) -> anyhow::Result<Driven> {
-        let (resp, behind) = (self.target.resp, self.target.behind);
+        let (resp, behind) = (self.target.named()?, self.target.behind);
         let wrong = |sentence: &str| Err(Coded::usage(sentence.to_owned()).into());
-        match (self.door, resp, self.xml) {
+        match (self.door, resp, &self.xml) {
             (Door::Resp, _, Some(_)) => wrong("--xml is not driven: add --door xml"),
             (Door::Xml, Some(_), None) => {
                 wrong("--resp names a server, but not its XML door: add --xml")
             }
-            (Door::Resp, _, None) => Driven::over_resp(resp, behind),
-            (Door::Xml, resp, Some(address)) => Ok(Driven::named(address, resp, behind)),
+            (Door::Resp, resp, None) => Driven::over_resp(resp, behind),
+            (Door::Xml, resp, Some(door)) => {
+                let address = self.target.security.keyless(door)?;
+                Ok(Driven::named(address, resp, behind))
+            }
             (Door::Xml, None, None) => Driven::start(Doors::RespAndXml, "--xml", behind),
         }
     }

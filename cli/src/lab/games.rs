@@ -1,11 +1,9 @@
 //! `turnstile lab run games`.
 
-use std::{
-    net::SocketAddr,
-    num::{NonZeroU64, NonZeroUsize},
-};
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use clap::{Args, ValueEnum};
+use turnstile_client::ServerAddress;
 use turnstile_load::{
     games::{self, PATIENCE},
     pace::Pace,
@@ -18,7 +16,13 @@ use super::{
     pacing::{Extent, Level, Manner, Pacing},
     watching::Behind,
 };
-use crate::{address, child::Doors, exit::Coded, terminal};
+use crate::{
+    address::{self, DoorAddress},
+    child::Doors,
+    connect::Security,
+    exit::Coded,
+    terminal,
+};
 
 /// Games per player without `--iterations`, `--duration` and `--precision`.
 const ITERATIONS: NonZeroU64 = NonZeroU64::new(100).expect("it is above zero");
@@ -30,8 +34,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "wire")]
     door: Door,
     /// Arena address of the server, for --door wire; default: the lab starts its own server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    games_arena: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::LINES)]
+    games_arena: Option<DoorAddress>,
     /// Processes of the lab's own server, for --door wire: arena and scores in one, or separate
     #[arg(
         long,
@@ -41,8 +45,10 @@ pub(crate) struct Arguments {
     )]
     servers: Servers,
     /// RESP address of the server, for --door resp
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    resp: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP)]
+    resp: Option<DoorAddress>,
+    #[command(flatten)]
+    security: Security,
     /// Number of players; each plays the next one. Several numbers run one after the other
     #[arg(short, long, value_delimiter = ',', default_value = "100")]
     connections: Vec<NonZeroUsize>,
@@ -87,11 +93,9 @@ enum Servers {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // What makes no sense is told before a server is started.
-    arguments
-        .config(SocketAddr::from(([127, 0, 0, 1], 0)))?
-        .check()?;
+    arguments.config(super::NOWHERE)?.check()?;
     let driven = arguments.driven()?;
-    let config = arguments.config(driven.address)?;
+    let config = arguments.config(&driven.address)?;
     let pacing = arguments.pacing();
     let threads = config.pace.threads;
     let mut asked = notebook::asked("run", "games", driven.target(), Some(&pacing), threads);
@@ -128,7 +132,7 @@ impl Arguments {
         )
     }
 
-    fn config(&self, address: SocketAddr) -> anyhow::Result<games::Config> {
+    fn config(&self, address: impl Into<ServerAddress>) -> anyhow::Result<games::Config> {
         let connections = self.connections.iter();
         let timed = self.extent.is_told() || self.staged();
         Ok(games::Config {
@@ -156,17 +160,22 @@ impl Arguments {
     fn driven(&self) -> anyhow::Result<Driven> {
         let behind = Behind::default();
         let wrong = |sentence: &str| Err(Coded::usage(sentence.to_owned()).into());
-        match (self.door, self.games_arena, self.resp) {
+        match (self.door, &self.games_arena, &self.resp) {
             (Door::Wire, _, Some(_)) | (Door::Resp, Some(_), _) => {
                 wrong("--games-arena goes with --door wire, and --resp with --door resp")
             }
-            (Door::Wire, Some(address), None) => Ok(Driven::named(address, None, behind)),
+            (Door::Wire, Some(door), None) => {
+                let address = self.security.keyless(door)?;
+                Ok(Driven::named(address, None, behind))
+            }
             (Door::Wire, None, None) if self.servers == Servers::Separate => Driven::start_games(),
             (Door::Resp, None, None) if self.servers == Servers::Separate => {
                 wrong("--servers separate goes with --door wire")
             }
             (Door::Wire, None, None) => Driven::start(Doors::RespAndArena, "--games-arena", behind),
-            (Door::Resp, None, resp) => Driven::over_resp(resp, behind),
+            (Door::Resp, None, resp) => {
+                Driven::over_resp(self.security.named_resp(resp.as_ref())?, behind)
+            }
         }
     }
 }

@@ -286,6 +286,20 @@ fn dated(within: &Path, now: jiff::Timestamp, asked: &Asked) -> PathBuf {
 /// An id number of a guest.
 const ID_DIGITS: usize = 12;
 
+/// Headers of HTTP that say who somebody is.
+const SECRET_HEADERS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// An argument, without what a header says of who somebody is.
+fn without_secret(argument: &str) -> String {
+    let header = argument.strip_prefix("--header=").unwrap_or(argument);
+    match header.split_once(':') {
+        Some((name, _)) if SECRET_HEADERS.contains(&name.trim().to_ascii_lowercase().as_str()) => {
+            format!("{name}: ***")
+        }
+        _ => argument.to_owned(),
+    }
+}
+
 /// What is asked, for `run.json`.
 pub(super) fn asked(
     command: &str,
@@ -297,7 +311,7 @@ pub(super) fn asked(
     Asked {
         command: command.to_owned(),
         line: std::env::args()
-            .map(|argument| without_id_numbers(&argument))
+            .map(|argument| without_id_numbers(&without_secret(&argument)))
             .collect(),
         workload: workload.to_owned(),
         settings: std::collections::BTreeMap::new(),
@@ -326,6 +340,19 @@ pub(super) fn without_id_numbers(argument: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_argument_keeps_no_secret() {
+        for (argument, expected) in [
+            ("Authorization: Bearer ts_live_x", "Authorization: ***"),
+            ("--header=cookie:session=x", "cookie: ***"),
+            ("accept: text/plain", "accept: text/plain"),
+            ("http://127.0.0.1:8470/", "http://127.0.0.1:8470/"),
+            ("rooms", "rooms"),
+        ] {
+            assert_eq!(without_secret(argument), expected);
+        }
+    }
 
     #[test]
     fn an_argument_keeps_no_id_number() {

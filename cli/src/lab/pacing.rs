@@ -1,9 +1,10 @@
 //! How hard a point is driven, as the command line says it.
 
-use std::{fs, net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr, time::Duration};
+use std::{fs, num::NonZeroUsize, path::PathBuf, str::FromStr, time::Duration};
 
 use anyhow::Context as _;
 use clap::Args;
+use turnstile_client::ServerAddress;
 use turnstile_load::pace::{Law, Length, Pace, Profile, Rhythm, Think, Wait};
 
 use super::duration;
@@ -133,7 +134,11 @@ impl Extent {
 
 impl Pacing {
     /// Against this door, with so many threads.
-    pub(super) fn pace(&self, address: SocketAddr, threads: usize) -> anyhow::Result<Pace> {
+    pub(super) fn pace(
+        &self,
+        address: impl Into<ServerAddress>,
+        threads: usize,
+    ) -> anyhow::Result<Pace> {
         let law = self.manner.law(Law::Poisson)?;
         let open = self.rate.is_some() || matches!(law, Law::Trace(_));
         if open && (self.manner.think.is_some() || self.manner.stages.is_some()) {
@@ -156,7 +161,6 @@ impl Pacing {
             },
         };
         Ok(Pace {
-            address,
             threads,
             pipeline: self.pipeline.get(),
             length: self.length(open),
@@ -492,9 +496,8 @@ mod tests {
     fn pace(words: &[&str]) -> Result<Pace, String> {
         let line = Line::try_parse_from([&["lab"], words].concat());
         let line = line.map_err(|error| error.to_string())?;
-        let address = "127.0.0.1:1".parse().unwrap();
         line.pacing
-            .pace(address, 2)
+            .pace(super::super::NOWHERE, 2)
             .map_err(|error| error.to_string())
     }
 

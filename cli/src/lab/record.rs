@@ -10,6 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Args;
+use turnstile_client::ServerAddress;
 use turnstile_load::{
     pace::Pace,
     record::{Proxy, Recorded},
@@ -20,14 +21,19 @@ use turnstile_stats::units::Count;
 use turnstile_trace::Trace;
 
 use super::{
-    ProgressLine, default_threads,
+    NOWHERE, ProgressLine, default_threads,
     driven::Driven,
     notebook::{self, Notebook, Output},
     pacing::Pacing,
     watching::Behind,
     workload::Service,
 };
-use crate::{address, exit::Coded, terminal};
+use crate::{
+    address::{self, DoorAddress},
+    connect::Security,
+    exit::Coded,
+    terminal,
+};
 
 #[derive(Args, Debug)]
 pub(crate) struct Recording {
@@ -37,8 +43,8 @@ pub(crate) struct Recording {
     #[arg(required_unless_present = "to", conflicts_with = "to")]
     service: Option<Service>,
     /// Instead, record the clients of this RESP server through a proxy
-    #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with = "resp")]
-    to: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP, conflicts_with = "resp")]
+    to: Option<DoorAddress>,
     /// Address of the proxy; port 0 picks a free port
     #[arg(
         long,
@@ -49,8 +55,10 @@ pub(crate) struct Recording {
     )]
     listen: SocketAddr,
     /// RESP address of the server for a run; default: the lab starts its own server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    resp: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP)]
+    resp: Option<DoorAddress>,
+    #[command(flatten)]
+    security: Security,
     /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -63,8 +71,10 @@ pub(crate) struct Replaying {
     /// Trace file to replay
     file: PathBuf,
     /// RESP address of the server; default: the lab starts its own server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    resp: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP)]
+    resp: Option<DoorAddress>,
+    #[command(flatten)]
+    security: Security,
     /// Speed relative to the recording, 0.001x to 1000x
     #[arg(long, default_value = "1x", value_parser = speed)]
     speed: f64,
@@ -85,8 +95,8 @@ fn speed(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
-    let recorded = match (arguments.to, arguments.service) {
-        (Some(server), _) => listen(arguments, server)?,
+    let recorded = match (&arguments.to, arguments.service) {
+        (Some(server), _) => listen(arguments, &arguments.security.resp(server)?)?,
         (None, Some(service)) => run(arguments, service)?,
         (None, None) => {
             let wrong = "name a service to record, or a server with --to";
@@ -107,12 +117,16 @@ pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn proxy(listen: SocketAddr, server: SocketAddr, file: &Path) -> anyhow::Result<Proxy> {
+fn proxy(listen: SocketAddr, server: &ServerAddress, file: &Path) -> anyhow::Result<Proxy> {
+    if server.is_encrypted() {
+        let wrong = "what goes through TLS cannot be recorded: name an address without it";
+        return Err(Coded::usage(wrong.to_owned()).into());
+    }
     Proxy::start(listen, server, file).with_context(|| file.display().to_string())
 }
 
 /// Records what clients say, for the time that was asked for or until the process is ended.
-fn listen(arguments: &Recording, server: SocketAddr) -> anyhow::Result<Recorded> {
+fn listen(arguments: &Recording, server: &ServerAddress) -> anyhow::Result<Recorded> {
     let proxy = proxy(arguments.listen, server, &arguments.file)?;
     terminal::line(format_args!("recording {} for {server}", proxy.address()))?;
     // Nobody sends: this only waits. A process that is killed leaves a trace that can be read.
@@ -133,16 +147,16 @@ fn run(arguments: &Recording, service: Service) -> anyhow::Result<Recorded> {
     }
     let threads = arguments.threads.get();
     let pacing = arguments.pacing.lasting(Duration::from_secs(10));
-    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    let driven = Driven::over_resp(arguments.resp, Behind::default())?;
-    let here = SocketAddr::from(([127, 0, 0, 1], 0));
-    let proxy = proxy(here, driven.address, &arguments.file)?;
+    pacing.pace(NOWHERE, threads)?;
+    let resp = arguments.security.named_resp(arguments.resp.as_ref())?;
+    let driven = Driven::over_resp(resp, Behind::default())?;
+    let proxy = proxy(NOWHERE, &driven.address, &arguments.file)?;
     let pace = pacing.pace(proxy.address(), threads)?;
     let line = ProgressLine::new(false);
     let load = Load {
         pace: &pace,
         users: pacing.connections.get(),
-        resp: Some(pace.address),
+        resp: Some(pace.address.clone()),
         own: driven.is_own(),
         options: &Options::default(),
     };
@@ -165,7 +179,8 @@ pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {
         ));
     }
     let threads = arguments.threads.get();
-    let driven = Driven::over_resp(arguments.resp, Behind::default())?;
+    let resp = arguments.security.named_resp(arguments.resp.as_ref())?;
+    let driven = Driven::over_resp(resp, Behind::default())?;
     let mut asked = notebook::asked("replay", "trace", driven.target(), None, threads);
     let settings = [
         ("file", shown()),
@@ -177,7 +192,7 @@ pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {
     let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
     let pace = Pace {
         threads,
-        ..Pace::closed(driven.address, Duration::ZERO, Duration::from_secs(1))
+        ..Pace::closed(&driven.address, Duration::ZERO, Duration::from_secs(1))
     };
     let config = replay::Config {
         pace: &pace,

@@ -4,15 +4,14 @@
 use std::{
     net::{SocketAddr, ToSocketAddrs as _},
     num::NonZeroUsize,
-    path::{Path, PathBuf},
+    path::Path,
     str::FromStr,
 };
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
-use turnstile_load::{
-    Tls, Trust, foreign, pace::Pace, processors, resources::Watched, workload::Load,
-};
+use turnstile_client::{AccessKey, ServerAddress};
+use turnstile_load::{foreign, pace::Pace, processors, resources::Watched, workload::Load};
 use turnstile_result as result;
 
 use super::{
@@ -25,7 +24,11 @@ use super::{
     watching::Behind,
     workload::{Named, Place, Service, Settings},
 };
-use crate::{child::Server, exit::Coded};
+use crate::{
+    address::{self, DoorAddress},
+    child::Server,
+    exit::Coded,
+};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TestedServers {
@@ -50,11 +53,8 @@ pub(crate) struct TestedServers {
     /// http: body
     #[arg(long)]
     body: Option<String>,
-    /// https and rediss: trust the certificate authorities in this PEM file instead of the system's
-    #[arg(long, value_name = "FILE")]
-    cacert: Option<PathBuf>,
     /// https and rediss: do not verify certificates
-    #[arg(long, conflicts_with = "cacert")]
+    #[arg(long, conflicts_with = "ca")]
     insecure: bool,
     /// CPUs of the lab's own server and of the generator, such as server=0,gen=1
     #[arg(long, value_parser = pin::parse)]
@@ -89,7 +89,8 @@ const RESP: [(&str, u16); 2] = [("resp://", 6379), ("rediss://", 6379)];
 pub(super) struct Opened<'a> {
     subject: &'a TestedServers,
     place: Place,
-    tls: Option<Tls>,
+    /// What an HTTP request says of its sender.
+    key: Option<AccessKey>,
     own: Option<Server>,
     quota: Option<Quota>,
 }
@@ -177,9 +178,9 @@ impl TestedServers {
     }
 
     /// The same at another server's door.
-    pub(super) fn at(&self, address: SocketAddr) -> Self {
+    pub(super) fn at(&self, door: DoorAddress) -> Self {
         let named = match self.what() {
-            What::Service(service) => service.at(address),
+            What::Service(service) => service.at(door, self.named.security.clone()),
             What::Http { .. } | What::Resp { .. } => self.named.clone(),
         };
         Self {
@@ -199,21 +200,42 @@ impl TestedServers {
             let wrong = "only resp:// takes a command, after --: resp://HOST:PORT -- SET k __n__";
             return Err(Coded::usage(wrong.to_owned()).into());
         }
-        let tls = self.tls()?;
+        let is_encrypted = matches!(
+            what,
+            What::Http {
+                encrypted: true,
+                ..
+            } | What::Resp {
+                encrypted: true,
+                ..
+            }
+        );
+        if self.insecure && !is_encrypted {
+            let wrong = "--insecure is about https:// and rediss://";
+            return Err(Coded::usage(wrong.to_owned()).into());
+        }
+        let mut key = None;
         let named = match what {
-            What::Service(service) => self.named.place(*service).map_err(Coded::usage)?,
+            What::Service(service) => self.named.place(*service)?,
             What::Http { .. } | What::Resp { .. } if self.named.is_any() => {
                 let wrong = "--resp, --travel and --games-arena name the doors of our own services";
                 return Err(Coded::usage(wrong.to_owned()).into());
             }
-            What::Http { host, .. } => Some(Place {
-                address: resolve(host)?,
-                resp: None,
-            }),
+            What::Http {
+                host, encrypted, ..
+            } => {
+                key = self.named.security.named_key()?;
+                Some(Place {
+                    address: self.foreign(host, *encrypted)?,
+                    resp: None,
+                })
+            }
             What::Resp { host, encrypted } => {
-                let address = resolve(host)?;
-                // What it says of itself is asked without TLS.
-                let resp = (!encrypted).then_some(address);
+                let mut address = self.foreign(host, *encrypted)?;
+                if let Some(key) = self.named.security.named_key()? {
+                    address = address.with_key(key);
+                }
+                let resp = Some(address.clone());
                 Some(Place { address, resp })
             }
         };
@@ -221,7 +243,7 @@ impl TestedServers {
             return Ok(Opened {
                 subject: self,
                 place,
-                tls,
+                key,
                 own: None,
                 quota: None,
             });
@@ -232,36 +254,19 @@ impl TestedServers {
         })
     }
 
-    /// How a server of somebody else is spoken to, if that is encrypted.
-    fn tls(&self) -> anyhow::Result<Option<Tls>> {
-        let (What::Http {
-            host,
-            encrypted: true,
-            ..
+    /// How a server of somebody else is spoken to.
+    fn foreign(&self, host: &str, encrypted: bool) -> anyhow::Result<ServerAddress> {
+        let address = ServerAddress::from(resolve(host)?);
+        let security = &self.named.security;
+        if !encrypted && security.is_about_tls() {
+            let wrong = "--ca and --client-certificate are about https:// and rediss://";
+            return Err(Coded::usage(wrong.to_owned()).into());
         }
-        | What::Resp {
-            host,
-            encrypted: true,
-        }) = self.what()
-        else {
-            if self.insecure || self.cacert.is_some() {
-                let wrong = "--cacert and --insecure are about https:// and rediss://";
-                return Err(Coded::usage(wrong.to_owned()).into());
-            }
-            return Ok(None);
-        };
-        let trust = match &self.cacert {
-            _ if self.insecure => Trust::Anybody,
-            Some(file) => Trust::File(file.clone()),
-            None => Trust::System,
-        };
-        let name = host
-            .rsplit_once(':')
-            .map_or(host.as_str(), |(name, _)| name);
-        let name = name.trim_matches(['[', ']']);
-        Tls::new(name, &trust)
-            .map(Some)
-            .map_err(|error| anyhow!(error))
+        if !encrypted {
+            return Ok(address);
+        }
+        let tls = security.tls(address::host(host), self.insecure)?;
+        Ok(address.with_tls(tls))
     }
 
     /// Starts another server beside the first, on these processors, that is told more.
@@ -288,7 +293,7 @@ impl TestedServers {
         Ok(Opened {
             subject: self,
             place: service.place(&own),
-            tls: None,
+            key: None,
             own: Some(own),
             quota: None,
         })
@@ -316,13 +321,15 @@ impl Opened<'_> {
                 }
             },
             own: self.own.is_some(),
+            tls: self.place.address.is_encrypted(),
+            authenticated: self.place.address.has_key() || self.key.is_some(),
         }
     }
 
     /// Server and database, where they can be found.
     pub(super) fn watched(&self) -> Vec<Watched> {
         let behind = self.subject.behind;
-        let watched = behind.watched(self.own.as_ref(), self.place.address, self.resp());
+        let watched = behind.watched(self.own.as_ref(), &self.place.address, self.resp());
         let quota = self.quota.as_ref().map(Quota::processors);
         watched
             .into_iter()
@@ -337,8 +344,8 @@ impl Opened<'_> {
     }
 
     /// Where the server can be asked for what it says of itself.
-    pub(super) const fn resp(&self) -> Option<SocketAddr> {
-        self.place.resp
+    pub(super) const fn resp(&self) -> Option<&ServerAddress> {
+        self.place.resp.as_ref()
     }
 
     /// The processors of a server of the lab's own.
@@ -377,10 +384,7 @@ impl Opened<'_> {
         threads: NonZeroUsize,
         notebook: &mut Notebook,
     ) -> anyhow::Result<usize> {
-        let pace = Pace {
-            tls: self.tls.clone(),
-            ..pacing.pace(self.place.address, threads.get())?
-        };
+        let pace = pacing.pace(&self.place.address, threads.get())?;
         let began = notebook.begin(Some(self.watched()));
         let cores = self
             .subject
@@ -406,7 +410,7 @@ impl Opened<'_> {
                 let load = Load {
                     pace,
                     users,
-                    resp: self.place.resp,
+                    resp: self.place.resp.clone(),
                     own: self.own.is_some(),
                     options: &subject.settings.options(),
                 };
@@ -424,6 +428,7 @@ impl Opened<'_> {
                     path: path.clone(),
                     headers: subject.headers.clone(),
                     body: subject.body.clone(),
+                    key: self.key.clone(),
                 };
                 (foreign::run_http(pace, users, &request, watch)?, None)
             }

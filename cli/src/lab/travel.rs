@@ -1,6 +1,6 @@
 //! `turnstile lab run travel`.
 
-use std::{net::SocketAddr, num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, time::Duration};
 
 use clap::{Args, ValueEnum};
 use turnstile_load::{
@@ -15,7 +15,13 @@ use super::{
     pacing::{Extent, Manner},
     watching::Behind,
 };
-use crate::{address, child::Doors, exit::Coded, terminal};
+use crate::{
+    address::{self, DoorAddress},
+    child::Doors,
+    connect::Security,
+    exit::Coded,
+    terminal,
+};
 
 /// The law of the instants at which transactions are due, as the ancestor had it.
 const ARRIVALS: Law = Law::Jitter(0.01);
@@ -45,14 +51,16 @@ const CLIENTS_OF_ONE: usize = 8;
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Travel address of the server; default: the lab starts its own server
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    travel: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::LINES)]
+    travel: Option<DoorAddress>,
     /// Processes of the lab's own server: middleware and resource managers in one, or separate
     #[arg(long, value_enum, default_value = "one", conflicts_with = "travel")]
     servers: Servers,
     /// RESP address of the same server, to identify it in the report
-    #[arg(long, value_name = "ADDR", value_parser = address::parse, requires = "travel")]
-    resp: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP, requires = "travel")]
+    resp: Option<DoorAddress>,
+    #[command(flatten)]
+    security: Security,
     /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -116,8 +124,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let experiment = arguments.experiment()?;
     let driven = arguments.driven()?;
     let config = travel::Config {
-        address: driven.address,
-        witness: driven.resp,
+        address: driven.address.clone(),
+        witness: driven.resp.clone(),
         processes: driven.is_own().then_some(if driven.is_separate() {
             Processes::Separate
         } else {
@@ -153,8 +161,12 @@ impl Arguments {
     /// The server that was named, or one of our own.
     fn driven(&self) -> anyhow::Result<Driven> {
         let behind = Behind::default();
-        match (self.travel, self.servers) {
-            (Some(address), _) => Ok(Driven::named(address, self.resp, behind)),
+        match (&self.travel, self.servers) {
+            (Some(door), _) => {
+                let address = self.security.keyless(door)?;
+                let resp = self.security.named_resp(self.resp.as_ref())?;
+                Ok(Driven::named(address, resp, behind))
+            }
             (None, Servers::One) => Driven::start(Doors::RespAndTravel, "--travel", behind),
             (None, Servers::Separate) => Driven::start_travel(),
         }

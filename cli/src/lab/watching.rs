@@ -1,8 +1,7 @@
 //! The processes whose resource usage is recorded during a load.
 
-use std::net::SocketAddr;
-
 use clap::Args;
+use turnstile_client::ServerAddress;
 use turnstile_load::resources::{self, Watched};
 
 use crate::child::Server;
@@ -22,10 +21,13 @@ impl Behind {
     pub(super) fn watched(
         self,
         own: Option<&Server>,
-        address: SocketAddr,
-        resp: Option<SocketAddr>,
+        address: &ServerAddress,
+        resp: Option<&ServerAddress>,
     ) -> Vec<Watched> {
-        let server = own.map_or_else(|| resources::listener(address), |own| Some(own.pid()));
+        let server = own.map_or_else(
+            || resources::listener(address.socket()),
+            |own| Some(own.pid()),
+        );
         let database = self.database_pid.or_else(|| resources::database(resp?));
         let found = [("server", server), ("database", database)];
         found

@@ -1,8 +1,9 @@
 //! The services that the lab drives, as arguments: which one, its doors and its options.
 
-use std::{net::SocketAddr, ops::Deref, str::FromStr};
+use std::{ops::Deref, str::FromStr};
 
 use clap::Args;
+use turnstile_client::ServerAddress;
 use turnstile_load::{
     rooms,
     workload::{self, Door, Options, SERVICES},
@@ -10,9 +11,11 @@ use turnstile_load::{
 
 use super::travel::Over;
 use crate::{
-    address,
+    address::{self, DoorAddress},
     child::{Doors, Server},
     config::suggestion,
+    connect::Security,
+    exit::Coded,
 };
 
 /// One of the lab's services, by name.
@@ -24,14 +27,16 @@ pub(super) struct Service(&'static dyn workload::Service);
 pub(super) struct Named {
     /// RESP address of the server; default: the lab starts its own server. travel and games use the
     /// addresses below; beside --travel, this one only identifies the server in the report
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    resp: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::RESP)]
+    resp: Option<DoorAddress>,
     /// travel: address of the door for command lines
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    travel: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::LINES)]
+    travel: Option<DoorAddress>,
     /// games: address of the arena. With --resp instead, games are played over RESP
-    #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with = "resp")]
-    games_arena: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = address::LINES, conflicts_with = "resp")]
+    games_arena: Option<DoorAddress>,
+    #[command(flatten)]
+    pub(super) security: Security,
 }
 
 /// What only one service knows.
@@ -49,12 +54,12 @@ pub(super) struct Settings {
 }
 
 /// Where one service is, with its RESP door if that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place {
     /// The door that is driven.
-    pub(super) address: SocketAddr,
+    pub(super) address: ServerAddress,
     /// Where the server can be asked for what it says of itself.
-    pub(super) resp: Option<SocketAddr>,
+    pub(super) resp: Option<ServerAddress>,
 }
 
 impl Deref for Service {
@@ -100,14 +105,19 @@ impl Service {
             Door::Arena => own.arena(),
         };
         Place {
-            address: door.expect("it was started with the doors of its service"),
-            resp: Some(own.resp()),
+            address: door
+                .expect("it was started with the doors of its service")
+                .into(),
+            resp: Some(own.resp().into()),
         }
     }
 
     /// Its door at this address, and none else.
-    pub(super) fn at(self, address: SocketAddr) -> Named {
-        let mut named = Named::default();
+    pub(super) fn at(self, address: DoorAddress, security: Security) -> Named {
+        let mut named = Named {
+            security,
+            ..Named::default()
+        };
         *match self.door() {
             Door::Resp => &mut named.resp,
             Door::Travel => &mut named.travel,
@@ -144,23 +154,30 @@ impl Named {
     /// Where this service is; nothing when no server was named.
     ///
     /// # Errors
-    /// In words: a door was named that is not driven.
-    pub(super) fn place(&self, service: Service) -> Result<Option<Place>, String> {
-        let Self {
-            resp,
-            travel,
-            games_arena,
-        } = *self;
-        let (door, others) = match service.door() {
-            Door::Resp => (resp, [travel, games_arena]),
-            Door::Travel => (travel, [resp.filter(|_| travel.is_none()), games_arena]),
-            Door::Arena => (games_arena.or(resp), [travel, None]),
+    /// A door was named that is not driven, or a file cannot be read that an address needs.
+    pub(super) fn place(&self, service: Service) -> anyhow::Result<Option<Place>> {
+        let (travel, arena) = (self.travel.as_ref(), self.games_arena.as_ref());
+        let unused = match service.door() {
+            Door::Resp => travel.is_some() || arena.is_some(),
+            Door::Travel => arena.is_some() || (self.resp.is_some() && travel.is_none()),
+            Door::Arena => travel.is_some(),
         };
-        if others.iter().any(Option::is_some) {
+        if unused {
             let (name, flag) = (service.name(), service.flag());
-            return Err(format!("{name} is not driven at that door: name {flag}"));
+            let wrong = format!("{name} is not driven at that door: name {flag}");
+            return Err(Coded::usage(wrong).into());
         }
-        Ok(door.map(|address| Place { address, resp }))
+        let resp = self.security.named_resp(self.resp.as_ref())?;
+        let keyless = |door: Option<&DoorAddress>| {
+            let address = door.map(|door| self.security.keyless(door));
+            address.transpose()
+        };
+        let address = match service.door() {
+            Door::Resp => resp.clone(),
+            Door::Travel => keyless(travel)?,
+            Door::Arena => keyless(arena)?.or_else(|| resp.clone()),
+        };
+        Ok(address.map(|address| Place { address, resp }))
     }
 
     /// Whether any server is named.
@@ -171,20 +188,21 @@ impl Named {
 
 #[cfg(test)]
 mod tests {
-    use super::{Named, Place, Service};
+    use super::{DoorAddress, Named, Place, Security, Service};
 
     #[test]
     fn a_service_is_driven_at_its_own_door() {
         let named = |resp: bool, travel: bool, arena: bool| Named {
-            resp: address(1).filter(|_| resp),
-            travel: address(2).filter(|_| travel),
-            games_arena: address(3).filter(|_| arena),
+            resp: resp.then(|| door(1)),
+            travel: travel.then(|| door(2)),
+            games_arena: arena.then(|| door(3)),
+            security: Security::default(),
         };
         let place = |port: u16, resp: bool| {
-            Ok(address(port).map(|driven| Place {
-                address: driven,
-                resp: address(1).filter(|_| resp),
-            }))
+            Some(Place {
+                address: door(port).socket.into(),
+                resp: resp.then(|| door(1).socket.into()),
+            })
         };
         let rows = [
             ("rooms", named(true, false, false), place(1, true)),
@@ -193,13 +211,18 @@ mod tests {
             ("travel", named(true, true, false), place(2, true)),
             ("games", named(false, false, true), place(3, false)),
             ("games", named(true, false, false), place(1, true)),
-            ("games", named(false, false, false), Ok(None)),
+            ("games", named(false, false, false), None),
         ];
         for (name, named, expected) in rows {
             let service: Service = name.parse().unwrap();
-            assert_eq!(named.place(service), expected, "{service:?} {named:?}");
-            let other = service.at(([127, 0, 0, 1], 9).into()).place(service);
-            assert_eq!(other.unwrap().unwrap().address.port(), 9, "{service:?}");
+            assert_eq!(
+                named.place(service).unwrap(),
+                expected,
+                "{service:?} {named:?}"
+            );
+            let other = service.at(door(9), Security::default()).place(service);
+            let other = other.unwrap().unwrap();
+            assert_eq!(other.address.socket().port(), 9, "{service:?}");
         }
         let wrong = [
             ("rooms", named(false, true, false), "name --resp"),
@@ -208,12 +231,16 @@ mod tests {
         ];
         for (name, named, sentence) in wrong {
             let service: Service = name.parse().unwrap();
-            let told = named.place(service).unwrap_err();
+            let told = named.place(service).unwrap_err().to_string();
             assert!(told.contains(sentence), "{service:?}: {told}");
         }
     }
 
-    fn address(port: u16) -> Option<std::net::SocketAddr> {
-        Some(([127, 0, 0, 1], port).into())
+    fn door(port: u16) -> DoorAddress {
+        DoorAddress {
+            host: "127.0.0.1".to_owned(),
+            socket: ([127, 0, 0, 1], port).into(),
+            encrypted: false,
+        }
     }
 }

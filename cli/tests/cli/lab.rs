@@ -647,7 +647,7 @@ fn what_cannot_be_driven_or_compared_is_a_usage_error() {
         (&["run", "roms"], "did you mean `rooms`?"),
         (
             &["run", "http://127.0.0.1:1", "--insecure"],
-            "are about https://",
+            "is about https://",
         ),
         (
             &["check", "chess"],

@@ -8,6 +8,7 @@ mod calibrate;
 mod call;
 mod check;
 mod config;
+mod connect;
 mod copy;
 mod demo;
 mod dev;

@@ -90,7 +90,7 @@ fn a_conversation_is_recorded_while_it_happens_and_differences_are_told() {
     let mut lines = std::io::BufReader::new(recorder.stdout.take().unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut lines, &mut line).unwrap();
-    let address = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let address: std::net::SocketAddr = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     let mut door =
         turnstile_client::Connection::connect(address, std::time::Duration::from_secs(10)).unwrap();
     assert_eq!(words(&ask(&mut door, "PING")), "PONG");

@@ -139,7 +139,7 @@ pub fn observe(
     let diary = Arc::new(RequestLog::new(epoch, kept));
     let users = Asker::witnesses(connections, &diary);
     let pace = Pace {
-        address: server.address,
+        address: server.address.into(),
         ..pace
     };
     let ran = run::measure(case.name, &pace, users, setting, watch)?;

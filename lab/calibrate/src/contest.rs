@@ -163,7 +163,7 @@ fn ours(of: Match, setting: &CalibrationSetting, watch: ProgressWatch<'_>) -> Re
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();
     let stay = stay.map_err(Error::Processors)?;
     let pace = Pace {
-        address: server.address,
+        address: server.address.into(),
         pipeline: of.pipeline,
         ..setting.pace()
     };
@@ -188,6 +188,7 @@ fn drive(of: Match, pace: &Pace, watch: ProgressWatch<'_>) -> Result<Point, Erro
             let request = Request {
                 method: "GET".to_owned(),
                 host: pace.address.to_string(),
+                key: None,
                 path: "/".to_owned(),
                 headers: Vec::new(),
                 body: None,

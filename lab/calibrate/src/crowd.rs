@@ -51,7 +51,7 @@ pub fn measure(
     let server = Doorman::start(setting)?;
     let users = USERS.min(server.users());
     let pace = Pace {
-        address: server.address(),
+        address: server.address().into(),
         rhythm: Rhythm::Closed {
             think: Think::Exponential(THINK),
             stages: None,

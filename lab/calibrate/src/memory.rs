@@ -52,7 +52,7 @@ pub fn measure(
 ) -> Result<(Growth, Run), Error> {
     let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
-        address: server.address,
+        address: server.address.into(),
         pipeline: PIPELINE,
         ..setting.open(Law::Poisson, RATE)
     };

@@ -42,7 +42,7 @@ pub fn measure(
 ) -> Result<(Lag, Run), Error> {
     let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
-        address: server.address,
+        address: server.address.into(),
         wait,
         ..setting.open(Law::Fixed, RATE)
     };

@@ -6,11 +6,11 @@
 use std::{
     collections::VecDeque,
     io::{self, Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
+    net::TcpStream,
     time::{Duration, Instant},
 };
 
-use turnstile_client::resp;
+use turnstile_client::{PeerStream, ServerAddress, resp};
 
 use crate::{
     door,
@@ -135,7 +135,7 @@ pub(crate) fn ask<U: Insistent>(user: &mut U, out: &mut Vec<u8>) -> Ask<U::What>
 
 /// Asks again, when the load is over and the server has recovered, what was never answered, on as many
 /// connections as it takes. What a user does not learn now it will not learn.
-pub(crate) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
+pub(crate) fn settle<U: Insistent>(user: &mut U, address: &ServerAddress) {
     let mut silent_losses = 0;
     while !user.unanswered().is_empty() && silent_losses < SILENT_LOSSES_MAX {
         let before = user.unanswered().waiting.len();
@@ -159,7 +159,7 @@ fn is_loss(error: &io::Error) -> bool {
     )
 }
 
-fn ask_alone<U: Insistent>(user: &mut U, address: SocketAddr) -> io::Result<()> {
+fn ask_alone<U: Insistent>(user: &mut U, address: &ServerAddress) -> io::Result<()> {
     door::connect_again(address).map_err(io::Error::other)?;
     let mut line = Line::connect(address)?;
     user.connected();
@@ -180,14 +180,11 @@ fn ask_alone<U: Insistent>(user: &mut U, address: SocketAddr) -> io::Result<()> 
 }
 
 /// A connection beside the load, with one request under way.
-pub(crate) struct Line(TcpStream);
+pub(crate) struct Line(PeerStream<TcpStream>);
 
 impl Line {
-    pub(crate) fn connect(address: SocketAddr) -> io::Result<Self> {
-        let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        Ok(Self(stream))
+    pub(crate) fn connect(address: &ServerAddress) -> io::Result<Self> {
+        Ok(Self(address.connect(PATIENCE)?))
     }
 
     /// Sends a request, and reads until all of its answer is there.
@@ -197,6 +194,7 @@ impl Line {
         mut hear: impl FnMut(&[u8]) -> Result<Option<T>, Garbled>,
     ) -> io::Result<T> {
         self.0.write_all(request)?;
+        self.0.flush()?;
         let (mut answer, mut buffer) = (Vec::new(), [0; 4_096]);
         loop {
             match self.0.read(&mut buffer)? {

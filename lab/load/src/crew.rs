@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{SocketAddr, TcpStream},
+    net::TcpStream,
     sync::{
         Barrier, RwLock,
         mpsc::{self, RecvTimeoutError},
@@ -12,12 +12,9 @@ use std::{
 };
 
 use rustix::time::{ClockId, clock_gettime};
-use turnstile_client::descriptors;
+use turnstile_client::{PeerStream, ServerAddress, descriptors};
 
-use crate::{
-    Error,
-    tls::{Tls, Wire},
-};
+use crate::Error;
 
 /// The most users of one run: each is a socket, and systems allow some ten thousand.
 pub(crate) const USERS_MAX: usize = 50_000;
@@ -82,19 +79,16 @@ pub(crate) fn allow(users: usize) -> Result<(), Error> {
 /// How long a server may take to be connected to.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Connects before the start, and agrees on how to encrypt. `no_delay`: whether what is sent leaves at
-/// once.
+/// Connects before the start, and agrees on how to encrypt and who one is. `no_delay`: whether what is
+/// sent leaves at once.
 pub(crate) fn connect(
-    address: SocketAddr,
+    address: &ServerAddress,
     no_delay: bool,
-    tls: Option<&Tls>,
-) -> io::Result<Wire<TcpStream>> {
-    let mut stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
-    stream.set_nodelay(no_delay)?;
-    stream.set_read_timeout(Some(CONNECT_TIMEOUT))?;
-    let tls = tls.map(|tls| tls.agree(&mut stream)).transpose()?;
-    stream.set_nonblocking(true)?;
-    Ok(Wire::new(stream, tls))
+) -> io::Result<PeerStream<TcpStream>> {
+    let stream = address.connect(CONNECT_TIMEOUT)?;
+    stream.socket.set_nodelay(no_delay)?;
+    stream.socket.set_nonblocking(true)?;
+    Ok(stream)
 }
 
 /// User and system time of this thread so far.

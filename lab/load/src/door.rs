@@ -1,9 +1,9 @@
 //! What the lab asks the server beside the load: its counters before and after, and whether what
 //! it acknowledged is there.
 
-use std::{io, net::SocketAddr, thread, time::Duration};
+use std::{io, thread, time::Duration};
 
-use turnstile_client::{self as client, Connection, resp::Value};
+use turnstile_client::{self as client, Connection, Denied, ServerAddress, resp::Value};
 use turnstile_result::Server;
 
 use crate::Error;
@@ -34,7 +34,7 @@ pub(crate) struct Counters {
     pub(crate) standing: u64,
 }
 
-pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
+pub(crate) fn connect(address: &ServerAddress) -> Result<Connection, Error> {
     let connected = Connection::connect(address, TIMEOUT);
     Ok(connected.map_err(|error| match error {
         client::Error::Io(error) => client::Error::Io(io::Error::new(
@@ -47,7 +47,7 @@ pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
 
 /// Connects to a server that may have been killed and started again, and waits until it has recovered
 /// its journal: until then it answers for no service.
-pub(crate) fn connect_again(address: SocketAddr) -> Result<Connection, Error> {
+pub(crate) fn connect_again(address: &ServerAddress) -> Result<Connection, Error> {
     let mut door = connect(address)?;
     while is_loading(&door.command(&[b"INFO"])?) {
         thread::park_timeout(LOADING_PAUSE);
@@ -73,7 +73,7 @@ pub(crate) struct Facts {
 pub(crate) fn facts(door: &mut Connection, service: &'static str) -> Result<Facts, Error> {
     let mut facts = Facts {
         service,
-        info: door.command(&[b"INFO"])?,
+        info: let_in(door.command(&[b"INFO"])?)?,
         totals: None,
     };
     if facts.back_end() != EMBEDDED {
@@ -81,6 +81,15 @@ pub(crate) fn facts(door: &mut Connection, service: &'static str) -> Result<Fact
         facts.totals = Some(door.command(&[command.as_bytes()])?);
     }
     Ok(facts)
+}
+
+/// An answer, unless it is that the key is missing or lacks a right.
+fn let_in(answer: Value) -> Result<Value, Error> {
+    let denied = match &answer {
+        Value::Error(error) => Denied::of(error),
+        _ => None,
+    };
+    denied.map_or(Ok(answer), |denied| Err(client::Error::from(denied).into()))
 }
 
 impl Facts {
@@ -154,7 +163,7 @@ pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
 
 /// Where the database is in which the server at this door keeps a service, in the words of `INFO`;
 /// nothing when there is none, or this is another kind of server.
-pub(crate) fn behind(resp: SocketAddr) -> Option<String> {
+pub(crate) fn behind(resp: &ServerAddress) -> Option<String> {
     let facts = section(resp, b"backends")?;
     let places = ["rooms_backend_place", "exchange_backend_place"];
     let place = places.into_iter().find_map(|name| facts.field(name).ok())?;
@@ -162,11 +171,11 @@ pub(crate) fn behind(resp: SocketAddr) -> Option<String> {
 }
 
 /// What the server at this door says of its journal, if it says anything.
-pub(crate) fn persistence(resp: SocketAddr) -> Option<Facts> {
+pub(crate) fn persistence(resp: &ServerAddress) -> Option<Facts> {
     section(resp, b"persistence")
 }
 
-fn section(resp: SocketAddr, name: &[u8]) -> Option<Facts> {
+fn section(resp: &ServerAddress, name: &[u8]) -> Option<Facts> {
     let mut door = Connection::connect(resp, BRIEF).ok()?;
     Some(Facts {
         service: "",

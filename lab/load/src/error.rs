@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use turnstile_client::{self as client, descriptors::OpenFilesLimited};
+use turnstile_client::{self as client, Denied, descriptors::OpenFilesLimited};
 
 use crate::priority;
 
@@ -36,7 +36,11 @@ pub enum Error {
 /// The server answered a command otherwise than the load needs it.
 pub(crate) fn unfit(command: &'static str, answer: &impl fmt::Display) -> Error {
     let answer = answer.to_string();
-    Error::Preparation { command, answer }
+    let denied = answer.strip_prefix("(error) ").and_then(Denied::of);
+    match denied {
+        Some(denied) => client::Error::from(denied).into(),
+        None => Error::Preparation { command, answer },
+    }
 }
 
 impl fmt::Display for Error {

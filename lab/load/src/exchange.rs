@@ -10,8 +10,9 @@ mod statuses;
 mod trader;
 mod wire;
 
-use std::{fmt, net::SocketAddr, sync::Arc};
+use std::{fmt, sync::Arc};
 
+use turnstile_client::ServerAddress;
 use turnstile_result::{Point, Server};
 
 pub use market::RunMarket;
@@ -46,7 +47,7 @@ pub struct Config {
     pub pace: Pace,
     /// The RESP door of the same server, for the proof; over RESP it is the address itself. Without
     /// it, nothing is proven but by the status of each order.
-    pub proof: Option<SocketAddr>,
+    pub proof: Option<ServerAddress>,
     /// Traders; each has a connection of its own.
     pub users: usize,
     pub symbols: usize,
@@ -169,10 +170,10 @@ impl Config {
     }
 
     /// Where the books can be looked into.
-    fn witness(&self) -> Option<SocketAddr> {
+    fn witness(&self) -> Option<&ServerAddress> {
         match self.door {
-            Door::Resp => Some(self.pace.address),
-            Door::Xml => self.proof,
+            Door::Resp => Some(&self.pace.address),
+            Door::Xml => self.proof.as_ref(),
         }
     }
 }
@@ -187,7 +188,7 @@ mod tests {
         Config {
             door,
             pace: Pace::closed(
-                "127.0.0.1:1".parse().unwrap(),
+                std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
                 Duration::ZERO,
                 Duration::from_millis(1),
             ),

@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_command_has_some_words() {
         let pace = Pace::closed(
-            "127.0.0.1:1".parse().unwrap(),
+            std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
             std::time::Duration::ZERO,
             std::time::Duration::from_secs(1),
         );

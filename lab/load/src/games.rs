@@ -92,10 +92,10 @@ pub fn play(
             Kept::of(&pace, &totals, proof)
         }
         Door::Resp => {
-            let before = Standings::ask(pace.address, pairs())?;
+            let before = Standings::ask(&pace.address, pairs())?;
             let users = pairs().map(|pair| Table::new(pair, config.iterations));
             let totals = pace::run(&pace, users.collect(), progress)?;
-            let after = Standings::ask(pace.address, pairs())?;
+            let after = Standings::ask(&pace.address, pairs())?;
             let proof = standings::prove(&totals.users, &before, &after);
             Kept::of(&pace, &totals, proof)
         }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn config() -> Config {
-        let address = "127.0.0.1:1".parse().unwrap();
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
         Config {
             door: Door::Wire,
             pace: Pace::closed(address, Duration::ZERO, Duration::from_secs(1)),

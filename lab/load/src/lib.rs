@@ -38,11 +38,9 @@ mod load_report;
 mod reply;
 mod seed;
 mod thin;
-mod tls;
 
 pub use error::Error;
 pub use load_report::LoadReport;
-pub use tls::{Tls, Trust};
 pub use turnstile_result::{Machine, Verdict};
 
 /// Draws of a seed, for whatever the lab leaves to chance outside of a load.

@@ -25,12 +25,13 @@ mod vigil;
 mod worker;
 
 use std::{
-    net::{SocketAddr, TcpStream},
+    net::TcpStream,
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
 use serde::Serialize;
+use turnstile_client::{PeerStream, ServerAddress};
 use turnstile_stats::{Histogram, Interval, Little, fit::Fit, throughput};
 
 pub use lateness::lateness;
@@ -45,7 +46,6 @@ use crate::{
     Error,
     crew::{self, USERS_MAX, connect},
     priority,
-    tls::{Tls, Wire},
 };
 use reader::Reader;
 use slices::Album;
@@ -60,8 +60,8 @@ const DURATION_MAX: Duration = Duration::from_secs(86_400);
 /// How a run is paced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pace {
-    /// The door to drive.
-    pub address: SocketAddr,
+    /// The door to drive, and how it is spoken to.
+    pub address: ServerAddress,
     /// Generator threads; no more than there are users are started.
     pub threads: usize,
     /// How many requests each connection has under way, 1 to 1,024.
@@ -75,8 +75,6 @@ pub struct Pace {
     /// Whether what is written leaves at once (`TCP_NODELAY`). Without it a second small message
     /// waits until the first is acknowledged.
     pub no_delay: bool,
-    /// How connections are encrypted, if they are.
-    pub tls: Option<Tls>,
     /// Decides instants and thoughts.
     pub seed: u64,
     pub wait: Wait,
@@ -154,9 +152,13 @@ impl Pace {
 
     /// Users who ask when they have been answered, for a given time.
     #[must_use]
-    pub const fn closed(address: SocketAddr, warm_up: Duration, duration: Duration) -> Self {
+    pub fn closed(
+        address: impl Into<ServerAddress>,
+        warm_up: Duration,
+        duration: Duration,
+    ) -> Self {
         Self {
-            address,
+            address: address.into(),
             threads: 1,
             pipeline: 1,
             rhythm: Rhythm::Closed {
@@ -167,7 +169,6 @@ impl Pace {
             deadline: None,
             patience: None,
             no_delay: true,
-            tls: None,
             seed: 1,
             wait: Wait::Asleep,
         }
@@ -242,7 +243,7 @@ struct Guest<U> {
     user: U,
     /// The number of the first of its group; without groups, its own.
     first: usize,
-    stream: Option<Wire<TcpStream>>,
+    stream: Option<PeerStream<TcpStream>>,
 }
 
 /// What a worker lets others see, a few times a second. A cache line of its own.
@@ -275,8 +276,8 @@ pub fn run<U: User>(
     crew::allow(users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
-        let wire = connect(pace.address, pace.no_delay, pace.tls.as_ref());
-        let stream = wire.map_err(|error| Error::Connect {
+        let stream = connect(&pace.address, pace.no_delay);
+        let stream = stream.map_err(|error| Error::Connect {
             user: number,
             error,
         })?;
@@ -308,7 +309,7 @@ pub fn run_in_turn<U: User>(
 /// Runs users with their connections; who has none connects when fewer than `at_once` have one.
 fn drive<U: User>(
     pace: &Pace,
-    users: Vec<(U, Option<Wire<TcpStream>>)>,
+    users: Vec<(U, Option<PeerStream<TcpStream>>)>,
     at_once: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {

@@ -1,5 +1,6 @@
 //! A proxy before a RESP server that writes down what is said through it, and when.
 
+mod logins;
 mod pseudonyms;
 
 use std::{
@@ -14,7 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use turnstile_client::resp::{self, Limits};
+use turnstile_client::{
+    ServerAddress,
+    resp::{self, Limits},
+};
 use turnstile_trace::{ENTRY_BYTES_MAX, Kind, TraceWriter};
 
 use pseudonyms::Pseudonyms;
@@ -49,7 +53,7 @@ pub struct Recorded {
 
 #[derive(Debug)]
 struct Shared {
-    server: SocketAddr,
+    server: ServerAddress,
     began: Instant,
     over: AtomicBool,
     book: Mutex<Book>,
@@ -75,11 +79,22 @@ enum Way {
 }
 
 impl Proxy {
-    /// Begins to listen, and to write to a file that is not there yet.
+    /// Begins to listen, and to write to a file that is not there yet. Where the server's address has a
+    /// key, the proxy logs in before its clients ask, and no login is recorded.
     ///
     /// # Errors
-    /// The file or the address cannot be had.
-    pub fn start(listen: SocketAddr, server: SocketAddr, file: &Path) -> io::Result<Self> {
+    /// The file or the address cannot be had, or the server's address is encrypted: only what is in
+    /// clear is recorded.
+    pub fn start(
+        listen: SocketAddr,
+        server: impl Into<ServerAddress>,
+        file: &Path,
+    ) -> io::Result<Self> {
+        let server = server.into();
+        if server.is_encrypted() {
+            let told = "what goes through TLS cannot be recorded: name an address without it";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, told));
+        }
         let listener = TcpListener::bind(listen)?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
@@ -192,9 +207,11 @@ fn connect(shared: &Arc<Shared>, client: TcpStream) -> io::Result<()> {
             return Ok(());
         }
     }
-    let server = TcpStream::connect_timeout(&shared.server, PATIENCE)?;
+    let server = shared.server.connect(PATIENCE)?.socket;
     client.set_nodelay(true)?;
-    server.set_nodelay(true)?;
+    // Who says nothing for a while stays connected.
+    server.set_read_timeout(None)?;
+    server.set_write_timeout(None)?;
     let (client_too, server_too) = (client.try_clone()?, server.try_clone()?);
     let mut book = shared.book();
     let at = shared.now();
@@ -236,7 +253,8 @@ fn pass(shared: &Shared, connection: u32, mut from: TcpStream, mut to: TcpStream
     }
 }
 
-/// Writes down every whole message at the front of `waiting`, without id numbers, and leaves the rest.
+/// Writes down every whole message at the front of `waiting`, without id numbers and secrets, and leaves
+/// the rest.
 fn note_whole(shared: &Shared, connection: u32, way: Way, waiting: &mut Vec<u8>) -> io::Result<()> {
     let garbled = || io::Error::from(io::ErrorKind::InvalidData);
     let kind = match way {
@@ -252,6 +270,7 @@ fn note_whole(shared: &Shared, connection: u32, way: Way, waiting: &mut Vec<u8>)
         let message = &mut rest[..length];
         if way == Way::ToServer {
             shared.book().pseudonyms.replace(message);
+            logins::hide(message);
         }
         shared.note(kind, connection, message)?;
         used += length;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use rustix::{process::Pid, thread::sched_getaffinity};
+use turnstile_client::ServerAddress;
 use turnstile_result::{Pressure, Process, Resources, Stall};
 use turnstile_stats::units::to_float;
 
@@ -96,7 +97,7 @@ pub fn own_memory() -> u64 {
 /// The process of the database in which the server at this door keeps a service, if it says where, that
 /// is on this machine, and may be seen.
 #[must_use]
-pub fn database(resp: SocketAddr) -> Option<u32> {
+pub fn database(resp: &ServerAddress) -> Option<u32> {
     let place = door::behind(resp)?;
     // `host:port/name`; what listens here is on this machine.
     let (address, _) = place.split_once('/').unwrap_or((&place, ""));
@@ -381,7 +382,7 @@ mod tests {
     }
 
     /// A server that says this of its back ends.
-    fn says(backends: String) -> SocketAddr {
+    fn says(backends: String) -> ServerAddress {
         let door = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = door.local_addr().unwrap();
         std::thread::spawn(move || {
@@ -393,7 +394,7 @@ mod tests {
             let answer = format!("${}\r\n{backends}\r\n", backends.len());
             stream.write_all(answer.as_bytes()).unwrap();
         });
-        address
+        address.into()
     }
 
     #[test]
@@ -402,11 +403,11 @@ mod tests {
         let port = database_here.local_addr().unwrap().port();
         let place = |place: &str| format!("rooms_backend:x\r\nrooms_backend_place:{place}\r\n");
         let here = place(&format!("127.0.0.1:{port}/hotel"));
-        assert_eq!(database(says(here)), Some(std::process::id()));
+        assert_eq!(database(&says(here)), Some(std::process::id()));
         let elsewhere = place(&format!("192.0.2.1:{port}/hotel"));
-        assert_eq!(database(says(elsewhere)), None);
+        assert_eq!(database(&says(elsewhere)), None);
         assert_eq!(
-            database(says("rooms_backend:embedded\r\n".to_owned())),
+            database(&says("rooms_backend:embedded\r\n".to_owned())),
             None
         );
     }

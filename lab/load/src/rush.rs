@@ -1,12 +1,12 @@
 //! Many clients who want one room at the same instant: it must be sold once.
 
-use std::{fmt, net::SocketAddr, time::Duration};
+use std::{fmt, time::Duration};
 
 use turnstile_check::{
     rooms::{Final, Place, Table, Wish as Wanted},
     witnesses,
 };
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{Connection, ServerAddress, resp::Value};
 use turnstile_result::Operation;
 use turnstile_stats::units::Count;
 
@@ -33,7 +33,7 @@ const FIRST_ROOM: u32 = 101;
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The RESP door.
-    pub address: SocketAddr,
+    pub address: ServerAddress,
     /// Rooms for sale, in a property made for this rush.
     pub rooms: usize,
     /// Clients; each connects first and asks once.
@@ -69,7 +69,7 @@ impl Config {
     pub fn pace(&self) -> Pace {
         Pace {
             threads: self.threads,
-            ..Pace::closed(self.address, Duration::ZERO, PATIENCE)
+            ..Pace::closed(&self.address, Duration::ZERO, PATIENCE)
         }
     }
 
@@ -110,7 +110,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     if config.rooms == 0 || config.rooms > ROOMS_MAX {
         return Err(Error::Setting("a rush is for 1 to 1,000 rooms"));
     }
-    let mut door = door::connect(config.address)?;
+    let mut door = door::connect(&config.address)?;
     let (_, unproven) = door::info(&mut door)?;
     // A position never comes twice, so nobody has made this property before.
     let property = format!("rush-{}", unproven.position);
@@ -133,7 +133,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         progress,
         |_client| {},
     )?;
-    let mut door = door::connect(config.address)?;
+    let mut door = door::connect(&config.address)?;
     check::speak_resp3(&mut door)?;
     let mut last = Final::of(driven.model, (0, 0));
     for room in FIRST_ROOM..end {

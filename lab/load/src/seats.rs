@@ -5,9 +5,7 @@ mod block;
 mod buyer;
 mod proof;
 
-use std::net::SocketAddr;
-
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{Connection, ServerAddress, resp::Value};
 use turnstile_result::Server;
 
 pub use block::Block;
@@ -39,13 +37,13 @@ pub fn run(
     users: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<LoadReport<Proof>, Error> {
-    let (server, show) = open_show(pace.address)?;
+    let (server, show) = open_show(&pace.address)?;
     let buyers = (0..users)
         .map(|number| Buyer::new(pace, users, number, &show))
         .collect();
     let totals = pace::run(pace, buyers, progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
-    let mut door = door::connect_again(pace.address)?;
+    let mut door = door::connect_again(&pace.address)?;
     let proof = proof::prove(&mut door, &show, &totals)?;
     Ok(LoadReport {
         server: Some(server),
@@ -55,7 +53,7 @@ pub fn run(
 }
 
 /// Adds the show of a run. The server's position names it, so that no two runs share one.
-fn open_show(address: SocketAddr) -> Result<(Server, String), Error> {
+fn open_show(address: &ServerAddress) -> Result<(Server, String), Error> {
     let mut door = door::connect(address)?;
     let facts = door::facts(&mut door, "seats")?;
     let show = format!("lab{}", facts.count("position")?);

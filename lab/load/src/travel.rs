@@ -9,8 +9,9 @@ mod report;
 mod stock;
 mod traveller;
 
-use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
+use turnstile_client::ServerAddress;
 use turnstile_result::{Point, Server};
 
 pub use proof::Proof;
@@ -44,9 +45,9 @@ const CLIENTS_MAX: usize = 1_000;
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The door of travel, where command lines are taken.
-    pub address: SocketAddr,
+    pub address: ServerAddress,
     /// The RESP door of the same server, which says what server it is.
-    pub witness: Option<SocketAddr>,
+    pub witness: Option<ServerAddress>,
     /// How travel is played there, where it is known; for the report alone.
     pub processes: Option<Processes>,
     /// Generator threads; one for each core that the generator may use.
@@ -84,7 +85,7 @@ pub struct Clients {
     /// 1 to 1,000.
     pub number: usize,
     /// The RESP door of the same server, which says what server it is.
-    pub witness: Option<SocketAddr>,
+    pub witness: Option<ServerAddress>,
     pub managers: Managers,
     pub contention: Contention,
 }
@@ -166,7 +167,7 @@ pub struct Driven {
 /// What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     config.check()?;
-    drive_on(config, Stock::make(config.address)?, progress)?.prove(config)
+    drive_on(config, Stock::make(&config.address)?, progress)?.prove(config)
 }
 
 /// Clients who buy journeys however they are paced: one point.
@@ -179,10 +180,10 @@ pub fn measure(
 ) -> Result<LoadReport<Proof>, Error> {
     let Clients { pace, number, .. } = clients;
     check_clients(*number, clients.contention)?;
-    let mut driven = Driven::open(clients.witness, Stock::make(pace.address)?)?;
+    let mut driven = Driven::open(clients.witness.as_ref(), Stock::make(&pace.address)?)?;
     let settings = (clients.managers, clients.contention);
     driven.drive_clients(pace, *number, settings, None, progress)?;
-    let proof = driven.proof(pace.address)?;
+    let proof = driven.proof(&pace.address)?;
     let mut point = driven.points.remove(0);
     point.proof = vec![proof.rule()];
     Ok(LoadReport {
@@ -199,7 +200,7 @@ pub fn measure(
 /// As of [`run`].
 pub fn open(config: &Config) -> Result<Driven, Error> {
     config.check()?;
-    Driven::open(config.witness, Stock::make(config.address)?)
+    Driven::open(config.witness.as_ref(), Stock::make(&config.address)?)
 }
 
 /// The first part of [`run`], all but the proof, on a stock that is there already.
@@ -212,7 +213,7 @@ pub fn drive_on(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Driven, Error> {
     config.check()?;
-    let mut driven = Driven::open(config.witness, stock)?;
+    let mut driven = Driven::open(config.witness.as_ref(), stock)?;
     for step in config.steps() {
         driven.measure(config, step, progress)?;
     }
@@ -220,7 +221,7 @@ pub fn drive_on(
 }
 
 impl Driven {
-    fn open(witness: Option<SocketAddr>, stock: Stock) -> Result<Self, Error> {
+    fn open(witness: Option<&ServerAddress>, stock: Stock) -> Result<Self, Error> {
         let server = witness
             .map(|address| door::facts(&mut door::connect(address)?, "travel")?.server())
             .transpose()?;
@@ -275,7 +276,7 @@ impl Driven {
     /// # Errors
     /// As of [`run`].
     pub fn prove(mut self, config: &Config) -> Result<Report, Error> {
-        let proof = self.proof(config.address)?;
+        let proof = self.proof(&config.address)?;
         for point in &mut self.points {
             point.proof = vec![proof.rule()];
         }
@@ -287,7 +288,7 @@ impl Driven {
         })
     }
 
-    fn proof(&self, address: SocketAddr) -> Result<Proof, Error> {
+    fn proof(&self, address: &ServerAddress) -> Result<Proof, Error> {
         proof::prove(address, &self.stock, &self.ledger, &self.lost)
     }
 
@@ -398,7 +399,7 @@ impl Config {
         let pace = Pace {
             threads: self.threads,
             seed: self.seed,
-            ..Pace::closed(self.address, Duration::ZERO, COUNTED_MAX)
+            ..Pace::closed(&self.address, Duration::ZERO, COUNTED_MAX)
         };
         let (Experiment::Rates { manner, .. }, Step::Rate { rate, .. }) = (&self.experiment, step)
         else {
@@ -505,7 +506,7 @@ mod tests {
             requests(0),
         ] {
             let config = Config {
-                address: "127.0.0.1:1".parse().unwrap(),
+                address: std::net::SocketAddr::from(([127, 0, 0, 1], 1)).into(),
                 witness: None,
                 processes: None,
                 threads: 1,

@@ -3,7 +3,7 @@
 //! A new service implements [`Service`] here and is added to [`SERVICES`]. Every command of the lab that
 //! names a service finds it there.
 
-use std::{fmt, net::SocketAddr};
+use std::fmt;
 
 use crate::{
     Error, LoadReport, check, exchange, games,
@@ -11,6 +11,7 @@ use crate::{
     rooms, seats,
     travel::{self, Managers},
 };
+use turnstile_client::ServerAddress;
 
 /// All services, in the order in which help texts and errors name them.
 pub static SERVICES: [&dyn Service; 5] = [&Rooms, &Exchange, &Travel, &Games, &Seats];
@@ -89,7 +90,7 @@ pub struct Load<'a> {
     /// Number of users; each has a connection of its own.
     pub users: usize,
     /// The RESP door of the same server, if it is known.
-    pub resp: Option<SocketAddr>,
+    pub resp: Option<ServerAddress>,
     /// Whether the lab has started the server, with the flags that it needs.
     pub own: bool,
     pub options: &'a Options,
@@ -178,7 +179,7 @@ impl Service for Exchange {
         let config = exchange::Config {
             door: exchange::Door::Resp,
             pace: load.pace.clone(),
-            proof: Some(load.pace.address),
+            proof: Some(load.pace.address.clone()),
             users: load.users,
             symbols: load.options.symbols,
             one_shot: None,
@@ -232,7 +233,7 @@ impl Service for Travel {
         let clients = travel::Clients {
             pace: load.pace.clone(),
             number: load.users,
-            witness: load.resp,
+            witness: load.resp.clone(),
             managers: load.options.managers,
             contention: travel::Contention::Apart,
         };
@@ -295,7 +296,7 @@ impl Service for Games {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<LoadReport<String>, Error> {
         let config = games::Config {
-            door: if load.resp == Some(load.pace.address) {
+            door: if load.resp.as_ref() == Some(&load.pace.address) {
                 games::Door::Resp
             } else {
                 games::Door::Wire

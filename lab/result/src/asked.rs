@@ -38,6 +38,12 @@ pub struct Target {
     pub address: String,
     /// Whether the lab started the server for the run.
     pub own: bool,
+    /// Whether connections were encrypted. Runs of older versions do not tell.
+    #[serde(default)]
+    pub tls: bool,
+    /// Whether a key was shown: on each connection, over HTTP with each request.
+    #[serde(default)]
+    pub authenticated: bool,
 }
 
 /// What the server says of itself.

@@ -36,7 +36,7 @@ fn pace() -> Pace {
             duration: Duration::from_secs(20),
         },
         ..Pace::closed(
-            "127.0.0.1:1".parse().unwrap(),
+            std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
             Duration::ZERO,
             Duration::from_secs(20),
         )

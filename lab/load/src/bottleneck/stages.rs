@@ -1,7 +1,6 @@
 //! What the server itself says of its stages, and where the users stand by that.
 
-use std::net::SocketAddr;
-
+use turnstile_client::ServerAddress;
 use turnstile_result::{Load, Point, Stage, Station};
 use turnstile_stats::units::to_float;
 
@@ -17,7 +16,7 @@ pub struct Stages {
 impl Stages {
     /// What the server at this door says; nothing when it says nothing of it.
     #[must_use]
-    pub fn ask(resp: SocketAddr) -> Option<Self> {
+    pub fn ask(resp: &ServerAddress) -> Option<Self> {
         Self::of(&door::persistence(resp)?)
     }
 

@@ -1,10 +1,10 @@
 //! Traders who deal in the same few books, under keys, so that every answer is known in the end; all
 //! checked.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use turnstile_check::{Charge, exchange as model, witnesses};
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{Connection, ServerAddress, resp::Value};
 
 use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
 use crate::{
@@ -41,17 +41,17 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let workload = workload::Config {
         door: Door::Resp,
         pace: config.pace.clone(),
-        proof: Some(config.pace.address),
+        proof: Some(config.pace.address.clone()),
         users: config.users,
         symbols: config.symbols,
         one_shot: None,
     };
     let market = Arc::new(workload.open_market()?);
-    let mut door = door::connect(config.pace.address)?;
+    let mut door = door::connect(&config.pace.address)?;
     tells_positions(&mut door, &market)?;
     let facts = door::facts(&mut door, "exchange")?;
     let (server, position) = (facts.server()?, facts.count("position")?);
-    let before = Counters::ask(config.pace.address)?;
+    let before = Counters::ask(&config.pace.address)?;
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, position);
     let traders = workload::checked(&workload, &market, position, witnesses);
     let model = model::TradingModel::new(
@@ -61,7 +61,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         RunMarket::shares_each(),
     );
     let checked = (model, chronicle);
-    let settle = |trader: &mut Trader<true>| again::settle(trader, config.pace.address);
+    let settle = |trader: &mut Trader<true>| again::settle(trader, &config.pace.address);
     let driven = drive(
         (&config.pace, &config.when),
         traders,
@@ -72,8 +72,8 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let mut charge = Charge::default();
     let replayed = &driven.model;
     if !replayed.is_clouded() {
-        compare_books(&mut charge, config.pace.address, &market, replayed)?;
-        let after = Counters::ask(config.pace.address)?;
+        compare_books(&mut charge, &config.pace.address, &market, replayed)?;
+        let after = Counters::ask(&config.pace.address)?;
         compare_counts(&mut charge, &counted(before, after, replayed));
     }
     let rule = "in the end every account holds, free and reserved, the cash and the shares that the \
@@ -106,7 +106,7 @@ fn tells_positions(door: &mut Connection, market: &RunMarket) -> Result<(), Erro
 /// Every account, as the server and as the replay has it.
 fn compare_books(
     charge: &mut Charge,
-    address: SocketAddr,
+    address: &ServerAddress,
     market: &RunMarket,
     replayed: &model::TradingModel,
 ) -> Result<(), Error> {
@@ -152,7 +152,7 @@ fn compare_books(
 }
 
 impl Counters {
-    fn ask(address: SocketAddr) -> Result<Self, Error> {
+    fn ask(address: &ServerAddress) -> Result<Self, Error> {
         let facts = door::facts(&mut door::connect(address)?, "exchange")?;
         Ok(Self {
             orders: facts.count("exchange_orders_total")?,

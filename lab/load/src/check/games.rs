@@ -6,14 +6,14 @@ mod plan;
 mod steward;
 mod words;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{io, sync::Arc};
 
 use turnstile_check::{
     Charge, Model as _,
     games::{Club, ClubOperation, ClubRequest, ClubTotals},
     witnesses,
 };
-use turnstile_client::{self as client, Connection, resp, resp::Value};
+use turnstile_client::{self as client, Connection, ServerAddress, resp, resp::Value};
 
 use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
 use crate::{
@@ -90,7 +90,7 @@ impl Config {
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     let players = players(config.users);
     config.check()?;
-    let address = config.pace.address;
+    let address = &config.pace.address;
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
     let facts = door::facts(&mut door, "games")?;
@@ -151,11 +151,11 @@ fn tells_positions(door: &mut Connection, names: &PlayerNames) -> Result<(), Err
 /// Every player, as the server and as the replay has them.
 fn compare_players(
     charge: &mut Charge,
-    address: SocketAddr,
+    address: &ServerAddress,
     (names, players): (&PlayerNames, u16),
     replayed: &Club,
 ) -> Result<(), Error> {
-    let socket = |error| Error::Door(client::Error::Io(error));
+    let socket = |error: io::Error| Error::from(client::Error::from(error));
     let mut line = Line::connect(address).map_err(socket)?;
     let mut request = Vec::new();
     resp::put_command(&mut request, &[b"HELLO", b"3"]);

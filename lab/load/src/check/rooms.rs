@@ -44,7 +44,7 @@ pub struct Config {
 /// The run could not be made: settings, connections, or a server that does not tell counters or
 /// positions. What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
-    let mut door = door::connect(config.pace.address)?;
+    let mut door = door::connect(&config.pace.address)?;
     let (_, unproven) = door::info(&mut door)?;
     let names = Names::new(&format!("check{}-", unproven.position), NIGHTS);
     tells_positions(&mut door, &names)?;
@@ -67,7 +67,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         |_visitor| {},
     )?;
     // A new connection: the server may have been killed and started again meanwhile.
-    let mut door = door::connect_again(config.pace.address)?;
+    let mut door = door::connect_again(&config.pace.address)?;
     speak_resp3(&mut door)?;
     let begins = time(&mut door, &names, 0)?;
     let mut rows = Vec::new();

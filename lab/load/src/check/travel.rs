@@ -86,7 +86,7 @@ struct Counters {
 /// server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     config.check()?;
-    let address = config.pace.address;
+    let address = &config.pace.address;
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
     let (spare, _) = Stock::make(&mut door, 1)?;

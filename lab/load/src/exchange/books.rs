@@ -1,9 +1,9 @@
 //! What every account of a run holds, and what its symbols issued: read over RESP.
 
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::collections::BTreeMap;
 
 use turnstile_check::Charge;
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{Connection, ServerAddress, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Decimal};
 
 use super::{RunMarket, proof::text};
@@ -43,7 +43,7 @@ impl AccountBooks {
     ///
     /// # Errors
     /// The connection failed, or the server answered something else.
-    pub(crate) fn read(address: SocketAddr, market: &RunMarket) -> Result<Self, Error> {
+    pub(crate) fn read(address: &ServerAddress, market: &RunMarket) -> Result<Self, Error> {
         // A new connection: the server may have been killed and started again meanwhile.
         let mut door = door::connect(address)?;
         let listed = listed_cash(&mut door)?;

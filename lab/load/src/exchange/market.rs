@@ -1,8 +1,8 @@
 //! The accounts and symbols of a run, made before it.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
-use turnstile_client::xml;
+use turnstile_client::{ServerAddress, xml};
 use turnstile_exchange::{AccountId, Decimal, Symbol};
 use turnstile_xml::client::{Outgoing, Replies, ReplyKind};
 
@@ -10,6 +10,7 @@ use super::{Config, Door};
 use crate::{
     Error,
     door::{self, refusal},
+    error::unfit,
 };
 
 /// Accounts of each trader; so a single trader, too, has somebody to trade with.
@@ -108,7 +109,7 @@ impl RunMarket {
     }
 
     fn open_resp(config: &Config) -> Result<Self, Error> {
-        let mut door = door::connect(config.pace.address)?;
+        let mut door = door::connect(&config.pace.address)?;
         let market = Self::free(config, |market| {
             let cash = market.cash_each.to_string();
             let account = market.accounts[0].as_bytes();
@@ -148,7 +149,7 @@ impl RunMarket {
     }
 
     fn open_xml(config: &Config) -> Result<Self, Error> {
-        let mut door = connect_xml(config.pace.address)?;
+        let mut door = connect_xml(&config.pace.address)?;
         let market = Self::free(config, |market| {
             let mut request = Outgoing::create(door.outbox());
             request.account(&market.accounts[0], market.cash_each);
@@ -178,7 +179,7 @@ impl RunMarket {
     }
 }
 
-pub(crate) fn connect_xml(address: SocketAddr) -> Result<xml::Connection, Error> {
+pub(crate) fn connect_xml(address: &ServerAddress) -> Result<xml::Connection, Error> {
     Ok(xml::Connection::connect(address, TIMEOUT)?)
 }
 
@@ -191,10 +192,7 @@ fn done(command: &'static str, answer: &turnstile_client::resp::Value) -> Result
 }
 
 fn refused(command: &'static str, answer: &turnstile_client::resp::Value) -> Error {
-    Error::Preparation {
-        command,
-        answer: answer.to_string(),
-    }
+    unfit(command, answer)
 }
 
 /// Everything in the answer was created.

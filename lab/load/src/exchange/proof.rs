@@ -1,10 +1,10 @@
 //! Whether every cent and every share that was put in is still there, and every order is what was
 //! acknowledged.
 
-use std::{fmt, net::SocketAddr};
+use std::fmt;
 
 use turnstile_check::Charge;
-use turnstile_client::resp::Value;
+use turnstile_client::{ServerAddress, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal};
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
@@ -61,7 +61,7 @@ pub struct Proof {
 }
 
 impl Counters {
-    pub(super) fn ask(address: SocketAddr) -> Result<Self, Error> {
+    pub(super) fn ask(address: &ServerAddress) -> Result<Self, Error> {
         let facts = door::facts(&mut door::connect(address)?, "exchange")?;
         Ok(Self {
             orders: facts.count("exchange_orders_total")?,

@@ -1,10 +1,8 @@
 //! What the server says of every order that it accepted: whether that is what it acknowledged, and
 //! what it comes to for each account.
 
-use std::net::SocketAddr;
-
 use turnstile_check::Charge;
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{Connection, ServerAddress, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal, OrderId, Side};
 use turnstile_xml::client::{Outgoing, Part, Replies, Reply, ReplyKind};
 
@@ -68,8 +66,8 @@ pub(super) fn ask(
     let sent = traders.iter().flat_map(|trader| trader.sent().0);
     let sent: Vec<SentOrder> = sent.copied().collect();
     match config.door {
-        Door::Resp => statuses.ask_resp(config.pace.address, &sent, market)?,
-        Door::Xml => statuses.ask_xml(config.pace.address, &sent, market)?,
+        Door::Resp => statuses.ask_resp(&config.pace.address, &sent, market)?,
+        Door::Xml => statuses.ask_xml(&config.pace.address, &sent, market)?,
     }
     Ok(statuses)
 }
@@ -97,7 +95,7 @@ impl Statuses {
 
     fn ask_resp(
         &mut self,
-        address: SocketAddr,
+        address: &ServerAddress,
         sent: &[SentOrder],
         market: &RunMarket,
     ) -> Result<(), Error> {
@@ -129,7 +127,7 @@ impl Statuses {
 
     fn ask_xml(
         &mut self,
-        address: SocketAddr,
+        address: &ServerAddress,
         sent: &[SentOrder],
         market: &RunMarket,
     ) -> Result<(), Error> {

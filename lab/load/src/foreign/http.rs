@@ -1,7 +1,9 @@
 //! A client of HTTP/1.1 that sends one request over and over, on a connection that stays for as long as
 //! the server lets it.
 
-use turnstile_client::resp::put_decimal;
+use std::fmt;
+
+use turnstile_client::{AccessKey, resp::put_decimal};
 
 use super::{ANSWER_BYTES_MAX, Numbers, REQUEST_BYTES_MAX, template::Template};
 use crate::{
@@ -13,7 +15,7 @@ use crate::{
 const HEADERS_MAX: usize = 64;
 
 /// What is sent. In path and body the number of the request may stand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     pub method: String,
     /// For the header of that name: `localhost:8080`.
@@ -23,10 +25,12 @@ pub struct Request {
     /// `name: value` each, without those that follow from the rest.
     pub headers: Vec<String>,
     pub body: Option<String>,
+    /// What the header `authorization` says.
+    pub key: Option<AccessKey>,
 }
 
 /// One user.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Browser {
     /// Up to the length of the body, and from there to the body; without a body all of it.
     head: Template,
@@ -39,6 +43,16 @@ pub(super) struct Browser {
     parts: bool,
 }
 
+/// Without what is sent: a key may be in it.
+impl fmt::Debug for Browser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = &self.numbers;
+        f.debug_struct("Browser")
+            .field("numbers", numbers)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Browser {
     pub(super) fn new(request: &Request) -> Result<Self, Error> {
         let Request {
@@ -47,6 +61,7 @@ impl Browser {
             path,
             headers,
             body,
+            key,
         } = request;
         let one_word =
             |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -59,6 +74,11 @@ impl Browser {
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\n");
         for header in headers {
             head.push_str(header);
+            head.push_str("\r\n");
+        }
+        if let Some(key) = key {
+            head.push_str("authorization: ");
+            head.push_str(&key.bearer());
             head.push_str("\r\n");
         }
         head.push_str(if body.is_some() {
@@ -313,6 +333,7 @@ mod tests {
             path: "/rooms/__n__".to_owned(),
             headers: vec!["accept: x/y".to_owned()],
             body: body.map(str::to_owned),
+            key: None,
         })
         .unwrap()
     }
@@ -331,6 +352,28 @@ mod tests {
         let mut out = Vec::new();
         browser(None).ask(&mut out).unwrap();
         assert!(out.ends_with(b"accept: x/y\r\n\r\n"), "{out:?}");
+    }
+
+    #[test]
+    fn a_key_is_sent_and_not_shown() {
+        let with = |key| {
+            let request = Request {
+                method: "GET".to_owned(),
+                host: "a:1".to_owned(),
+                path: "/".to_owned(),
+                headers: Vec::new(),
+                body: None,
+                key,
+            };
+            assert!(!format!("{request:?}").contains("secret"));
+            Browser::new(&request).unwrap()
+        };
+        let mut browser = with(AccessKey::parse("ts_secret").ok());
+        let mut out = Vec::new();
+        browser.ask(&mut out).unwrap();
+        let sent = "GET / HTTP/1.1\r\nhost: a:1\r\nauthorization: Bearer ts_secret\r\n\r\n";
+        assert_eq!(String::from_utf8(out).unwrap(), sent);
+        assert!(!format!("{browser:?}").contains("secret"));
     }
 
     #[test]
@@ -384,6 +427,7 @@ mod tests {
             path: "/".to_owned(),
             headers: Vec::new(),
             body: None,
+            key: None,
         };
         let broken: [fn(&mut Request); 4] = [
             |request| request.method = String::new(),

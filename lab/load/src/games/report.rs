@@ -143,7 +143,7 @@ impl fmt::Display for Report {
             (Door::Resp, false) => ("RESP", ", with Nagle's algorithm"),
             (Door::Wire, false) => ("the original's wire", ", sockets as the original's"),
         };
-        let (address, first) = (pace.address, config.first_player);
+        let (address, first) = (&pace.address, config.first_player);
         let pacing = pace.rhythm.name();
         write!(f, "games over {door} at {address}, {pacing} loop, ")?;
         if let Some(games) = config.iterations {

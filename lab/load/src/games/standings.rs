@@ -1,9 +1,7 @@
 //! What the scores say over RESP of players and pairs, before a run and after, and what of that
 //! cannot be.
 
-use std::net::SocketAddr;
-
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{Connection, ServerAddress, resp::Value};
 
 use super::{Proof, Table, player::Games, table::Fault};
 use crate::{
@@ -36,7 +34,7 @@ struct Tally {
 impl Standings {
     /// Asks about each player, and each pair.
     pub(super) fn ask(
-        address: SocketAddr,
+        address: &ServerAddress,
         pairs: impl Iterator<Item = [u32; 2]>,
     ) -> Result<Self, Error> {
         let mut door = door::connect(address)?;

@@ -1,18 +1,18 @@
 //! What all sessions of a thread share: its clock, its counts, its buffer.
 
 use std::{
-    net::SocketAddr,
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
 use mio::Registry;
+use turnstile_client::ServerAddress;
 use turnstile_stats::chance::exponential;
 
 use super::{
     Answer, Length, Pace, Rhythm, Tally, Think, agenda::Agenda, schedule::Profile, slices::Recorder,
 };
-use crate::{alarm::Alarms, crew::thread_time, seed::Dice, tls::Tls};
+use crate::{alarm::Alarms, crew::thread_time, seed::Dice};
 
 /// One read takes at most so much: more than a deep pipeline is owed at once.
 pub(super) const READ_BYTES: usize = 64 * 1024;
@@ -42,10 +42,9 @@ pub(super) struct Desk {
     /// When the measured window begins and ends, in nanoseconds since the start.
     pub(super) measured_from: u64,
     pub(super) stop: u64,
-    pub(super) address: SocketAddr,
+    pub(super) address: ServerAddress,
     pub(super) pipeline: usize,
     pub(super) no_delay: bool,
-    pub(super) tls: Option<Tls>,
     /// Answers are read here, behind what was left of the session's last read; it has room for the
     /// longest of them.
     pub(super) scratch: Box<[u8]>,
@@ -96,7 +95,7 @@ impl Desk {
             down: 0,
             measured_from,
             stop: nanos(pace.length.most()),
-            address: pace.address,
+            address: pace.address.clone(),
             pipeline: pace.pipeline,
             scratch: Box::default(),
             start: Instant::now(),
@@ -106,7 +105,6 @@ impl Desk {
             patience: pace.patience.map_or(u64::MAX, nanos),
             quiet_since: 0,
             no_delay: pace.no_delay,
-            tls: pace.tls.clone(),
             // No user has such a number.
             dice: Dice::of_user(pace.seed, u64::MAX - 1 - thread),
             cpu: Duration::ZERO,

@@ -8,13 +8,13 @@ use std::{
 };
 
 use mio::{Interest, Token, event::Event, net::TcpStream};
+use turnstile_client::PeerStream;
 
 use super::{
     Answer, Ended, Guest, Heard, User,
     desk::{Desk, READ_BYTES},
     tally::Instants,
 };
-use crate::tls::Wire;
 
 /// Room that is made before the start for the rest of an answer.
 const REST_BYTES: usize = 32 * 1024;
@@ -63,7 +63,7 @@ enum Waits {
 
 #[derive(Debug)]
 enum Line {
-    Up(Wire<TcpStream>),
+    Up(PeerStream<TcpStream>),
     Connecting(TcpStream),
     Down {
         retry_at: u64,
@@ -88,11 +88,12 @@ impl<U: User> Session<U> {
         let leaves = guest.stream.is_none();
         let line = match guest.stream {
             None => Line::Away,
-            Some(wire) => {
-                let mut wire = wire.map(TcpStream::from_std);
+            Some(stream) => {
+                let mut stream = stream.map(TcpStream::from_std);
                 let interest = Interest::READABLE | Interest::WRITABLE;
-                desk.registry.register(&mut wire.socket, token, interest)?;
-                Line::Up(wire)
+                desk.registry
+                    .register(&mut stream.socket, token, interest)?;
+                Line::Up(stream)
             }
         };
         Ok(Self {

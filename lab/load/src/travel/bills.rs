@@ -1,8 +1,9 @@
 //! Everything that was sold and is left, read in one transaction: nothing can change meanwhile.
 
-use std::{collections::BTreeMap, net::SocketAddr};
+use std::collections::BTreeMap;
 
 use turnstile_check::travel::{BillLine, CustomerBill, ItemOffer, JourneyStep};
+use turnstile_client::ServerAddress;
 use turnstile_client::lines::{Connection, Reply, Verb, number};
 use turnstile_travel::CustomerId;
 
@@ -33,7 +34,7 @@ pub(super) enum Fate {
 ///
 /// # Errors
 /// The connection failed.
-pub(super) fn settle(address: SocketAddr, lost: &[Lost]) -> Result<Vec<Fate>, Error> {
+pub(super) fn settle(address: &ServerAddress, lost: &[Lost]) -> Result<Vec<Fate>, Error> {
     let mut door = connect(address)?;
     for xid in lost.iter().flat_map(|lost| &lost.open) {
         // However that is answered: it does not stay open for ever.
@@ -56,7 +57,7 @@ pub(super) fn settle(address: SocketAddr, lost: &[Lost]) -> Result<Vec<Fate>, Er
 ///
 /// # Errors
 /// The connection failed, or the server answered something else.
-pub(super) fn read(address: SocketAddr, stock: &Stock) -> Result<Vec<JourneyStep>, Error> {
+pub(super) fn read(address: &ServerAddress, stock: &Stock) -> Result<Vec<JourneyStep>, Error> {
     for _ in 0..ATTEMPTS {
         if let Some(read) = read_once(&mut connect(address)?, stock)? {
             return Ok(read);

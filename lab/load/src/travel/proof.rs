@@ -1,12 +1,13 @@
 //! Whether every journey was sold whole or not at all: the witness is told what was acknowledged, and
 //! then what the server says of every item and every bill.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr};
+use std::{collections::BTreeMap, fmt};
 
 use turnstile_check::{
     Charge, Model as _,
     travel::{Agency, AgencyOperation, JourneyEnd, JourneyStep, ReserveAnswer, TripItems},
 };
+use turnstile_client::ServerAddress;
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 use turnstile_travel::Desk;
@@ -47,7 +48,7 @@ pub struct Proof {
 /// # Errors
 /// The server answered something that is no answer to what was asked.
 pub(super) fn prove(
-    address: SocketAddr,
+    address: &ServerAddress,
     stock: &Stock,
     ledger: &Ledger,
     lost: &[Lost],
@@ -83,7 +84,7 @@ impl Proof {
 
     fn reconcile(
         &mut self,
-        address: SocketAddr,
+        address: &ServerAddress,
         stock: &Stock,
         ledger: &Ledger,
         lost: &[Lost],

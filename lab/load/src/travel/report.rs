@@ -92,7 +92,7 @@ impl Report {
         writeln!(f, ", {} threads, seed {}", config.threads, config.seed)?;
         if let Some(server) = &self.server {
             let (version, durability) = (&server.version, &server.durability);
-            let address = config.address;
+            let address = &config.address;
             write!(f, "server {version} at {address}, durability {durability}")?;
             writeln!(
                 f,

@@ -1,8 +1,9 @@
 //! What is sold in a run, and to whom.
 
-use std::{collections::HashMap, fmt, net::SocketAddr, ops::Range, time::Duration};
+use std::{collections::HashMap, fmt, ops::Range, time::Duration};
 
 use turnstile_check::travel as witness;
+use turnstile_client::ServerAddress;
 use turnstile_client::lines::{Connection, Reply, Verb, number, started};
 use turnstile_travel::{CustomerId, Item, Location, Xid};
 
@@ -155,7 +156,7 @@ impl Stock {
     ///
     /// # Errors
     /// The connection failed, or the server refused.
-    pub fn make(address: SocketAddr) -> Result<Self, Error> {
+    pub fn make(address: &ServerAddress) -> Result<Self, Error> {
         let mut door = connect(address)?;
         for stem in STEMS {
             let stock = Self::named(stem);
@@ -298,7 +299,7 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-pub(super) fn connect(address: SocketAddr) -> Result<Connection, Error> {
+pub(super) fn connect(address: &ServerAddress) -> Result<Connection, Error> {
     Ok(Connection::connect(address, TIMEOUT)?)
 }
 

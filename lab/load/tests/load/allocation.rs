@@ -150,7 +150,7 @@ fn measure_guest(pipeline: usize, careless: bool) -> u64 {
 /// With a rate, the traveller rests between two transactions.
 fn measure_traveller(rate: Option<f64>) -> u64 {
     let agency = Agency::open(agency::Fault::None);
-    let stock = Arc::new(Stock::make(agency.address).unwrap());
+    let stock = Arc::new(Stock::make(&agency.address.into()).unwrap());
     let mut pace = Pace::closed(agency.address, Duration::ZERO, Duration::from_secs(120));
     if let Some(rate) = rate {
         pace.rhythm = Rhythm::Open {

@@ -89,7 +89,7 @@ fn a_second_run_on_the_same_floor_has_a_market_of_its_own() {
 fn over_xml_the_books_are_looked_into_where_they_can_be() {
     let floor = Floor::open(Fault::None);
     let mut config = config(&floor, Door::Xml);
-    config.proof = Some(floor.resp);
+    config.proof = Some(floor.resp.into());
     let proof = run(&config).proof;
     assert_eq!(proof.violations, Vec::<String>::new());
     assert_eq!(

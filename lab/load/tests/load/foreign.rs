@@ -9,15 +9,18 @@ use std::{
     time::Duration,
 };
 
+use turnstile_client::{
+    AccessKey, ServerAddress,
+    tls::{Tls, Trust},
+};
 use turnstile_load::{
-    Tls, Trust,
     foreign::{self, Request},
     pace::Pace,
 };
 
 use crate::toy::{Fault, Toy};
 
-fn pace(address: SocketAddr) -> Pace {
+fn pace(address: impl Into<ServerAddress>) -> Pace {
     Pace {
         threads: 2,
         pipeline: 2,
@@ -94,7 +97,7 @@ fn a_server_that_closes_after_each_answer_is_measured_and_its_reconnects_are_cou
         let request = request(closing(answer), "/");
         let pace = Pace {
             pipeline: 1,
-            ..pace(request.host.parse().unwrap())
+            ..pace(request.host.parse::<SocketAddr>().unwrap())
         };
         let point = foreign::run_http(&pace, 3, &request, &mut |_progress| {}).unwrap();
         let operation = &point.operations[0];
@@ -163,8 +166,7 @@ fn a_server_behind_tls_is_driven_when_it_is_trusted() {
         for trust in [Trust::File(file.path().to_owned()), Trust::Anybody] {
             let pace = Pace {
                 pipeline: 1,
-                tls: Some(Tls::new("localhost", &trust).unwrap()),
-                ..pace(address)
+                ..pace(through_tls(address, "localhost", &trust))
             };
             let request = request(address, "/");
             let point = foreign::run_http(&pace, 3, &request, &mut |_progress| {}).unwrap();
@@ -184,10 +186,7 @@ fn a_server_behind_tls_is_driven_when_it_is_trusted() {
 #[test]
 fn commands_go_through_tls() {
     let (address, _file) = encrypted("+PONG\r\n", false);
-    let pace = Pace {
-        tls: Some(Tls::new("localhost", &Trust::Anybody).unwrap()),
-        ..pace(address)
-    };
+    let pace = pace(through_tls(address, "localhost", &Trust::Anybody));
     let command = ["PING"].map(str::to_owned);
     let point = foreign::run_resp(&pace, 3, &command, &mut |_progress| {}).unwrap();
     assert!(point.operations[0].done > 3, "{point:?}");
@@ -197,16 +196,63 @@ fn commands_go_through_tls() {
     );
 }
 
+/// A server that knows one key, and answers one PING on each connection of who has it.
+fn guarded() -> ServerAddress {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut lines = BufReader::new(stream.unwrap());
+            thread::spawn(move || {
+                let (mut line, mut known) = (String::new(), false);
+                while lines.read_line(&mut line).is_ok_and(|read| read > 0) {
+                    let said = match line.trim_end() {
+                        "ts_known" => {
+                            known = true;
+                            "+OK\r\n"
+                        }
+                        "ts_unknown" => "-WRONGPASS no such key\r\n",
+                        "PING" if known => "+PONG\r\n",
+                        "PING" => "-NOAUTH Authentication required.\r\n",
+                        _ => "",
+                    };
+                    line.clear();
+                    if lines.get_mut().write_all(said.as_bytes()).is_err() || said == "+PONG\r\n" {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address.into()
+}
+
+#[test]
+fn each_connection_begins_with_its_key() {
+    let command = ["PING"].map(str::to_owned);
+    let with = |key| guarded().with_key(AccessKey::parse(key).unwrap());
+    let known = Pace {
+        pipeline: 1,
+        ..pace(with("ts_known"))
+    };
+    let point = foreign::run_resp(&known, 3, &command, &mut |_progress| {}).unwrap();
+    // The first connection of each user, and others after it.
+    assert!(point.operations[0].done > 3, "{point:?}");
+    assert_eq!(point.operations[0].errors.len(), 0, "{point:?}");
+    let unknown = pace(with("ts_unknown"));
+    let told = foreign::run_resp(&unknown, 3, &command, &mut |_progress| {}).unwrap_err();
+    let told = format!("{told} {told:?}");
+    assert!(told.contains("does not accept this key"), "{told}");
+    assert!(!told.contains("ts_unknown"), "{told}");
+}
+
 #[test]
 fn a_server_that_is_not_trusted_is_not_driven() {
     let (address, _file) = encrypted(PAGE, false);
     let (_, others) = encrypted(PAGE, false);
     let of_others = Trust::File(others.path().to_owned());
     for name in ["localhost", "elsewhere"] {
-        let pace = Pace {
-            tls: Some(Tls::new(name, &of_others).unwrap()),
-            ..pace(address)
-        };
+        let pace = pace(through_tls(address, name, &of_others));
         let request = request(address, "/");
         let error = foreign::run_http(&pace, 3, &request, &mut |_progress| {}).unwrap_err();
         let told = error.to_string();
@@ -214,9 +260,9 @@ fn a_server_that_is_not_trusted_is_not_driven() {
         assert!(told.contains("certificate"), "{told}");
     }
     let empty = tempfile::NamedTempFile::new().unwrap();
-    let told = Tls::new("localhost", &Trust::File(empty.path().to_owned())).unwrap_err();
+    let told = Tls::new("localhost", &Trust::File(empty.path().to_owned()), None).unwrap_err();
     assert!(told.contains("no certificate in PEM"), "{told}");
-    let told = Tls::new("a name", &Trust::Anybody).unwrap_err();
+    let told = Tls::new("a name", &Trust::Anybody, None).unwrap_err();
     assert!(told.contains("is no name of a server"), "{told}");
 }
 
@@ -227,7 +273,12 @@ fn request(address: SocketAddr, path: &str) -> Request {
         path: path.to_owned(),
         headers: Vec::new(),
         body: None,
+        key: None,
     }
+}
+
+fn through_tls(address: SocketAddr, name: &str, trust: &Trust) -> ServerAddress {
+    ServerAddress::from(address).with_tls(Tls::new(name, trust, None).unwrap())
 }
 
 fn get(address: SocketAddr, path: &str) -> turnstile_result::Point {

@@ -188,7 +188,7 @@ fn a_trace_is_over_when_its_last_request_is_answered() {
 
 #[test]
 fn settings_that_make_no_sense_are_refused() {
-    let address = "127.0.0.1:1".parse().unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], 1));
     let sound = Pace::closed(address, Duration::ZERO, Duration::from_secs(1));
     let precise = |relative, most| Pace {
         length: Length::Precise {

@@ -134,7 +134,7 @@ fn a_server_without_the_counters_is_not_driven() {
         stream.write_all(b"\r\n").unwrap();
     });
     let mut config = config(&Toy::start(Fault::None));
-    config.pace.address = address;
+    config.pace.address = address.into();
     let error = rooms::run(&config, &mut |_progress| {}).unwrap_err();
     assert!(matches!(error, Error::Field("position")), "{error}");
     peer.join().unwrap();

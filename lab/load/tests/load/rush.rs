@@ -9,7 +9,7 @@ use crate::inn::{self, Wrong};
 
 fn rush(wrong: Wrong, rooms: usize, clients: usize, wish: Wish) -> Report {
     let config = Config {
-        address: inn::start(wrong),
+        address: inn::start(wrong).into(),
         rooms,
         clients,
         threads: 2,

@@ -14,7 +14,7 @@ use crate::agency::{Agency, Fault};
 
 fn config(agency: &Agency, experiment: Experiment) -> Config {
     Config {
-        address: agency.address,
+        address: agency.address.into(),
         witness: None,
         processes: None,
         threads: 2,

@@ -261,6 +261,8 @@ fn run(command: &str, line: &str, points: Vec<Point>) -> Run {
             target: Target {
                 address: "127.0.0.1:8479".to_owned(),
                 own: true,
+                tls: false,
+                authenticated: false,
             },
             seed: 1,
             threads: 1,

@@ -61,6 +61,8 @@ fn asked() -> Asked {
         target: Target {
             address: "127.0.0.1:8479".to_owned(),
             own: true,
+            tls: true,
+            authenticated: true,
         },
         seed: 1,
         threads: 1,

@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind};
 use mio::{Interest, net::TcpStream};
 
 use super::{super::desk::Desk, Line, RETRY_NANOS, Session, User};
-use crate::tls::{Tls, Wire};
 
 impl<U: User> Session<U> {
     /// Connects for the first time.
@@ -25,7 +24,7 @@ impl<U: User> Session<U> {
             return;
         }
         let interest = Interest::READABLE | Interest::WRITABLE;
-        let connecting = TcpStream::connect(desk.address).and_then(|mut stream| {
+        let connecting = TcpStream::connect(desk.address.socket()).and_then(|mut stream| {
             desk.registry.register(&mut stream, self.token, interest)?;
             Ok(stream)
         });
@@ -47,12 +46,10 @@ impl<U: User> Session<U> {
         let retry_at = desk.now() + RETRY_NANOS;
         match std::mem::replace(&mut self.line, Line::Down { retry_at }) {
             Line::Connecting(stream) if !failed => {
-                // The first request takes the handshake along.
-                let tls = desk.tls.as_ref().map(Tls::begin).transpose();
-                let Ok(tls) = tls else {
+                let Ok(stream) = desk.address.begin(stream) else {
                     return self.retry_later(desk);
                 };
-                self.line = Line::Up(Wire::new(stream, tls));
+                self.line = Line::Up(stream);
                 desk.down -= 1;
                 self.user.connected();
                 self.begin(desk);

@@ -15,7 +15,7 @@ fn config(seed: u64) -> Config {
         pace: Pace {
             seed,
             ..Pace::closed(
-                "127.0.0.1:8479".parse().unwrap(),
+                std::net::SocketAddr::from(([127, 0, 0, 1], 8479)),
                 Duration::ZERO,
                 Duration::ZERO,
             )
