@@ -13,7 +13,9 @@ use crate::{
     actors::{RulesModel, SimulatedClients},
     follower::EventFollower,
     patience::Patience,
-    traffic::{ExchangeClients, GamesClients, RoomsClients, SeatsClients, TravelClients},
+    traffic::{
+        AccessClients, ExchangeClients, GamesClients, RoomsClients, SeatsClients, TravelClients,
+    },
     violation::{Judged, Violation},
     witness::WitnessFeed,
 };
@@ -189,10 +191,11 @@ services! {
     travel: Travel, TravelClients;
     games: Games, GamesClients;
     seats: Seats, SeatsClients;
+    access: Access, AccessClients;
 }
 
-/// Judges of a service's rules that share no code with its machine. The exchange, games and seats need
-/// none here: each has a naive twin in the tests of its domain crate, which must give the same outcome,
+/// Judges of a service's rules that share no code with its machine. The exchange, games, seats and access
+/// need none here: each has a naive twin in the tests of its domain crate, which must give the same outcome,
 /// events and answers as the machine.
 #[derive(Debug, Default)]
 pub(crate) struct RulesModels {

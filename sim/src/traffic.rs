@@ -1,5 +1,6 @@
 //! What the simulated clients of each service ask for.
 
+mod access;
 mod exchange;
 mod games;
 mod rooms;
@@ -7,6 +8,6 @@ mod seats;
 mod travel;
 
 pub(crate) use self::{
-    exchange::ExchangeClients, games::GamesClients, rooms::RoomsClients, seats::SeatsClients,
-    travel::TravelClients,
+    access::AccessClients, exchange::ExchangeClients, games::GamesClients, rooms::RoomsClients,
+    seats::SeatsClients, travel::TravelClients,
 };

@@ -12,7 +12,7 @@ use crate::{step, tool, tree};
 
 /// Crates whose every decision matters. What only costs speed is left out by name in
 /// `.cargo/mutants.toml`.
-pub(crate) const CRATES: [&str; 10] = [
+pub(crate) const CRATES: [&str; 11] = [
     "turnstile-record",
     "turnstile-journal",
     "turnstile-sequencer",
@@ -21,6 +21,7 @@ pub(crate) const CRATES: [&str; 10] = [
     "turnstile-exchange",
     "turnstile-rooms",
     "turnstile-seats",
+    "turnstile-access",
     "turnstile-travel",
     "turnstile-games",
 ];

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub use turnstile_access as access;
 pub use turnstile_exchange as exchange;
 pub use turnstile_games as games;
 pub use turnstile_rooms as rooms;
@@ -19,6 +20,7 @@ macro_rules! services {
             travel: Travel,
             games: Games,
             seats: Seats,
+            access: Access,
         }
     };
 }
@@ -30,6 +32,24 @@ macro_rules! plain_services {
     ($then:ident) => {
         $then! {
             seats: Seats,
+            access: Access,
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_chassis::Served;
+    use turnstile_types::Machine;
+
+    /// Access depends on no other service, so it has their names and numbers of its own.
+    #[test]
+    fn access_knows_every_service_by_its_name_and_number() {
+        macro_rules! numbers_and_names {
+            ($($name:ident: $machine:ident),+ $(,)?) => {
+                [$((crate::$name::$machine::SERVICE, crate::$name::$machine::NAME)),+]
+            };
+        }
+        assert_eq!(services!(numbers_and_names), crate::access::SERVICES);
+    }
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod access;
 mod answer;
 mod code;
 mod conditional;

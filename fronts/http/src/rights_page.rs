@@ -33,6 +33,9 @@ references that do not exist as for those of others.
 A *held* operation uses a hold. Only the principal that made the hold may do that, or a principal
 with the right `manage` for the same things.
 
+Who may do what is for the role `admin` alone: no other role has a right of `access`. But every caller
+may ask who it is and what it may do, with `ACCESS.WHO-AM-I` or `GET /v1/access/whoami`.
+
 If a database decides rooms or the exchange, the server cannot find what is behind a reference. It
 then refuses limited callers for every request that names only a reference, and it does not check
 who made a hold.

@@ -12,7 +12,7 @@ use turnstile_types::Key;
 use crate::Arguments;
 
 /// The most options of one operation, the key among them.
-const OPTIONS_MAX: usize = 6;
+const OPTIONS_MAX: usize = 9;
 
 /// The option that every command has.
 pub(crate) const KEY: &str = "key";
