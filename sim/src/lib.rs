@@ -10,6 +10,7 @@ mod actors;
 mod follower;
 mod history;
 mod judge;
+mod keyring;
 mod patience;
 mod services;
 mod summary;

@@ -12,6 +12,7 @@ use turnstile_types::{
 use crate::{
     actors::{RulesModel, SimulatedClients},
     follower::EventFollower,
+    keyring::Keyring,
     patience::Patience,
     traffic::{
         AccessClients, ExchangeClients, GamesClients, RoomsClients, SeatsClients, TravelClients,
@@ -194,13 +195,14 @@ services! {
     access: Access, AccessClients;
 }
 
-/// Judges of a service's rules that share no code with its machine. The exchange, games, seats and access
-/// need none here: each has a naive twin in the tests of its domain crate, which must give the same outcome,
+/// Judges of a service's rules that share no code with its machine. The exchange, games and seats need
+/// none here: each has a naive twin in the tests of its domain crate, which must give the same outcome,
 /// events and answers as the machine.
 #[derive(Debug, Default)]
 pub(crate) struct RulesModels {
     rooms: WitnessFeed,
     travel: Patience,
+    access: Keyring,
 }
 
 impl RulesModels {
@@ -212,13 +214,15 @@ impl RulesModels {
         events: &Happenings,
     ) -> Result<(), String> {
         show::<Rooms>(&mut self.rooms, record, asked, &events.rooms)?;
-        show::<Travel>(&mut self.travel, record, asked, &events.travel)
+        show::<Travel>(&mut self.travel, record, asked, &events.travel)?;
+        show::<Access>(&mut self.access, record, asked, &events.access)
     }
 
     pub(crate) fn agree(&self, now: Timestamp, services: &Services) -> Judged {
         let rooms = self.rooms.agrees(now, services.rooms());
         let travel = self.travel.agrees(now, services.travel());
-        rooms.and(travel).map_err(Violation)
+        let access = self.access.agrees(now, services.access());
+        rooms.and(travel).and(access).map_err(Violation)
     }
 }
 

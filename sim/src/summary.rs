@@ -3,8 +3,14 @@
 use turnstile_embedded::Services;
 use turnstile_types::{Effect, Machines};
 
-/// More than the highest number of a service.
-const SERVICES: usize = 6;
+macro_rules! places {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        1 + [$(stringify!($name)),+].len()
+    };
+}
+
+/// More than the highest number of a service: they have the numbers from 1 on.
+const SERVICES: usize = turnstile_services::services!(places);
 
 /// What a history went through, so that a run can show that its faults were really reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

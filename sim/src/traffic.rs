@@ -8,6 +8,10 @@ mod seats;
 mod travel;
 
 pub(crate) use self::{
-    access::AccessClients, exchange::ExchangeClients, games::GamesClients, rooms::RoomsClients,
-    seats::SeatsClients, travel::TravelClients,
+    access::{AccessClients, access_keys},
+    exchange::ExchangeClients,
+    games::GamesClients,
+    rooms::RoomsClients,
+    seats::SeatsClients,
+    travel::TravelClients,
 };

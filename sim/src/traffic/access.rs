@@ -31,6 +31,11 @@ fn key(number: u64) -> SecretKey {
     key.expect("`sim` names an environment")
 }
 
+/// Every key that is ever asked for.
+pub(crate) fn access_keys() -> impl Iterator<Item = SecretKey> {
+    (0..=KEYS).map(key)
+}
+
 fn add_key(principal: Name, key: &SecretKey, expires: Option<Timestamp>) -> Command {
     Command::AddKey {
         principal,
