@@ -15,11 +15,11 @@ mod role;
 mod tests;
 mod values;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::Durability;
-use turnstile_server::{ScoresWire, Settings};
+use turnstile_server::{ScoresWire, Settings, TlsFiles};
 use turnstile_travel::Desk;
 
 use crate::{exit::Coded, logging};
@@ -38,6 +38,7 @@ pub(crate) struct Config {
     pub(crate) role: Role,
     travel: turnstile_travel::Settings,
     games: turnstile_games::Settings,
+    tls: ConfiguredTls,
     /// The addresses of the resource managers in other processes.
     desks: Vec<(Desk, SocketAddr)>,
     /// The address of the scores process.
@@ -45,6 +46,38 @@ pub(crate) struct Config {
     scores_wire: ScoresWire,
     pub(crate) log_level: EnvFilter,
     pub(crate) log_format: logging::Format,
+}
+
+/// The files of TLS, which only make sense together.
+#[derive(Clone, Debug, Default)]
+struct ConfiguredTls {
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    client_ca: Option<PathBuf>,
+}
+
+impl ConfiguredTls {
+    /// # Errors
+    /// One file is there without another that it needs.
+    fn files(&self) -> Result<Option<TlsFiles>, Coded> {
+        match (&self.certificate, &self.key) {
+            (Some(certificate), Some(key)) => Ok(Some(TlsFiles {
+                certificate: certificate.clone(),
+                key: key.clone(),
+                client_ca: self.client_ca.clone(),
+            })),
+            (Some(_), None) => Err(Coded::usage(
+                "tls.certificate needs its private key: set tls.key".to_owned(),
+            )),
+            (None, Some(_)) => Err(Coded::usage(
+                "tls.key needs its certificate: set tls.certificate".to_owned(),
+            )),
+            (None, None) if self.client_ca.is_some() => Err(Coded::usage(
+                "tls.client_ca needs TLS: set tls.certificate and tls.key".to_owned(),
+            )),
+            (None, None) => Ok(None),
+        }
+    }
 }
 
 impl Config {
@@ -68,6 +101,7 @@ impl Config {
             role: Role::All,
             travel: turnstile_travel::Settings::FIRST,
             games: turnstile_games::Settings::FIRST,
+            tls: ConfiguredTls::default(),
             desks: Vec::new(),
             scores: None,
             scores_wire: ScoresWire::Numbered,

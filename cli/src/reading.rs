@@ -68,6 +68,17 @@ impl Reading {
             limits.connections = running.server.limits.connections;
         }
         server.set_limits(&limits);
+        match server.reload_tls() {
+            Ok(true) => tracing::info!("new connections get the new certificate"),
+            Ok(false) => {}
+            Err(failure) => {
+                let failure = failure.to_string();
+                tracing::error!(
+                    failure,
+                    "the certificate is not reloaded: the old one stays"
+                );
+            }
+        }
         let is_logging = logging::reload(config.log_level);
         assert!(is_logging, "a server logs until it ends");
         let changed = live.join(", ");

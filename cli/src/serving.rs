@@ -21,6 +21,7 @@ const LINE_BYTES: u64 = 256;
 pub(crate) struct Opened {
     starting: Starting,
     data: Option<PathBuf>,
+    is_secured: bool,
 }
 
 /// A server that serves.
@@ -39,13 +40,23 @@ impl Opened {
         let data = settings.data.clone();
         let starting = Starting::begin(&settings).with_context(|| cannot_serve(data.as_deref()))?;
         signals.heed(starting.stopper(), reading)?;
-        Ok(Self { starting, data })
+        let is_secured = settings.tls.is_some();
+        Ok(Self {
+            starting,
+            data,
+            is_secured,
+        })
     }
 
     /// Prints one line for each door, and where the data is.
     pub(crate) fn announce(&self) -> io::Result<()> {
         for (name, address) in self.starting.doors() {
-            let scheme = if *name == "http" { "http://" } else { "" };
+            let scheme = match *name {
+                "http" if self.is_secured => "https://",
+                "http" => "http://",
+                "resp" if self.is_secured => "rediss://",
+                _ => "",
+            };
             terminal::line(format_args!("{name:<12} {scheme}{address}"))?;
         }
         let place = match &self.data {

@@ -23,4 +23,5 @@ pub(crate) mod shares;
 pub(crate) mod signals;
 pub(crate) mod slow_log;
 pub(crate) mod tickets;
+pub(crate) mod tls;
 pub(crate) mod turn;

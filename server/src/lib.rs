@@ -30,6 +30,7 @@ pub use self::core::{
     post::Peers,
     remote::{DatabaseUrl, InvalidUrl},
     shares::ShareFull,
+    tls::{InvalidTls, TlsFiles},
 };
 pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, DoorCounters, DoorName,
@@ -77,6 +78,8 @@ pub struct Settings {
     /// The databases of services that this server does not keep itself.
     pub databases: Databases,
     pub limits: Limits,
+    /// The files by which every door speaks TLS; without them none does.
+    pub tls: Option<TlsFiles>,
     /// The commit that the program was built from, for metrics; empty where it is not known.
     pub commit: &'static str,
 }
@@ -102,6 +105,7 @@ impl Settings {
             peers: Peers::default(),
             databases: Databases::default(),
             limits: Limits::STANDARD,
+            tls: None,
             commit: "",
         }
     }
@@ -149,6 +153,10 @@ pub enum StartError {
         service: &'static str,
         cause: String,
     },
+    /// A file of TLS cannot be used.
+    Tls(InvalidTls),
+    /// Processes cannot know each other: there are no authorities for their certificates.
+    LineWithoutAuthorities { door: &'static str },
     /// The journal could not be opened.
     Open(OpenError),
     /// Travel or games cannot be played as they are configured.
@@ -187,6 +195,12 @@ impl fmt::Display for StartError {
             Self::Database { service, cause } => {
                 write!(f, "the back end of {service} cannot be opened: {cause}")
             }
+            Self::Tls(cause) => cause.fmt(f),
+            Self::LineWithoutAuthorities { door } => write!(
+                f,
+                "the {door} line is for other processes, which show certificates: set \
+                 tls.client_ca to the authority of these"
+            ),
             Self::Open(cause) => cause.fmt(f),
             Self::Unsound(cause) => cause.fmt(f),
             Self::System(cause) => write!(f, "the system refuses: {cause}"),
@@ -202,7 +216,9 @@ impl std::error::Error for StartError {
             | Self::PeerNotLoopback { .. }
             | Self::ScoresNotLoopback { .. }
             | Self::Database { .. }
+            | Self::LineWithoutAuthorities { .. }
             | Self::Stopped => None,
+            Self::Tls(cause) => Some(cause),
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
             Self::Unsound(cause) => Some(cause),

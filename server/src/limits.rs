@@ -35,6 +35,10 @@ const CONNECTION_OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
 /// are dropped. A quarter is for HTTP, whose thread looks after its own.
 const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024 * 1_024;
 
+/// Connections of the fast doors whose TLS handshake is not done; for one more, the oldest is dropped.
+/// Clients that begin a handshake and leave it leave room for others.
+const HANDSHAKES_MAX: usize = 1_024;
+
 /// What all connections together may keep of requests that are not answered, in bytes. Each may begin
 /// one of 16 MiB; ten thousand of those would not fit in any machine. Whoever asks for more is told
 /// so and closed.
@@ -57,6 +61,8 @@ pub struct Limits {
     /// What the connections of the fast doors may be owed together.
     pub output_bytes: usize,
     pub input_bytes: usize,
+    /// Connections of the fast doors whose TLS handshake is not done.
+    pub handshakes: usize,
     pub farewell: Duration,
     /// For so long after something has happened the loop looks for more before it sleeps, because
     /// being woken takes tens of microseconds where a processor rests; zero: it sleeps at once.
@@ -87,6 +93,7 @@ impl Limits {
         connection_output_bytes: CONNECTION_OUTPUT_BYTES_MAX,
         output_bytes: OUTPUT_BYTES_MAX - http_part(OUTPUT_BYTES_MAX),
         input_bytes: INPUT_BYTES_MAX,
+        handshakes: HANDSHAKES_MAX,
         farewell: FAREWELL,
         busy_poll: Duration::ZERO,
         slow_command: Duration::from_millis(10),
@@ -213,6 +220,24 @@ pub(crate) const INPUT_SPARED_BYTES: usize = 16 * 1_024;
 
 /// Connections to the door of a desk: one middleware has one, and a few more while it comes back.
 pub(crate) const PEERS: u64 = 16;
+
+/// Sweeps after which a connection whose TLS handshake is not done is dropped.
+pub(crate) const HANDSHAKE_SWEEPS: u32 = 10;
+
+/// Steps of TLS handshakes in one turn. Most cost some 100 us, so that a flood of new connections delays
+/// the requests of others by little.
+pub(crate) const HANDSHAKES: usize = 4;
+
+/// What is kept of a TLS record, or of a message of the handshake, whose rest is still to come, in
+/// bytes: a record has 16 KiB and some, and a chain of certificates less.
+pub(crate) const TLS_PARTIAL_BYTES: usize = 32 * 1_024;
+
+/// What is encrypted before the socket has taken some of it, in bytes: the rest waits where it is owed.
+pub(crate) const TLS_SEALED_BYTES: usize = 64 * 1_024;
+
+/// TLS sessions that the server keeps for clients without tickets, so that they need no signature when
+/// they come back.
+pub(crate) const TLS_SESSIONS: usize = 1_024;
 
 /// Sweeps after which a connection between processes on which nobody has said hello is dropped.
 pub(crate) const HELLO_SWEEPS: u32 = 5;

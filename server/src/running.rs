@@ -5,8 +5,8 @@ use std::{fmt, io, net::SocketAddr, sync::Arc, thread::JoinHandle};
 use turnstile_embedded::{CommitError, Recovery};
 
 use crate::{
-    Limits,
-    core::{gate::Gate, loading::Loading, signals::Signals, turn::Broken},
+    InvalidTls, Limits,
+    core::{gate::Gate, loading::Loading, signals::Signals, tls::DoorTls, turn::Broken},
     counters::Counters,
     doors::http::HttpDoor,
 };
@@ -33,6 +33,7 @@ pub struct Stopper {
     pub(crate) signals: Arc<Signals>,
     pub(crate) gate: Gate,
     pub(crate) loading: Arc<Loading>,
+    pub(crate) tls: Option<Arc<DoorTls>>,
 }
 
 /// Why a server did not end well.
@@ -134,6 +135,15 @@ impl Stopper {
     pub fn set_limits(&self, limits: &Limits) {
         self.signals.set_limits(limits);
         self.gate.wake();
+    }
+
+    /// Reads the files of TLS again, for connections that begin from now on. Says whether there was
+    /// something new in them.
+    ///
+    /// # Errors
+    /// One of them cannot be used; everything stays as it was.
+    pub fn reload_tls(&self) -> Result<bool, InvalidTls> {
+        self.tls.as_ref().map_or(Ok(false), |tls| tls.reload())
     }
 
     /// Begins the end: nobody new is served, everything accepted is answered. A recovery ends at once.

@@ -27,6 +27,7 @@ use crate::{
         loading::Loading,
         remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
         signals::Signals,
+        tls::DoorTls,
         turn::{FastLoop, GATE, LISTENERS, RecoveredState, RecoveryLine},
     },
     counters::Counters,
@@ -76,9 +77,10 @@ impl Starting {
     /// then.
     pub fn begin(settings: &Settings) -> Result<Self, StartError> {
         refuse_foreign_addresses(settings)?;
+        let tls = secured(settings)?;
         let claim = Claim::new(settings.data.as_deref(), settings.storage);
         let claim = claim.map_err(StartError::Open)?;
-        Self::recovering(settings, move |loading| {
+        Self::recovering(settings, tls, move |loading| {
             claim.recover(&loading.progress).map_err(StartError::Open)
         })
     }
@@ -86,11 +88,13 @@ impl Starting {
     /// The same with a recovery that a test decides about.
     fn recovering(
         settings: &Settings,
+        tls: Option<Arc<DoorTls>>,
         recover: impl FnOnce(&Loading) -> Result<(Embedded, Recovery), StartError> + Send + 'static,
     ) -> Result<Self, StartError> {
         let Doors { named, fast, http } = listen(settings)?;
         let loading = Arc::new(Loading::begin());
-        let parts = Parts::assemble(settings, (fast, port_of(&named)), &loading)?;
+        let port = port_of(&named);
+        let parts = Parts::assemble(settings, tls.clone(), (fast, port), &loading)?;
         let Parts {
             fast_loop,
             gate,
@@ -123,10 +127,12 @@ impl Starting {
             signals: Arc::clone(&signals),
             gate: gate.clone(),
             loading,
+            tls,
         };
         let http = http.map(|listener| {
             let counters = Arc::clone(&counters);
-            open_http(listener, gate, feeds, counters, settings, &signals)
+            let secured = (settings, stopper.tls.clone());
+            open_http(listener, gate, feeds, counters, secured, &signals)
         });
         let http = match http.transpose() {
             Ok(http) => http,
@@ -217,6 +223,7 @@ struct DatabaseWays {
 impl Parts {
     fn assemble(
         settings: &Settings,
+        tls: Option<Arc<DoorTls>>,
         (fast, port): (Vec<(&'static FastDoor, TcpListener)>, u16),
         loading: &Arc<Loading>,
     ) -> Result<Self, StartError> {
@@ -232,6 +239,7 @@ impl Parts {
         }
         let mut listeners = Vec::new();
         for (door, socket) in fast {
+            let socket = (socket, tls.is_some());
             let listener = Listener::new(door, socket, poll.registry(), LISTENERS);
             listeners.push(listener.map_err(StartError::System)?);
         }
@@ -266,6 +274,7 @@ impl Parts {
         let told = (settings.limits, doors);
         let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
         fast_loop.landings = landings;
+        fast_loop.tls = tls;
         fast_loop.dial_at(&settings.peers.desks);
         Ok(Self {
             fast_loop,
@@ -291,7 +300,7 @@ fn open_http(
     gate: Gate,
     feeds: Feeds,
     counters: Arc<Counters>,
-    settings: &Settings,
+    (settings, tls): (&Settings, Option<Arc<DoorTls>>),
     signals: &Arc<Signals>,
 ) -> io::Result<HttpDoor> {
     let (told, bell) = (Arc::clone(signals), gate.clone());
@@ -303,7 +312,7 @@ fn open_http(
         data: settings.data.clone(),
         commit: settings.commit,
     };
-    let wanted = (settings.limits.http, &*settings.http_origins, about);
+    let wanted = (settings.limits.http, &*settings.http_origins, about, tls);
     let door = HttpDoor::start(listener, gate, feeds, counters, wanted, ended)?;
     let stopper = door.stopper();
     signals.stop_http_with(move || stopper.stop());
@@ -370,6 +379,29 @@ fn database<M: Housed, K: Send + 'static>(
     let service = M::NAME;
     let opened = opened.map_err(|cause| StartError::Database { service, cause });
     opened.map(Some)
+}
+
+/// Reads the files of TLS, if there is to be any.
+fn secured(settings: &Settings) -> Result<Option<Arc<DoorTls>>, StartError> {
+    let Some(files) = &settings.tls else {
+        return Ok(None);
+    };
+    let tls = DoorTls::open(files).map_err(StartError::Tls)?;
+    let (peers, duels) = (&settings.peers, &settings.duels);
+    let line = [
+        ("desk", peers.door.is_some() || !peers.desks.is_empty()),
+        (
+            "games-scores",
+            duels.scores.is_some() || duels.tells.is_some(),
+        ),
+    ];
+    if let Some((door, _)) = line.into_iter().find(|(_, is_open)| *is_open) {
+        if files.client_ca.is_none() {
+            return Err(StartError::LineWithoutAuthorities { door });
+        }
+        tls.judge_lines().map_err(StartError::Tls)?;
+    }
+    Ok(Some(Arc::new(tls)))
 }
 
 fn refuse_foreign_addresses(settings: &Settings) -> Result<(), StartError> {

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod server {
+    pub(crate) mod certificates;
     pub(crate) mod client;
     mod conversation;
     mod cuts;
@@ -16,6 +17,8 @@ mod server {
     mod keys;
     mod overlap;
     mod seats;
+    mod tls;
+    mod tls_lines;
     mod travel;
     mod travel_lines;
     mod travel_resp;

@@ -7,8 +7,9 @@ use super::{
     option::{BOOLEAN, Declaration, INTEGER, LIST, TEXT},
     values::{
         add_desk, address, backend, boolean, busy_poll, connections, directory, door, durability,
-        exchange_backend, fault_points, games_ms, key_bytes, log_format, origins, output_bytes,
-        players, put, records, request, scores_wire, segment_bytes, slow_command, travel_ms,
+        exchange_backend, fault_points, file, games_ms, key_bytes, log_format, origins,
+        output_bytes, players, put, records, request, scores_wire, segment_bytes, slow_command,
+        travel_ms,
     },
 };
 use crate::logging;
@@ -137,6 +138,35 @@ pub(super) static OPTIONS: &[Declaration] = &[
         dev: Some("127.0.0.1:21538"),
         example: "127.0.0.1:1",
         set: |config, text| put(&mut config.server.duels.scores, door(text)),
+        ..TEXT
+    },
+    Declaration {
+        path: "tls.certificate",
+        flag: "tls-certificate",
+        value: "FILE",
+        help: "Certificate chain of the server in PEM. With it, every address serves TLS only. \
+               SIGHUP reads the file again",
+        example: "/a.pem",
+        set: |config, text| put(&mut config.tls.certificate, file(text)),
+        ..TEXT
+    },
+    Declaration {
+        path: "tls.key",
+        flag: "tls-key",
+        value: "FILE",
+        help: "Private key of the certificate in PEM. SIGHUP reads the file again",
+        example: "/a.key",
+        set: |config, text| put(&mut config.tls.key, file(text)),
+        ..TEXT
+    },
+    Declaration {
+        path: "tls.client_ca",
+        flag: "tls-client-ca",
+        value: "FILE",
+        help: "Authorities in PEM that sign certificates of clients, and of other processes of \
+               travel and games. SIGHUP reads the file again",
+        example: "/ca.pem",
+        set: |config, text| put(&mut config.tls.client_ca, file(text)),
         ..TEXT
     },
     Declaration {

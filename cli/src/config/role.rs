@@ -64,7 +64,7 @@ impl Config {
     /// checked here.
     ///
     /// # Errors
-    /// The role lacks an address, or has one that it does not need.
+    /// The role lacks an address, or has one that it does not need; or TLS lacks a file.
     pub(crate) fn settings(&self) -> Result<Settings, Coded> {
         let mut settings = self.server.clone();
         settings.travel = Some(turnstile_travel::Settings {
@@ -77,6 +77,7 @@ impl Config {
         });
         settings.duels.tells = self.scores()?;
         settings.peers = self.peers()?;
+        settings.tls = self.tls.files()?;
         Ok(settings)
     }
 

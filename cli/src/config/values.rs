@@ -84,6 +84,13 @@ pub(super) fn directory(text: &str) -> Result<Option<PathBuf>, String> {
     Ok(Some(PathBuf::from(text)))
 }
 
+pub(super) fn file(text: &str) -> Result<Option<PathBuf>, String> {
+    if text.is_empty() {
+        return Err("a file is needed".to_owned());
+    }
+    Ok(Some(PathBuf::from(text)))
+}
+
 pub(super) fn durability(text: &str) -> Result<Durability, String> {
     [Durability::Sync, Durability::Os, Durability::Memory]
         .into_iter()

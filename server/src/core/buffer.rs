@@ -19,6 +19,8 @@ pub(crate) enum Filled {
     Nothing,
     /// The peer has ended its side.
     End,
+    /// Not what is spoken here: nothing more is read.
+    Broken,
 }
 
 /// Bytes received. An idle connection keeps none: it borrows the loop's buffer for a turn, and
@@ -89,9 +91,8 @@ impl Input {
         self.end = 0;
     }
 
-    /// Reads once. Room grows with what has really come, never with what was announced.
-    pub(crate) fn fill(&mut self, source: &mut impl Read) -> io::Result<Filled> {
-        let wanted = (self.end - self.start).clamp(ROOM_MIN, READ_BYTES);
+    /// Makes room for so many bytes behind what is pending.
+    fn make_room(&mut self, wanted: usize) {
         if self.bytes.len() - self.end < wanted {
             self.bytes.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -100,6 +101,20 @@ impl Input {
                 self.bytes.resize(self.end + wanted, 0);
             }
         }
+    }
+
+    /// Takes bytes that were read elsewhere.
+    pub(crate) fn append(&mut self, bytes: &[u8]) {
+        self.make_room(bytes.len());
+        let end = self.end + bytes.len();
+        let room = self.bytes.get_mut(self.end..end);
+        room.expect("room was made").copy_from_slice(bytes);
+        self.end = end;
+    }
+
+    /// Reads once. Room grows with what has really come, never with what was announced.
+    pub(crate) fn fill(&mut self, source: &mut impl Read) -> io::Result<Filled> {
+        self.make_room((self.end - self.start).clamp(ROOM_MIN, READ_BYTES));
         let room = self
             .bytes
             .get_mut(self.end..)

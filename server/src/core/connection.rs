@@ -1,14 +1,11 @@
 //! One client: its socket, what has come, what is owed, and how far its life has gone.
 
 mod ageing;
+mod sending;
 
-use std::{
-    io::{self, Write},
-    net::Shutdown,
-};
+use std::io;
 
 use mio::net::TcpStream;
-use rustix::net::{SendFlags, send};
 use turnstile_duel::Parcel;
 use turnstile_resp::travel::Decided;
 use turnstile_travel::Outcome;
@@ -21,6 +18,7 @@ use crate::{
         engine::Engine,
         remote::Landed,
         shares::Shares,
+        tls::Secure,
     },
     limits::{INPUT_SPARED_BYTES, Limits, PIPELINE_DEPTH},
 };
@@ -54,19 +52,6 @@ enum Life {
     Gone,
 }
 
-/// A socket on which the last byte of what is written is marked as urgent.
-struct Marking<'a>(&'a TcpStream);
-
-impl Write for Marking<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(send(self.0, bytes, SendFlags::OOB | SendFlags::NOSIGNAL)?)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// One client of a fast door.
 ///
 /// It moves from serving to gone and never back. Its input is decoded where it lies, its replies
@@ -75,6 +60,8 @@ impl Write for Marking<'_> {
 #[derive(Debug)]
 pub(crate) struct Connection<C> {
     socket: TcpStream,
+    /// Where the door speaks TLS.
+    tls: Option<Box<Secure>>,
     conversation: C,
     input: Input,
     output: Output,
@@ -97,9 +84,15 @@ pub(crate) struct Connection<C> {
 }
 
 impl<C: Conversation> Connection<C> {
-    pub(crate) fn new(socket: TcpStream, conversation: C, sweep: u32) -> Self {
+    pub(crate) fn new(
+        socket: TcpStream,
+        tls: Option<Box<Secure>>,
+        conversation: C,
+        sweep: u32,
+    ) -> Self {
         Self {
             socket,
+            tls,
             conversation,
             input: Input::default(),
             output: Output::default(),
@@ -139,7 +132,12 @@ impl<C: Conversation> Connection<C> {
     }
 
     pub(crate) fn is_owed(&self) -> bool {
-        self.output.owed() > 0 || self.phase == Life::Closing
+        self.owed() > 0 || self.phase == Life::Closing
+    }
+
+    /// The number of its TLS handshake, while that is still to be done.
+    pub(crate) fn handshake(&self) -> Option<u64> {
+        self.tls.as_ref().and_then(|tls| tls.handshake())
     }
 
     /// The poll says that bytes have come, or the end.
@@ -169,12 +167,13 @@ impl<C: Conversation> Connection<C> {
     /// Whether it may be read from, for what it is owed. A peer always is: two that wait for each
     /// other to take something would wait for ever, and the post sees to what it is owed.
     fn takes(&self, limits: &Limits) -> bool {
-        self.conversation.peer().is_some() || self.output.owed() < limits.connection_output_bytes
+        self.conversation.peer().is_some() || self.owed() < limits.connection_output_bytes
     }
 
     /// What it is owed, in bytes.
     pub(crate) fn owed(&self) -> usize {
-        self.output.owed()
+        let sealed = self.tls.as_ref().map_or(0, |tls| tls.unwritten());
+        self.output.owed() + sealed
     }
 
     /// Appends to what it is owed something that it did not ask for, unless it is about to end.
@@ -190,11 +189,12 @@ impl<C: Conversation> Connection<C> {
     /// before is dropped instead; answers whether it was.
     pub(crate) fn put_parcel(&mut self, parcel: &Parcel) -> bool {
         // One who follows has nothing under way when there is something to say.
-        let is_deaf = self.output.owed() > 0;
+        let is_deaf = self.owed() > 0;
         if is_deaf {
             self.phase = Life::Gone;
         } else if self.is_served() {
-            self.is_marked = parcel.is_marked();
+            // A stream of records has no byte that could be marked.
+            self.is_marked = parcel.is_marked() && self.tls.is_none();
             self.output.tail().extend_from_slice(parcel.bytes());
         }
         is_deaf
@@ -287,7 +287,8 @@ impl<C: Conversation> Connection<C> {
 
     /// Bytes that it keeps of requests that are not answered.
     pub(crate) fn held(&self) -> usize {
-        self.input.size() + self.conversation.held()
+        let partial = self.tls.as_ref().map_or(0, |tls| tls.sizes().0);
+        self.input.size() + self.conversation.held() + partial
     }
 
     /// It keeps more than before. When it waits for the rest of a large request and all connections
@@ -308,7 +309,17 @@ impl<C: Conversation> Connection<C> {
         if !matches!(self.incoming, Arriving::Ready | Arriving::Ending) {
             return;
         }
-        match self.input.fill(&mut self.socket) {
+        let filled = match &mut self.tls {
+            None => self.input.fill(&mut self.socket),
+            Some(tls) => {
+                let filled = tls.fill(&mut self.input, &mut self.socket);
+                if let Some(names) = tls.take_names() {
+                    self.conversation.identify(&names);
+                }
+                filled
+            }
+        };
+        match filled {
             Ok(Filled::Bytes { count, more }) => {
                 let door = around.engine.counters.of(self.conversation.door().name);
                 door.bytes_in.add(count.try_into().unwrap_or(0));
@@ -319,6 +330,7 @@ impl<C: Conversation> Connection<C> {
             }
             Ok(Filled::Nothing) => self.incoming = Arriving::Drained,
             Ok(Filled::End) => self.incoming = Arriving::Ended,
+            Ok(Filled::Broken) => self.phase = Life::Closing,
             Err(failure) => self.fail(&failure),
         }
     }
@@ -388,62 +400,6 @@ impl<C: Conversation> Connection<C> {
         self.output.held() > 0
     }
 
-    /// Sends what was released.
-    pub(crate) fn send(&mut self, sweep: u32) -> u64 {
-        if self.phase == Life::Gone {
-            return 0;
-        }
-        let flushed = if self.is_marked {
-            self.output.flush(&mut Marking(&self.socket))
-        } else {
-            self.output.flush(&mut self.socket)
-        };
-        let sent = match flushed {
-            Ok(sent) => sent,
-            Err(failure) => {
-                self.fail(&failure);
-                0
-            }
-        };
-        if self.output.owed() == 0 {
-            self.stalled = None;
-            if self.phase == Life::Closing {
-                self.part(sweep);
-            }
-        } else if self.output.owed() == self.output.held() {
-            // It is the disk that it waits for.
-            self.stalled = None;
-        } else if sent > 0 || self.stalled.is_none() {
-            self.stalled = Some(sweep);
-        }
-        self.active = sweep;
-        sent.try_into().unwrap_or(0)
-    }
-
-    /// Tells the peer that nothing more will come.
-    fn part(&mut self, sweep: u32) {
-        let told = self.socket.shutdown(Shutdown::Write).is_ok();
-        let listens = told && self.incoming != Arriving::Ended;
-        self.phase = if listens {
-            Life::Parting(sweep)
-        } else {
-            Life::Gone
-        };
-        self.note_readable(false);
-    }
-
-    fn discard(&mut self, scratch: &mut Input) {
-        let filled = scratch.fill(&mut self.socket);
-        scratch.clear();
-        match filled {
-            Ok(Filled::Bytes { more: true, .. }) => {}
-            Ok(Filled::Bytes { .. }) if self.incoming == Arriving::Ending => {}
-            Ok(Filled::Bytes { .. } | Filled::Nothing) => self.incoming = Arriving::Drained,
-            Ok(Filled::End) => self.phase = Life::Gone,
-            Err(failure) => self.fail(&failure),
-        }
-    }
-
     fn fail(&mut self, failure: &io::Error) {
         tracing::debug!(%failure, "a connection broke");
         self.phase = Life::Gone;
@@ -453,7 +409,7 @@ impl<C: Conversation> Connection<C> {
     /// it is owed for this one comes on top, so that a large group drops nobody who reads. Answers
     /// whether it was dropped.
     pub(crate) fn drop_if_deaf(&mut self, limits: &Limits) -> bool {
-        let is_deaf = self.is_served() && self.output.owed() >= limits.connection_output_bytes;
+        let is_deaf = self.is_served() && self.owed() >= limits.connection_output_bytes;
         if is_deaf {
             self.phase = Life::Gone;
         }

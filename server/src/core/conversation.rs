@@ -16,12 +16,15 @@ use crate::{
     counters::{DoorName, ErrorCode},
 };
 
+/// What a client reads that is not served, for a reason.
+pub(crate) type Refusing = fn(why: &str) -> Vec<u8>;
+
 /// A fast door, as the loop knows it.
 #[derive(Debug)]
 pub(crate) struct FastDoor {
     pub(crate) name: DoorName,
     /// What a client reads that is not served; nothing where the wire has no word for it.
-    pub(crate) refusal: fn(why: &str) -> Vec<u8>,
+    pub(crate) refusal: Refusing,
     /// Connections at a time, where the door has a bound of its own.
     pub(crate) most: Option<u64>,
     /// Whether its clients are served while the journal is recovered.
@@ -29,6 +32,8 @@ pub(crate) struct FastDoor {
     /// Whether what has come and is not answered is the start of a request, so that its rest can be
     /// late.
     pub(crate) has_frames: bool,
+    /// Whether its clients are processes of the same installation: with TLS, they prove it.
+    pub(crate) is_for_processes: bool,
 }
 
 /// What a request may touch besides its own session and its door.
@@ -143,6 +148,9 @@ pub(crate) trait Conversation: Sized {
         input: (&[u8], usize),
         out: &mut Vec<u8>,
     ) -> Progress;
+
+    /// The client has proved by a certificate that it has these names, the common name first.
+    fn identify(&mut self, _names: &[String]) {}
 
     /// What others may know of the client, where the door lists its clients.
     fn listed(&self) -> Option<ListedClient<'_>> {

@@ -11,7 +11,10 @@ use mio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::core::conversation::FastDoor;
+use crate::core::{
+    conversation::{FastDoor, Refusing},
+    tls::REFUSED_HANDSHAKE,
+};
 
 /// What an attempt to accept brought.
 pub(crate) enum Accepted {
@@ -34,13 +37,15 @@ const REFUSED_BYTES: usize = 4 * 1_024;
 pub(crate) struct Listener {
     door: &'static FastDoor,
     socket: TcpListener,
+    /// How a client is told that it is not served, before anything was said.
+    refusal: Refusing,
     reserve: Option<File>,
 }
 
 impl Listener {
     pub(crate) fn new(
         door: &'static FastDoor,
-        socket: std::net::TcpListener,
+        (socket, is_secured): (std::net::TcpListener, bool),
         registry: &Registry,
         token: Token,
     ) -> io::Result<Self> {
@@ -48,6 +53,11 @@ impl Listener {
         let mut socket = TcpListener::from_std(socket);
         registry.register(&mut socket, token, Interest::READABLE)?;
         Ok(Self {
+            refusal: if is_secured {
+                refuse_handshake
+            } else {
+                door.refusal
+            },
             door,
             socket,
             reserve: spare(),
@@ -56,6 +66,10 @@ impl Listener {
 
     pub(crate) const fn door(&self) -> &'static FastDoor {
         self.door
+    }
+
+    pub(crate) const fn refusal(&self) -> Refusing {
+        self.refusal
     }
 
     pub(crate) fn accept(&mut self) -> Accepted {
@@ -78,7 +92,7 @@ impl Listener {
     fn turn_one_away(&mut self) {
         drop(self.reserve.take());
         if let Ok((mut socket, _peer)) = self.socket.accept() {
-            refuse(&mut socket, self.door, TOO_MANY);
+            refuse(&mut socket, self.refusal, TOO_MANY);
         }
         self.reserve = spare();
     }
@@ -98,9 +112,13 @@ fn is_exhausted(failure: &io::Error) -> bool {
 pub(crate) const TOO_MANY: &str = "too many connections are open";
 pub(crate) const RECOVERING: &str = "the server recovers its journal, try again later";
 
+fn refuse_handshake(_why: &str) -> Vec<u8> {
+    REFUSED_HANDSHAKE.to_vec()
+}
+
 /// Tells a client why it is not served. Whether it hears it is its own business.
-pub(crate) fn refuse(socket: &mut TcpStream, door: &FastDoor, why: &str) {
-    let sentence = (door.refusal)(why);
+pub(crate) fn refuse(socket: &mut TcpStream, refusal: Refusing, why: &str) {
+    let sentence = refusal(why);
     if sentence.is_empty() {
         return;
     }

@@ -8,7 +8,9 @@ mod loading;
 mod playing;
 mod posting;
 mod reporting;
+mod securing;
 mod shedding;
+mod sweeping;
 mod telling;
 mod waiting;
 
@@ -22,9 +24,9 @@ use crate::{
     core::{
         asked::Waiting,
         buffer::Input,
-        connection::{Connection, Expired},
+        connection::Connection,
         connections::Connections,
-        conversation::{Conversation, Doors, FastDoor, PeerLine, Surroundings},
+        conversation::{Conversation, Doors, FastDoor, PeerLine, Refusing, Surroundings},
         engine::Engine,
         feed::Feeds,
         gate::GateInbox,
@@ -37,12 +39,15 @@ use crate::{
         signals::Signals,
         slow_log::SlowLog,
         tickets::{LateWaiter, Tickets},
+        tls::{DoorTls, Secure},
     },
     counters::DoorName,
-    limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, SWEEP, TURN_REQUESTS},
+    limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, TURN_REQUESTS},
 };
 
 pub(crate) use self::loading::{RecoveredState, RecoveryLine};
+
+use self::securing::Handshakes;
 
 /// The poll's name for the gate; connections are named by their places, from 0.
 pub(crate) const GATE: Token = Token(usize::MAX);
@@ -91,6 +96,9 @@ pub(crate) struct FastLoop<D: Doors> {
     signals: Arc<Signals>,
     limits: Limits,
     doors: D,
+    /// What all connections are secured by, where they are.
+    pub(crate) tls: Option<Arc<DoorTls>>,
+    handshakes: Handshakes,
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
     ready: VecDeque<usize>,
@@ -156,6 +164,8 @@ impl<D: Doors> FastLoop<D> {
             signals,
             limits,
             doors,
+            tls: None,
+            handshakes: Handshakes::default(),
             scratch: Input::roomy(),
             ready: VecDeque::new(),
             open: Owed::default(),
@@ -248,9 +258,9 @@ impl<D: Doors> FastLoop<D> {
             let Some(listener) = self.listeners.get_mut(number) else {
                 return;
             };
-            let door = listener.door();
+            let (door, refusal) = (listener.door(), listener.refusal());
             match listener.accept() {
-                Accepted::Connection(socket, peer) => self.welcome(door, socket, peer),
+                Accepted::Connection(socket, peer) => self.welcome((door, refusal), socket, peer),
                 Accepted::Nobody => return,
                 Accepted::NoDescriptor => {
                     tracing::warn!("no file descriptor left for a new connection");
@@ -264,33 +274,51 @@ impl<D: Doors> FastLoop<D> {
         self.accepting = Accepting::NextTurn;
     }
 
-    fn welcome(&mut self, door: &FastDoor, mut socket: TcpStream, peer: SocketAddr) {
+    fn welcome(
+        &mut self,
+        (door, refusal): (&FastDoor, Refusing),
+        mut socket: TcpStream,
+        peer: SocketAddr,
+    ) {
         let counted = self.engine.counters.of(door.name);
         let is_full = match door.most {
             Some(most) => counted.open.get() >= most,
             None => self.connections.open() >= self.limits.connections,
         };
-        if is_full {
-            counted.refused.add(1);
-            refuse(&mut socket, door, TOO_MANY);
+        if is_full && !self.drop_oldest_handshake() {
+            self.engine.counters.of(door.name).refused.add(1);
+            refuse(&mut socket, refusal, TOO_MANY);
             return;
         }
+        let counted = self.engine.counters.of(door.name);
         if self.engine.recovery().is_some() && !door.serves_early {
             counted.refused.add(1);
-            refuse(&mut socket, door, RECOVERING);
+            refuse(&mut socket, refusal, RECOVERING);
             return;
         }
         counted.accepted.add(1);
         self.connections_ever += 1;
         let client = (self.connections_ever, peer);
         let since_ms = self.engine.now().0;
-        if let Some(conversation) = self.doors.welcome(door.name, client, since_ms) {
-            self.admit(socket, conversation);
+        let Some(conversation) = self.doors.welcome(door.name, client, since_ms) else {
+            return;
+        };
+        if self.tls.is_none() {
+            self.admit(socket, None, conversation);
+        } else if let Some(secure) = self.begin_handshake(door, client.0)
+            && self.admit(socket, Some(secure), conversation).is_none()
+        {
+            self.end_handshake(client.0);
         }
     }
 
     /// Takes a connection among those that are served, and says at which place.
-    fn admit(&mut self, mut socket: TcpStream, conversation: D::Session) -> Option<usize> {
+    fn admit(
+        &mut self,
+        mut socket: TcpStream,
+        secure: Option<Box<Secure>>,
+        conversation: D::Session,
+    ) -> Option<usize> {
         let place = self.connections.next_place();
         // Both interests at once and for ever: edges that nobody waits for cost nothing, and no
         // request ever pays for a change of interest.
@@ -306,7 +334,7 @@ impl<D: Doors> FastLoop<D> {
         }
         let door = conversation.door().name;
         self.engine.counters.of(door).open.add(1);
-        let connection = Connection::new(socket, conversation, self.sweep);
+        let connection = Connection::new(socket, secure, conversation, self.sweep);
         self.connections.add(Box::new(connection));
         Some(place)
     }
@@ -319,6 +347,7 @@ impl<D: Doors> FastLoop<D> {
     /// Lets every connection that has something to do read once and have its requests executed.
     /// When the group is full, the others keep their places in the queue.
     fn serve(&mut self) -> Result<(), Broken> {
+        self.begin_handshakes();
         for _ in 0..self.ready.len() {
             let budget = self.room();
             if budget == 0
@@ -331,9 +360,14 @@ impl<D: Doors> FastLoop<D> {
             let Some(place) = self.ready.pop_front() else {
                 break;
             };
+            if self.defers_handshake(place) {
+                self.ready.push_back(place);
+                continue;
+            }
             let Some(mut connection) = self.connections.take(place) else {
                 continue;
             };
+            let handshake = connection.handshake();
             let door = connection.conversation().door().name;
             self.engine.stopwatch.enter(door);
             let followed = connection.conversation().follows();
@@ -347,6 +381,9 @@ impl<D: Doors> FastLoop<D> {
             };
             let shared = (&mut self.doors, &mut around);
             self.open.requests += connection.serve(shared, &mut self.scratch, &self.limits, budget);
+            if let Some(number) = handshake.filter(|_| connection.handshake().is_none()) {
+                self.end_handshake(number);
+            }
             let follows = connection.conversation().follows();
             if follows != followed {
                 self.followers.retain(|&follower| follower != place);
@@ -438,6 +475,9 @@ impl<D: Doors> FastLoop<D> {
 
     fn close(&mut self, place: usize) {
         if let Some(connection) = self.connections.take(place) {
+            if let Some(number) = connection.handshake() {
+                self.end_handshake(number);
+            }
             let conversation = connection.conversation();
             let door = conversation.door().name;
             conversation.awaited(&mut |ticket| self.tickets.forget(ticket, place));
@@ -453,32 +493,6 @@ impl<D: Doors> FastLoop<D> {
                 self.lose(desk, place);
             }
         }
-    }
-
-    /// About once a second: ends connections that have been silent, deaf or half heard for too long.
-    fn sweep(&mut self) {
-        let now_ms = self.engine.now().0;
-        // A clock that was set back begins a new second as well.
-        if now_ms.abs_diff(self.swept_ms) < u64::try_from(SWEEP.as_millis()).unwrap_or(u64::MAX) {
-            return;
-        }
-        self.swept_ms = now_ms;
-        self.sweep = self.sweep.wrapping_add(1);
-        if self.accepting == Accepting::NextSweep {
-            self.accepting = Accepting::NextTurn;
-        }
-        let mut told = Vec::new();
-        for place in self.connections.places() {
-            let Some(connection) = self.connections.get_mut(place) else {
-                continue;
-            };
-            match connection.expire(self.sweep, &self.limits, &self.engine) {
-                Expired::No => {}
-                Expired::Told => told.push(place),
-                Expired::Gone => self.close(place),
-            }
-        }
-        self.send_told(told);
     }
 }
 

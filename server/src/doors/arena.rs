@@ -20,6 +20,7 @@ pub(crate) static ARENA: FastDoor = FastDoor {
     most: None,
     serves_early: false,
     has_frames: false,
+    is_for_processes: false,
 };
 
 /// The player's side of the conversation. What it hears, the [`Hall`] sends.

@@ -29,6 +29,7 @@ pub(crate) static DESK: FastDoor = FastDoor {
     most: Some(PEERS),
     serves_early: false,
     has_frames: false,
+    is_for_processes: true,
 };
 
 /// The peer's side of the conversation. What is sent to it, the loop puts there; here is what comes.

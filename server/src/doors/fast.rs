@@ -122,6 +122,7 @@ impl Conversation for FastSession {
         fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>);
 
         changes:
+        fn identify(&mut self, names: &[String]);
         fn put_late(
             &mut self,
             late: (Position, Decided),

@@ -5,6 +5,7 @@ mod call;
 mod courier;
 mod documents;
 mod exposition;
+mod handshakes;
 mod late;
 mod limits;
 mod line;
@@ -16,6 +17,7 @@ mod process;
 mod reply;
 mod requests;
 mod routes;
+mod secured;
 mod session;
 mod socket;
 mod stream;
@@ -38,15 +40,17 @@ use axum::Router;
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 
 use crate::{
-    core::{feed::Feeds, gate::Gate},
+    core::{feed::Feeds, gate::Gate, tls::DoorTls},
     counters::{Counters, DoorName},
     limits::HttpLimits,
 };
 
 use courier::Courier;
+use handshakes::{PacedHandshakes, serve_secured};
 use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
 use line::{Clock, Line, OpenLines, Verdict};
 pub use origins::{InvalidOrigin, WebOrigin};
+use secured::HttpStream;
 use stream::Sources;
 use unsent::Backlog;
 
@@ -84,6 +88,9 @@ pub(crate) struct Door {
     run: String,
     lines: Mutex<OpenLines>,
     clock: Arc<Clock>,
+    /// What connections are secured by, where they are.
+    tls: Option<Arc<DoorTls>>,
+    handshakes: PacedHandshakes,
     stop: Notify,
     /// Rings when the door no longer accepts, for those who wait for something.
     ending: Notify,
@@ -125,7 +132,7 @@ impl HttpDoor {
         gate: Gate,
         feeds: Feeds,
         counters: Arc<Counters>,
-        (limits, origins, about): (HttpLimits, &[WebOrigin], About),
+        (limits, origins, about, tls): (HttpLimits, &[WebOrigin], About, Option<Arc<DoorTls>>),
         ended: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
@@ -160,11 +167,13 @@ impl HttpDoor {
             about,
             documents: documents::Documents::new(),
             direct: routes::DirectRoutes::new(),
-            origins: origins::Origins::new(port, origins),
+            origins: origins::Origins::new(port, tls.is_some(), origins),
             requests: AtomicU64::new(0),
             run: format!("{:x}", run_number()),
             lines: Mutex::new(OpenLines::default()),
             clock,
+            tls,
+            handshakes: PacedHandshakes::new(),
             stop: Notify::new(),
             ending: Notify::new(),
         });
@@ -209,6 +218,10 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
         })
     };
     let sweeping = tokio::spawn(sweep(Arc::clone(&door)));
+    let pacing = {
+        let door = Arc::clone(&door);
+        tokio::spawn(async move { door.handshakes.pace().await })
+    };
     let mut connections = JoinSet::new();
     accept(&door, &router, &listener, &mut connections).await;
     drop(listener);
@@ -221,7 +234,7 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
         tracing::warn!("HTTP connections dropped: they did not read their answers in time");
     }
     connections.abort_all();
-    for task in [carrying, telling, sweeping] {
+    for task in [carrying, telling, sweeping, pacing] {
         task.abort();
     }
 }
@@ -266,7 +279,9 @@ async fn accept(
         let counted = door.counters.of(DoorName::Http);
         if !has_place(door).await {
             counted.refused.add(1);
-            if door.turned_away.load(Ordering::Relaxed) < TURNED_AWAY_MAX {
+            if door.tls.is_some() {
+                requests::refuse_handshake(stream);
+            } else if door.turned_away.load(Ordering::Relaxed) < TURNED_AWAY_MAX {
                 door.turned_away.fetch_add(1, Ordering::Relaxed);
                 connections.spawn(requests::turn_away(Arc::clone(door), stream));
             } else {
@@ -277,10 +292,13 @@ async fn accept(
         counted.accepted.add(1);
         counted.open.add(1);
         door.speaking.fetch_add(1, Ordering::Relaxed);
-        let (counters, clock) = (Arc::clone(&door.counters), Arc::clone(&door.clock));
-        let unsent = door.backlog.join();
-        let line = Arc::new(Line::new(stream, unsent, counters, clock));
-        connections.spawn(requests::serve_line(Arc::clone(door), router.clone(), line));
+        if let Some(tls) = &door.tls {
+            let secured = (stream, Arc::clone(&tls.current().http));
+            connections.spawn(serve_secured(Arc::clone(door), router.clone(), secured));
+        } else {
+            let line = Arc::new(Line::of(door, HttpStream::Plain(stream)));
+            connections.spawn(requests::serve_line(Arc::clone(door), router.clone(), line));
+        }
     }
 }
 

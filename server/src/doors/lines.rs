@@ -31,6 +31,7 @@ pub(crate) static LINES: FastDoor = FastDoor {
     most: None,
     serves_early: false,
     has_frames: true,
+    is_for_processes: false,
 };
 
 const UNFINISHED: &str = "the last line has no line end and was not done";

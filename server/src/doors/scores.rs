@@ -25,6 +25,7 @@ pub(crate) static SCORES: FastDoor = FastDoor {
     most: None,
     serves_early: false,
     has_frames: false,
+    is_for_processes: true,
 };
 
 /// One arena at the scores' door: results come in, and how both players stand goes out.

@@ -28,6 +28,7 @@ pub(crate) static XML: FastDoor = FastDoor {
     most: None,
     serves_early: false,
     has_frames: true,
+    is_for_processes: false,
 };
 
 /// An order was cancelled, and then it could not be asked what was left of it.

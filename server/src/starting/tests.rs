@@ -36,7 +36,7 @@ impl Held {
     fn begin() -> Self {
         let (go_on, told) = sync_channel::<Result<(), StartError>>(1);
         let (begun, begins) = sync_channel(1);
-        let starting = Starting::recovering(&settings(), move |loading| {
+        let starting = Starting::recovering(&settings(), None, move |loading| {
             begun.send(()).expect("the test waits");
             told.recv().unwrap_or(Err(StartError::Stopped))?;
             assert!(!loading.is_over());

@@ -8,7 +8,7 @@ use crate::{
         conversation::{Conversation, InputRefused},
         engine::Engine,
     },
-    limits::{HELLO_SWEEPS, Limits, OUTPUT_KEPT_SWEEPS, PARTING_SWEEPS, SWEEP},
+    limits::{HANDSHAKE_SWEEPS, HELLO_SWEEPS, Limits, OUTPUT_KEPT_SWEEPS, PARTING_SWEEPS, SWEEP},
 };
 
 /// What a sweep has made of a connection.
@@ -31,7 +31,7 @@ impl<C: Conversation> Connection<C> {
             return Expired::Gone;
         }
         if over(self.active, sweep, OUTPUT_KEPT_SWEEPS.into()) {
-            self.output.rest();
+            self.rest();
         }
         if !self.is_late(sweep, limits) {
             return Expired::No;
@@ -45,9 +45,14 @@ impl<C: Conversation> Connection<C> {
     }
 
     /// Counts the memory of its answers: what it was when it was last counted, and what it is now.
-    pub(crate) const fn count_unsent(&mut self) -> (usize, usize) {
-        let now = self.output.size();
+    pub(crate) fn count_unsent(&mut self) -> (usize, usize) {
+        let now = self.unsent_size();
         (std::mem::replace(&mut self.unsent, now), now)
+    }
+
+    fn unsent_size(&self) -> usize {
+        let sealed = self.tls.as_ref().map_or(0, |tls| tls.sizes().1);
+        self.output.size() + sealed
     }
 
     pub(crate) const fn counted_unsent(&self) -> usize {
@@ -61,18 +66,24 @@ impl<C: Conversation> Connection<C> {
             .stalled
             .filter(|_| self.conversation.peer().is_none())?;
         let age = u64::from(sweep.wrapping_sub(since)) + 1;
-        let bytes = u64::try_from(self.output.size()).unwrap_or(u64::MAX);
+        let bytes = u64::try_from(self.unsent_size()).unwrap_or(u64::MAX);
         Some(bytes.saturating_mul(age))
     }
 
     /// Gives back the memory of answers that were all sent.
     pub(crate) fn rest(&mut self) {
         self.output.rest();
+        if let Some(tls) = &mut self.tls {
+            tls.rest();
+        }
     }
 
     fn is_over(&self, sweep: u32, limits: &Limits) -> bool {
         if let Life::Parting(since) = self.phase {
             return over(since, sweep, PARTING_SWEEPS.into());
+        }
+        if let Some(tls) = self.tls.as_ref().filter(|tls| tls.handshake().is_some()) {
+            return over(tls.begun(), sweep, HANDSHAKE_SWEEPS.into());
         }
         if let Some(since) = self.stalled {
             return over(since, sweep, sweeps(limits.stall));
@@ -89,7 +100,7 @@ impl<C: Conversation> Connection<C> {
     fn is_late(&mut self, sweep: u32, limits: &Limits) -> bool {
         let is_begun = self.phase == Life::Serving
             && self.conversation.door().has_frames
-            && !self.input.is_empty()
+            && (!self.input.is_empty() || self.tls.as_ref().is_some_and(|tls| tls.is_partial()))
             && !self.unfinished
             && !self.conversation.waits();
         if !is_begun {

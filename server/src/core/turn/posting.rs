@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use mio::net::TcpStream;
 use turnstile_parcels::put_message;
 use turnstile_travel::Desk;
 
@@ -77,12 +76,13 @@ impl<D: Doors> FastLoop<D> {
     }
 
     fn dial_desk(&mut self, desk: Desk, address: std::net::SocketAddr, now: Instant) {
-        let dialed = TcpStream::connect(address)
+        let dialed = self
+            .connect(address)
             .map_err(Some)
-            .and_then(|socket| {
+            .and_then(|(socket, secure)| {
                 let mut opening = Vec::new();
                 let session = D::dial_desk(&self.engine, desk, &mut opening);
-                let place = self.admit(socket, session);
+                let place = self.admit(socket, secure, session);
                 place.map(|place| (place, opening)).ok_or(None)
             });
         match dialed {

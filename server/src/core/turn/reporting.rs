@@ -6,8 +6,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mio::net::TcpStream;
-
 use super::FastLoop;
 use crate::core::conversation::{Dialed, Doors};
 
@@ -39,8 +37,10 @@ impl<D: Doors> FastLoop<D> {
     }
 
     fn dial(&mut self, address: SocketAddr, now: Instant) {
-        let socket = TcpStream::connect(address);
-        let place = socket.ok().and_then(|socket| self.admit(socket, D::dial()));
+        let dialed = self.connect(address);
+        let place = dialed
+            .ok()
+            .and_then(|(socket, secure)| self.admit(socket, secure, D::dial()));
         let Some(dialed) = self.doors.dialed_mut() else {
             return;
         };

@@ -2,6 +2,7 @@
 
 mod growing;
 mod late;
+mod securing;
 mod soft;
 
 use std::{fs, io, path::PathBuf, time::Duration};

@@ -31,6 +31,18 @@ pub(super) const SOCKET_BYTES: usize = 8 * 1_024;
 /// thousand players.
 pub(super) const PLAYER_SOCKET_BYTES: usize = 1_024;
 
+/// Steps of TLS handshakes in one round of the runtime. Most cost some 100 us, so that a flood of new
+/// connections delays the requests of others by little.
+pub(super) const HANDSHAKE_STEPS: usize = 4;
+
+/// One part in so many of the places may be taken by connections whose TLS handshake is not done; for one
+/// more, the oldest of them is dropped.
+pub(super) const HANDSHAKES_PART: usize = 4;
+
+/// Encrypted bytes of one connection that its socket has not taken: what is behind them is counted as
+/// unsent.
+pub(super) const TLS_UNSENT_BYTES: usize = 16 * 1_024;
+
 /// Subscriptions of one socket.
 pub(super) const SUBSCRIPTIONS: usize = 64;
 

@@ -17,13 +17,14 @@ use std::{
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
     time::Instant,
 };
 use turnstile_http::{Framing, Scanner, Violation};
 
 use super::{
+    Door,
     limits::READ_BYTES,
+    secured::HttpStream,
     socket::Invitation,
     unsent::{Dropped, Unsent},
 };
@@ -47,6 +48,8 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct Line {
     socket: Mutex<Socket>,
+    /// Whether what is written may stay in records for a while.
+    is_secured: bool,
     verdict: AtomicU8,
     /// The task to wake when there is a verdict.
     owner: Mutex<Option<Waker>>,
@@ -97,7 +100,7 @@ impl Clock {
 
 #[derive(Debug)]
 struct Socket {
-    stream: TcpStream,
+    stream: HttpStream,
     scanner: Scanner,
     violation: Option<Violation>,
     /// The violation is in the body of a request whose head the library has.
@@ -123,15 +126,14 @@ pub(super) enum Verdict {
 }
 
 impl Line {
-    pub(super) fn new(
-        stream: TcpStream,
-        unsent: Unsent,
-        counters: Arc<Counters>,
-        clock: Arc<Clock>,
-    ) -> Self {
+    /// A new connection of the door.
+    pub(super) fn of(door: &Door, stream: HttpStream) -> Self {
+        let unsent = door.backlog.join();
+        let (counters, clock) = (Arc::clone(&door.counters), Arc::clone(&door.clock));
         let now = clock.swept();
         let dropped = Arc::clone(unsent.dropped());
         Self {
+            is_secured: stream.is_secured(),
             socket: Mutex::new(Socket {
                 stream,
                 scanner: Scanner::new(),
@@ -265,7 +267,7 @@ impl Line {
     }
 
     /// The socket, once nobody else has the line.
-    pub(super) fn into_stream(self) -> TcpStream {
+    pub(super) fn into_stream(self) -> HttpStream {
         self.socket
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)
@@ -359,8 +361,12 @@ impl Write for LineIo {
         Poll::Ready(Ok(length))
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let line = &self.0;
+        if !line.is_secured {
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut line.socket().stream).poll_flush(cx)
     }
 
     /// The socket is closed when its owner is done with it, after a last word perhaps.

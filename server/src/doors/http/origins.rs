@@ -97,9 +97,14 @@ pub(super) struct Origins {
 }
 
 impl Origins {
-    pub(super) fn new(port: u16, configured: &[WebOrigin]) -> Self {
-        let port = Some(port).filter(|&port| port != 80);
-        let own = HOSTS.map(|host| WebOrigin::of("http", host, port).0);
+    pub(super) fn new(port: u16, is_secured: bool, configured: &[WebOrigin]) -> Self {
+        let (scheme, own_port) = if is_secured {
+            ("https", 443)
+        } else {
+            ("http", 80)
+        };
+        let port = Some(port).filter(|&port| port != own_port);
+        let own = HOSTS.map(|host| WebOrigin::of(scheme, host, port).0);
         let configured: Vec<_> = configured.iter().map(|origin| origin.0.clone()).collect();
         Self {
             own: own.into(),

@@ -32,10 +32,11 @@ use super::{
     line::{Line, LineIo, Verdict},
     reply::{REQUEST_ID, Trouble, problem_response},
     routes::serve,
+    secured::HttpStream,
     socket,
     stream::Endless,
 };
-use crate::counters::DoorName;
+use crate::{core::tls::REFUSED_HANDSHAKE, counters::DoorName};
 
 /// The names by which this server is asked: a page elsewhere can make its name resolve to
 /// loopback, but not make a browser send another `Host` than its own.
@@ -246,8 +247,19 @@ pub(super) async fn serve_line(door: Arc<Door>, router: Router, line: Arc<Line>)
         return;
     }
     door.counters.of(DoorName::Http).open.take(1);
-    if let (Some(problem), Some(line)) = (closing, Arc::into_inner(line)) {
-        say_goodbye(&door, line.into_stream(), &problem).await;
+    let Some(line) = Arc::into_inner(line) else {
+        return;
+    };
+    match (closing, line.into_stream()) {
+        (Some(problem), stream) => say_goodbye(&door, stream, &problem).await,
+        (None, HttpStream::Plain(_)) => {}
+        (None, mut stream) => {
+            // The last record says that nothing is missing.
+            let ended = time::timeout(LINGER, stream.shutdown()).await;
+            if let Ok(Err(failure)) = ended {
+                tracing::debug!(%failure, "the last record could not be sent");
+            }
+        }
     }
 }
 
@@ -296,16 +308,25 @@ async fn speak(door: &Arc<Door>, router: Router, line: &Arc<Line>) -> Option<Pro
 /// Answers a connection over the limit.
 pub(super) async fn turn_away(door: Arc<Door>, stream: TcpStream) {
     let problem = Problem::from(Code::TooManyConnections);
-    say_goodbye(&door, stream, &problem).await;
+    say_goodbye(&door, HttpStream::Plain(stream), &problem).await;
     door.turned_away.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Answers a connection over the limit that cannot be waited for, because too many others are.
 pub(super) fn turn_away_at_once(door: &Door, stream: TcpStream) {
     let answer = last_answer(door, &Problem::from(Code::TooManyConnections));
+    say_at_once(stream, &answer);
+}
+
+/// Ends a connection over the limit before its handshake.
+pub(super) fn refuse_handshake(stream: TcpStream) {
+    say_at_once(stream, &REFUSED_HANDSHAKE);
+}
+
+fn say_at_once(stream: TcpStream, answer: &[u8]) {
     // What is left unread when it is closed would reset the connection.
     let told = stream.into_std().and_then(|mut stream| {
-        stream.write_all(&answer)?;
+        stream.write_all(answer)?;
         stream.shutdown(Shutdown::Write)?;
         match stream.read(&mut [0; READ_BYTES]) {
             Err(failure) if failure.kind() != io::ErrorKind::WouldBlock => Err(failure),
@@ -341,7 +362,7 @@ fn last_answer(door: &Door, problem: &Problem) -> Vec<u8> {
 }
 
 /// Writes a last answer and closes, without a reset that could overtake the answer.
-async fn say_goodbye(door: &Door, mut stream: TcpStream, problem: &Problem) {
+pub(super) async fn say_goodbye(door: &Door, mut stream: HttpStream, problem: &Problem) {
     let answer = last_answer(door, problem);
     let goodbye = async {
         stream.write_all(&answer).await?;

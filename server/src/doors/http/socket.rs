@@ -13,10 +13,7 @@ use axum::{
     response::IntoResponse,
 };
 use hyper::upgrade::OnUpgrade;
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -35,6 +32,7 @@ use super::{
     operations::Answered,
     play::Play,
     reply::Trouble,
+    secured::HttpStream,
     session::Session,
     stream::Seat,
     unsent::{Dropped, Unsent},
@@ -175,7 +173,7 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
 /// A socket whose bytes are counted.
 #[derive(Debug)]
 pub(super) struct Wire {
-    stream: TcpStream,
+    stream: HttpStream,
     unsent: Unsent,
     counters: Arc<Counters>,
 }

@@ -100,7 +100,7 @@ impl Site {
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
         let counted = Arc::clone(&counters);
-        let limits = (limits, origins, About::default());
+        let limits = (limits, origins, About::default(), None);
         let door = HttpDoor::start(listener, gate, feeds, counted, limits, end).unwrap();
         Self {
             address,

@@ -16,6 +16,7 @@ use crate::{
         conversation::{
             Conversation, FastDoor, InputRefused, ListedClient, Next, Progress, Surroundings,
         },
+        listener::TOO_MANY,
         remote::Landed,
         shares::Shares,
     },
@@ -26,10 +27,14 @@ use crate::{
 /// The door for Redis clients.
 pub(crate) static RESP: FastDoor = FastDoor {
     name: DoorName::Resp,
-    refusal: |_why| b"-ERR max number of clients reached\r\n".into(),
+    refusal: |why| match why {
+        TOO_MANY => b"-ERR max number of clients reached\r\n".into(),
+        other => format!("-ERR {other}\r\n").into(),
+    },
     most: None,
     serves_early: true,
     has_frames: true,
+    is_for_processes: false,
 };
 
 /// One client of the RESP door.

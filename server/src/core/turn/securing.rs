@@ -1,0 +1,93 @@
+//! TLS handshakes: how many steps a turn does, and how many may be open.
+
+use std::{collections::BTreeMap, io, net::SocketAddr};
+
+use mio::net::TcpStream;
+
+use super::FastLoop;
+use crate::{
+    core::{
+        conversation::{Doors, FastDoor},
+        tls::Secure,
+    },
+    limits::HANDSHAKES,
+};
+
+/// The handshakes that are not done, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Handshakes {
+    /// The places of the connections, by the numbers of these.
+    open: BTreeMap<u64, usize>,
+    /// How many steps more this turn does.
+    left: usize,
+}
+
+#[cfg(test)]
+impl Handshakes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+}
+
+impl<D: Doors> FastLoop<D> {
+    /// Begins a turn's part of the handshakes.
+    pub(super) const fn begin_handshakes(&mut self) {
+        self.handshakes.left = HANDSHAKES;
+    }
+
+    /// Whether this connection must wait with its handshake for another turn.
+    pub(super) fn defers_handshake(&mut self, place: usize) -> bool {
+        if self.tls.is_none() {
+            return false;
+        }
+        let connection = self.connections.get_mut(place);
+        if connection.is_none_or(|connection| connection.handshake().is_none()) {
+            return false;
+        }
+        if self.handshakes.left == 0 {
+            return true;
+        }
+        self.handshakes.left -= 1;
+        false
+    }
+
+    /// Begins the handshake of a connection that will be at the next place.
+    pub(super) fn begin_handshake(&mut self, door: &FastDoor, number: u64) -> Option<Box<Secure>> {
+        if self.handshakes.open.len() >= self.limits.handshakes {
+            self.drop_oldest_handshake();
+        }
+        let secure = self.tls.as_ref()?.accept(door, (number, self.sweep))?;
+        let place = self.connections.next_place();
+        self.handshakes.open.insert(number, place);
+        Some(secure)
+    }
+
+    /// Dials another process, securely where the doors are.
+    pub(super) fn connect(
+        &self,
+        address: SocketAddr,
+    ) -> io::Result<(TcpStream, Option<Box<Secure>>)> {
+        let secure = match &self.tls {
+            None => None,
+            Some(tls) => {
+                let secure = tls.dial(self.sweep);
+                Some(secure.ok_or_else(|| io::Error::other("the line cannot be secured"))?)
+            }
+        };
+        Ok((TcpStream::connect(address)?, secure))
+    }
+
+    /// The connection with this number has done its handshake, or has ended.
+    pub(super) fn end_handshake(&mut self, number: u64) {
+        self.handshakes.open.remove(&number);
+    }
+
+    /// Ends the connection whose handshake has been open for the longest; says whether there was one.
+    pub(super) fn drop_oldest_handshake(&mut self) -> bool {
+        let Some((_, place)) = self.handshakes.open.pop_first() else {
+            return false;
+        };
+        self.close(place);
+        true
+    }
+}
