@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    call, completions, config::LogFlags, config_print, demo, dev, exchange, games, lab, rooms,
-    serve, travel, tx, verify,
+    call, completions, config::LogFlags, config_print, demo, dev, exchange, games, init, key, lab,
+    principal, rooms, serve, travel, tx, verify,
 };
 
 const EXIT_CODES: &str = "\
@@ -44,6 +44,12 @@ pub(crate) enum Command {
     Dev(dev::Arguments),
     /// Run a server from a configuration file, environment variables and options
     Serve(serve::Arguments),
+    /// Make a data directory with its first administrator, whose key is shown once
+    Init(init::InitArguments),
+    /// Create, list, rotate and revoke keys
+    Key(key::KeyArguments),
+    /// Add, list and remove principals, and give them roles
+    Principal(principal::PrincipalArguments),
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),

@@ -1,5 +1,6 @@
 //! The `turnstile` binary: parse, build, run.
 
+mod access;
 mod address;
 mod arguments;
 mod call;
@@ -14,10 +15,14 @@ mod dev;
 mod exchange;
 mod exit;
 mod games;
+mod init;
+mod key;
 mod lab;
 mod lines;
 mod logging;
 mod memory;
+mod new_key;
+mod principal;
 mod reading;
 mod resp;
 mod rooms;
@@ -65,6 +70,9 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     match arguments.command {
         Command::Dev(arguments) => dev::run(arguments, &log),
         Command::Serve(arguments) => serve::run(arguments, &log),
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Key(arguments) => key::run(&arguments),
+        Command::Principal(arguments) => principal::run(&arguments),
         Command::Config(ConfigCommand::Print(arguments)) => config_print::run(&arguments, &log),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Rooms(command) => rooms::run(command),

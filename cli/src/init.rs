@@ -1,0 +1,103 @@
+//! `turnstile init`: a data directory, its first administrator, and a certificate for a first try.
+
+mod certificate;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::{
+    access::{AccessDoor, StoppedDirectory},
+    exit::Coded,
+    new_key::{self, KeyWish},
+    terminal,
+};
+
+/// The first administrator.
+const ADMINISTRATOR: &str = "admin";
+
+#[derive(Args, Debug)]
+pub(crate) struct InitArguments {
+    /// Data directory to make, or one that has no keys yet
+    dir: PathBuf,
+    /// Write the administrator's key to this new file of mode 600 instead of standard output
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Environment that the key names: 1 to 16 small letters or digits
+    #[arg(long, value_name = "NAME", default_value = "live")]
+    env: String,
+    /// Also make a certificate that no authority has signed, for a first try with TLS
+    #[arg(long)]
+    self_signed: bool,
+    /// Names and IP addresses for --self-signed, beside localhost
+    #[arg(
+        long,
+        value_name = "HOST,...",
+        value_delimiter = ',',
+        requires = "self_signed"
+    )]
+    hosts: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &InitArguments) -> anyhow::Result<()> {
+    let dir = &arguments.dir;
+    let directory = StoppedDirectory::make(dir)?;
+    if directory.is_guarded() {
+        let dir = dir.display();
+        let told = format!(
+            "{dir} has an administrator already: `turnstile key create admin --data {dir}` makes \
+             another key"
+        );
+        return Err(Coded::usage(told).into());
+    }
+    let mut door = AccessDoor::Directory(Box::new(directory));
+    add_administrator(&mut door)?;
+    let wish = KeyWish {
+        principal: ADMINISTRATOR,
+        name: None,
+        expires: None,
+        environment: &arguments.env,
+        file: arguments.key_file.as_deref(),
+    };
+    new_key::add(&mut door, &wish)?;
+    door.close()?;
+    if arguments.self_signed {
+        self_sign(dir, &arguments.hosts)?;
+    }
+    terminal::note(format_args!(
+        "every address of a server on {} asks for a key now; `turnstile key` makes more",
+        dir.display()
+    ));
+    Ok(())
+}
+
+/// Adds the principal and its role. An earlier try may have come that far.
+fn add_administrator(door: &mut AccessDoor) -> anyhow::Result<()> {
+    crate::principal::make(door, ADMINISTRATOR)?;
+    door.done(
+        "grant",
+        &[
+            ("principal", ADMINISTRATOR),
+            ("role", "admin"),
+            ("only", "*"),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes the certificate, and says what to do with it.
+fn self_sign(dir: &Path, hosts: &[String]) -> anyhow::Result<()> {
+    let files = certificate::write(dir, hosts)?;
+    let shown = |path: &Path| format!("{:?}", path.display().to_string());
+    terminal::note("a certificate is made; for the configuration of the server:");
+    terminal::note(format_args!(
+        "[tls]\ncertificate = {}\nkey = {}",
+        shown(&files.certificate),
+        shown(&files.key)
+    ));
+    terminal::note(format_args!(
+        "for clients: --ca {}",
+        files.certificate.display()
+    ));
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The first administrator of a directory, and a certificate for a first try.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+
+use crate::process::{Ended, Server, run, turnstile};
+
+fn init(dir: &Path, options: &[&str]) -> Ended {
+    run(turnstile().arg("init").arg(dir).args(options))
+}
+
+/// Whether a text is a key of this environment.
+fn is_key(text: &str, environment: &str) -> bool {
+    let mut parts = text.split('_');
+    parts.next() == Some("ts")
+        && parts.next() == Some(environment)
+        && parts.next().is_some_and(|id| id.len() == 12)
+        && parts.next().is_some_and(|secret| secret.len() == 52)
+        && parts.next().is_none()
+}
+
+#[test]
+fn the_first_key_is_printed_once_and_is_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("hotel");
+    let made = init(&dir, &["--env", "test"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let key = made.out.trim_end();
+    assert!(is_key(key, "test"), "{made:?}");
+    assert!(!made.err.contains(key), "{made:?}");
+    assert!(dir.join("id.key").is_file());
+    let secret = key.rsplit('_').next().unwrap().as_bytes();
+    for file in fs::read_dir(&dir).unwrap() {
+        let file = file.unwrap().path();
+        let bytes = fs::read(&file).unwrap();
+        let is_there = bytes.windows(secret.len()).any(|part| part == secret);
+        assert!(!is_there, "the secret is in {}", file.display());
+    }
+    let again = init(&dir, &[]);
+    assert_eq!((again.code, again.out.as_str()), (Some(2), ""), "{again:?}");
+    assert!(
+        again.err.contains("has an administrator already"),
+        "{again:?}"
+    );
+    let verified = run(turnstile().arg("verify").arg(&dir));
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[test]
+fn the_first_key_goes_to_a_file_that_only_its_owner_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, file) = (folder.path().join("hotel"), folder.path().join("key"));
+    let option = ["--key-file", file.to_str().unwrap()];
+    fs::write(&file, "something of somebody").unwrap();
+    let taken = init(&dir, &option);
+    assert_eq!(taken.code, Some(1), "{taken:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "something of somebody");
+    fs::remove_file(&file).unwrap();
+    // What was done of the first try stays, and no key was.
+    let made = init(&dir, &option);
+    assert_eq!((made.code, made.out.as_str()), (Some(0), ""), "{made:?}");
+    let key = fs::read_to_string(&file).unwrap();
+    assert!(
+        is_key(key.trim_end(), "live"),
+        "a file of {} bytes",
+        key.len()
+    );
+    assert!(!made.err.contains(key.trim_end()), "{made:?}");
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_certificate_for_a_first_try_is_good_for_the_hosts_that_were_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("hotel");
+    let made = init(
+        &dir,
+        &["--self-signed", "--hosts", "hotel.example,10.1.2.3"],
+    );
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let (certificate, key) = (dir.join("tls/certificate.pem"), dir.join("tls/key.pem"));
+    for line in [
+        format!("certificate = {:?}", certificate.to_str().unwrap()),
+        format!("key = {:?}", key.to_str().unwrap()),
+        format!("--ca {}", certificate.display()),
+    ] {
+        assert!(made.err.contains(&line), "{line}: {made:?}");
+    }
+    assert_eq!(
+        fs::metadata(&key).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    for (text, begin) in [(&certificate, "CERTIFICATE"), (&key, "PRIVATE KEY")] {
+        let text = fs::read_to_string(text).unwrap();
+        assert!(text.starts_with(&format!("-----BEGIN {begin}-----")));
+    }
+    let alone = init(&folder.path().join("other"), &["--hosts", "x"]);
+    assert_eq!(alone.code, Some(2), "{alone:?}");
+    let wrong = init(
+        &folder.path().join("other"),
+        &["--self-signed", "--hosts", "\u{e4}"],
+    );
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+}
+
+#[test]
+fn a_directory_that_is_served_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::dev(folder.path());
+    let refused = init(folder.path(), &[]);
+    assert_eq!(
+        (refused.code, refused.out.as_str()),
+        (Some(1), ""),
+        "{refused:?}"
+    );
+    assert!(refused.err.contains("another process has"), "{refused:?}");
+    server.stop();
+}

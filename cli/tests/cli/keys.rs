@@ -1,0 +1,140 @@
+//! Keys and principals, in a directory that no server uses and at a server that runs.
+
+use std::{fs, path::Path};
+
+use serde_json::Value as Json;
+
+use crate::process::{Ended, run, turnstile};
+
+/// A directory with its first administrator.
+fn directory(folder: &Path) -> (std::path::PathBuf, String) {
+    let dir = folder.join("hotel");
+    let made = run(turnstile().arg("init").arg(&dir));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    (dir, made.out.trim_end().to_owned())
+}
+
+fn in_directory(dir: &Path, words: &[&str]) -> Ended {
+    run(turnstile().args(words).arg("--data").arg(dir))
+}
+
+fn id(key: &str) -> &str {
+    key.split('_').nth(2).unwrap()
+}
+
+fn keys(ended: &Ended) -> Vec<Json> {
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    serde_json::from_str(&ended.out).unwrap()
+}
+
+#[test]
+fn keys_of_a_stopped_directory_are_created_listed_rotated_and_revoked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, first) = directory(folder.path());
+    let asked = |words: &[&str]| in_directory(&dir, words);
+    let created = asked(&[
+        "key",
+        "create",
+        "desk",
+        "--role",
+        "rooms.user",
+        "--only",
+        "hotel-1,acme:*",
+        "--name",
+        "front",
+        "--expires-in",
+        "90d",
+    ]);
+    assert_eq!(created.code, Some(0), "{created:?}");
+    let desk = created.out.trim_end().to_owned();
+    let listed = keys(&asked(&["key", "list", "--json"]));
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let one = &listed[1];
+    assert_eq!(one["id"], id(&desk));
+    assert_eq!(
+        (&one["principal"], &one["name"], &one["state"]),
+        (
+            &Json::from("desk"),
+            &Json::from("front"),
+            &Json::from("live")
+        )
+    );
+    assert!(one["expires"].is_string(), "{one}");
+    let principals = keys(&asked(&["principal", "list", "--json"]));
+    assert_eq!(
+        principals[1]["grants"],
+        serde_json::json!([{"role": "rooms.user", "only": ["acme:*", "hotel-1"]}])
+    );
+    // The new key has its principal and name; the old one ends later, or now.
+    let rotated = asked(&["key", "rotate", id(&desk), "--overlap", "12h"]);
+    assert_eq!(rotated.code, Some(0), "{rotated:?}");
+    let of_desk = keys(&asked(&["key", "list", "--principal", "desk", "--json"]));
+    let names: Vec<&Json> = of_desk.iter().map(|key| &key["name"]).collect();
+    assert_eq!(names, ["front", "front"]);
+    assert_eq!(of_desk[0]["state"], "live");
+    let new = rotated.out.trim_end().to_owned();
+    let again = asked(&["key", "rotate", id(&new), "--overlap", "0m"]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    let revoked = asked(&["key", "revoke", id(again.out.trim_end())]);
+    assert_eq!(revoked.code, Some(0), "{revoked:?}");
+    let of_desk = keys(&asked(&["key", "list", "--principal", "desk", "--json"]));
+    let states: Vec<&Json> = of_desk.iter().map(|key| &key["state"]).collect();
+    assert_eq!(states, ["live", "revoked", "revoked"]);
+    let shown = asked(&["key", "list"]);
+    assert!(
+        shown.out.contains("live of desk, front, since"),
+        "{shown:?}"
+    );
+    // No list and no file tells a secret.
+    for key in [&first, &desk, &new] {
+        let secret = key.rsplit('_').next().unwrap();
+        assert!(!shown.out.contains(secret) && !shown.err.contains(secret));
+    }
+}
+
+#[test]
+fn what_would_lock_everybody_out_or_means_nothing_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, first) = directory(folder.path());
+    let file = folder.path().join("key");
+    let rows: [(&[&str], i32, &str); 9] = [
+        (&["key", "revoke", id(&first)], 1, "last_administrator"),
+        (&["principal", "remove", "admin"], 1, "last_administrator"),
+        (
+            &["principal", "withdraw", "admin", "admin"],
+            1,
+            "last_administrator",
+        ),
+        (&["key", "revoke", "aaaaaaaaaaaa"], 1, "unknown_key"),
+        (&["key", "rotate", "aaaaaaaaaaaa"], 1, "there is no key"),
+        (
+            &["key", "create", "nobody", "-o", file.to_str().unwrap()],
+            1,
+            "unknown_principal",
+        ),
+        (&["key", "create", "x", "--role", "king"], 2, "role"),
+        (
+            &["key", "create", "admin", "--env", "Live"],
+            2,
+            "an environment has",
+        ),
+        (
+            &["key", "create", "admin", "--expires-in", "1y"],
+            2,
+            "30m, 12h or 90d",
+        ),
+    ];
+    for (words, code, told) in rows {
+        let ended = in_directory(&dir, words);
+        assert_eq!(ended.code, Some(code), "{words:?}: {ended:?}");
+        assert_eq!(ended.out, "", "{words:?}");
+        assert!(ended.err.contains(told), "{words:?}: {ended:?}");
+    }
+    assert!(!fs::exists(&file).unwrap(), "nobody knows the key in it");
+    // A mistyped directory is not made.
+    let missing = folder.path().join("hotle");
+    let ended = in_directory(&missing, &["key", "list"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("is no data directory"), "{ended:?}");
+    assert!(!fs::exists(&missing).unwrap());
+}
