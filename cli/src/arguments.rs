@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    call, completions, config::LogFlags, config_print, demo, dev, exchange, games, init, key, lab,
-    principal, rooms, serve, travel, tx, verify,
+    audit, call, completions, config::LogFlags, config_print, demo, dev, exchange, games, init,
+    key, lab, principal, rooms, serve, travel, tx, verify,
 };
 
 const EXIT_CODES: &str = "\
@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Verify a data directory: all checksums, two replays, all business rules
     Verify(verify::Arguments),
+    /// Show who did what: every command of a data directory, from its journal
+    Audit(audit::Arguments),
     /// Import bookings into a running server, or copy rooms between back ends
     #[command(subcommand)]
     Rooms(rooms::Command),

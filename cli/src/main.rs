@@ -3,6 +3,7 @@
 mod access;
 mod address;
 mod arguments;
+mod audit;
 mod call;
 mod child;
 mod completions;
@@ -75,6 +76,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Principal(arguments) => principal::run(&arguments),
         Command::Config(ConfigCommand::Print(arguments)) => config_print::run(&arguments, &log),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments),
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),
         Command::Games(command) => games::run(command),

@@ -27,16 +27,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// # Errors
 /// There is no verdict: the directory is in use, unreadable, or damaged. Damage is a violation.
 pub(crate) fn verify(dir: &Path) -> anyhow::Result<Verdict> {
-    turnstile_embedded::verify(dir).map_err(|error| {
-        let message = format!("{}: {error}", dir.display());
-        if error.is_newer() {
-            Coded::usage(message).into()
-        } else if is_damage(&error) {
-            Coded::violation(message).into()
-        } else {
-            anyhow!(message)
-        }
-    })
+    turnstile_embedded::verify(dir).map_err(|error| no_verdict(dir, &error))
+}
+
+/// Why a directory could not be read: damage is a violation.
+pub(crate) fn no_verdict(dir: &Path, error: &VerifyError) -> anyhow::Error {
+    let message = format!("{}: {error}", dir.display());
+    if error.is_newer() {
+        Coded::usage(message).into()
+    } else if is_damage(error) {
+        Coded::violation(message).into()
+    } else {
+        anyhow!(message)
+    }
 }
 
 /// Whether the directory is at fault, and not its surroundings.

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod audit;
 mod claim;
 mod copying;
 mod embedded;
@@ -19,6 +20,7 @@ mod start;
 mod usage;
 mod verify;
 
+pub use audit::{AuditExtent, Audited, AuditedCommand, audit};
 pub use claim::Claim;
 pub use copying::RoomsCopy;
 pub use embedded::{Embedded, Options, Reply, Status};

@@ -18,6 +18,7 @@ mod hidden;
 mod import;
 mod init;
 mod interrupted;
+mod journal_audit;
 mod keys;
 mod lab;
 mod limits;

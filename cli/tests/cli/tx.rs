@@ -35,6 +35,18 @@ fn xids(listed: &Value) -> Vec<u64> {
     listed.map(|one| one["xid"].as_u64().unwrap()).collect()
 }
 
+/// The transactions that wait, once there are any.
+pub(crate) fn await_waiting(server: &Server) -> Value {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let waiting = shown(server, &["list", "--state", "waiting"]);
+        if waiting != json!([]) {
+            return waiting;
+        }
+        assert!(Instant::now() < end, "nobody waits");
+    }
+}
+
 #[test]
 fn it_is_told_who_waits_for_whom_and_what_each_has() {
     let directory = tempfile::tempdir().unwrap();
@@ -52,14 +64,7 @@ fn it_is_told_who_waits_for_whom_and_what_each_has() {
     }
     second.send(&[b"TRAVEL.QUERY-ITEM", b"4", b"flight-7"]);
     second.flush().unwrap();
-    let end = Instant::now() + Duration::from_secs(20);
-    let waiting = loop {
-        let waiting = shown(&server, &["list", "--state", "waiting"]);
-        if waiting != json!([]) {
-            break waiting;
-        }
-        assert!(Instant::now() < end, "nobody waits");
-    };
+    let waiting = await_waiting(&server);
     assert_eq!(xids(&waiting), [4]);
     assert_eq!(waiting[0]["waits_for"], 3);
     assert_eq!(xids(&shown(&server, &["list"])), [3, 4]);

@@ -1,6 +1,6 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::{Bytes, Operations, Words};
+use turnstile_chassis::{Bytes, Fields, Operations, Words};
 use turnstile_types::{Name, Timestamp};
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// One whole request that may change the state.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
 #[operations(answers = Done)]
 pub enum Command {
     /// Adds a principal, who may do nothing yet.
@@ -45,6 +45,7 @@ pub enum Command {
         #[parameter(name = "id")]
         key: KeyId,
         /// SHA-256 of the whole text of the key, in 64 hexadecimal digits.
+        #[field(skip)]
         digest: KeyDigest,
         /// What it is for, such as the program that has it.
         name: Option<Name>,
@@ -96,5 +97,8 @@ pub enum Command {
     /// A key was used, for the first time in this hour.
     #[byte(0x0c)]
     #[operation(internal)]
-    NoteUse { key: KeyId },
+    NoteUse {
+        #[field(name = "id")]
+        key: KeyId,
+    },
 }

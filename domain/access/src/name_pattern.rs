@@ -142,6 +142,16 @@ impl GrantedNames {
     }
 }
 
+impl Value for GrantedNames {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        self.0.show(show)
+    }
+
+    fn kind() -> Kind {
+        <[NamePattern]>::kind()
+    }
+}
+
 impl TryFrom<Vec<NamePattern>> for GrantedNames {
     type Error = InvalidGrantedNames;
 

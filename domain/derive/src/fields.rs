@@ -4,7 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Data, DataEnum, DeriveInput, Error, Fields, LitStr, Result, ext::IdentExt as _};
 
-use crate::attributes::{FieldOptions, documentation, find, text};
+use crate::{
+    attributes::{FieldOptions, documentation, find, text},
+    parameters,
+};
 
 /// The fields of a struct or variant: how a pattern binds them, what visits and what describes them.
 struct Shape {
@@ -18,7 +21,7 @@ impl Shape {
         let (mut bound, mut visit, mut describe) =
             (Vec::new(), TokenStream::new(), TokenStream::new());
         for (index, field) in fields.iter().enumerate() {
-            let options = FieldOptions::read(&field.attrs)?;
+            let options = options_of(field)?;
             let local = format_ident!("field{index}");
             bound.push(match (&field.ident, options.is_skipped) {
                 (Some(name), true) => quote!(#name: _),
@@ -77,6 +80,21 @@ impl Shape {
             describe,
         })
     }
+}
+
+/// How a field is shown. What a request gives is shown under the name of its parameter; what only a door
+/// can read is never shown: it is made of a secret.
+fn options_of(field: &syn::Field) -> Result<FieldOptions> {
+    if find(&field.attrs, "field").is_some() {
+        return FieldOptions::read(&field.attrs);
+    }
+    let parameter = parameters::Options::read(field)?;
+    Ok(FieldOptions {
+        name: parameter.name,
+        is_flat: parameter.is_flat,
+        is_skipped: parameter.door.is_some(),
+        ..FieldOptions::default()
+    })
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -231,5 +249,22 @@ mod tests {
             }
         ));
         assert!(unknown.starts_with("a field is `name"), "{unknown}");
+    }
+
+    #[test]
+    fn a_parameter_keeps_its_name_and_what_only_a_door_can_read_is_skipped() {
+        let derived = derive(&parse_quote!(
+            enum Command {
+                Cancel {
+                    #[parameter(name = "reference")]
+                    booking: Reference,
+                    #[parameter(name = "id_number", door = guest_id)]
+                    id: GuestId,
+                },
+            }
+        ));
+        let derived = derived.unwrap().to_string();
+        assert!(derived.contains("\"reference\""), "{derived}");
+        assert!(!derived.contains("id_number"), "{derived}");
     }
 }

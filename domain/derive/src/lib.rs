@@ -57,9 +57,12 @@ pub fn bytes(input: TokenStream) -> TokenStream {
 ///
 /// What is flattened and not set has no fields; with `#[field(flatten, or_null)]` they are null.
 ///
+/// What is a parameter of a request, too, has the name of that, and is flattened as that; what its door
+/// reads is skipped.
+///
 /// The fields of an enum are those of its variant; with `#[fields(tag = "state")]`, the word of the
 /// variant stands before them, and it may be a field of something else.
-#[proc_macro_derive(Fields, attributes(field, fields))]
+#[proc_macro_derive(Fields, attributes(field, fields, parameter))]
 pub fn fields(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     fields::derive(&input)

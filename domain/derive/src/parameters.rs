@@ -11,16 +11,16 @@ use crate::attributes::{documentation, find, text};
 
 /// How a field is given: `#[parameter(name = "limit", max = 1_000, default = 100)]`.
 #[derive(Default)]
-struct Options {
-    name: Option<LitStr>,
+pub(crate) struct Options {
+    pub(crate) name: Option<LitStr>,
     /// Several parameters stand in its place.
-    is_flat: bool,
+    pub(crate) is_flat: bool,
     /// It stands behind the others that must be given.
     is_last: bool,
     /// The type that is read, of which the field is made.
     read_as: Option<Type>,
     /// The method of the door that reads it.
-    door: Option<Ident>,
+    pub(crate) door: Option<Ident>,
     /// The bounds of a whole number.
     min: Option<Expr>,
     max: Option<Expr>,
@@ -39,7 +39,7 @@ struct Options {
 }
 
 impl Options {
-    fn read(field: &Field) -> Result<Self> {
+    pub(crate) fn read(field: &Field) -> Result<Self> {
         let mut options = Self::default();
         let Some(attribute) = find(&field.attrs, "parameter") else {
             return Ok(options);

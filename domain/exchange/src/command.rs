@@ -3,7 +3,8 @@
 use std::fmt;
 
 use turnstile_chassis::{
-    Bytes, Fields, Kind, Need, NoWord, Operations, Parameter, Parameters, Readable, Source, Words,
+    Bytes, Fields, Kind, Need, NoWord, Operations, Parameter, Parameters, Readable, Show, Source,
+    Value, Words,
 };
 use turnstile_types::Timestamp;
 
@@ -118,7 +119,7 @@ impl<'a> Parameters<'a> for Waiting {
 }
 
 /// A new order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct Order {
     pub account: AccountId,
     pub symbol: Symbol,
@@ -127,6 +128,7 @@ pub struct Order {
     /// The worst price that is accepted. None: the market's, which only an order that never waits
     /// may ask for.
     pub limit: Option<Decimal>,
+    #[field(flatten)]
     pub time_in_force: TimeInForce,
     pub self_trade: SelfTrade,
     /// Unique for the account. The same order under the same id again is answered as the first
@@ -193,6 +195,20 @@ pub enum OrderRef {
     Client(ClientId),
 }
 
+/// As it is asked for.
+impl Value for OrderRef {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        match self {
+            Self::Id(id) => show.display(id),
+            Self::Client(id) => show.display(&format_args!("id:{id}")),
+        }
+    }
+
+    fn kind() -> Kind {
+        <Self as Readable>::kind()
+    }
+}
+
 /// Some text that names no order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidOrderRef {
@@ -247,7 +263,7 @@ turnstile_chassis::readable!(
 );
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
 #[operations(answers = Done)]
 pub enum Command {
     /// Opens an account with some cash.
@@ -285,7 +301,7 @@ pub enum Command {
     #[byte(0x06)]
     #[word("place_order")]
     #[operation(answer = Accepted)]
-    Order(Order),
+    Order(#[field(flatten)] Order),
     /// Cancels what is left of an order; only for the account that sent it.
     #[byte(0x07)]
     #[word("cancel_order")]
@@ -324,7 +340,11 @@ pub enum Command {
     #[byte(0x0b)]
     #[word(halted, "halt", "resume")]
     #[operation(answer = Halted | Resumed, otherwise = "Resumes the trade of a symbol", right = manage)]
-    Halt { symbol: Symbol, halted: bool },
+    Halt {
+        symbol: Symbol,
+        #[field(skip)]
+        halted: bool,
+    },
     /// Bounds an account's open orders and the size of each; what is not named has no bound but the
     /// machine's own.
     #[byte(0x0c)]

@@ -1,11 +1,11 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::{Bytes, Operations, Words};
+use turnstile_chassis::{Bytes, Fields, Operations, Words};
 
 use crate::{Claim, Game, MatchId, Parcel, PlayerId, Settings, Standing, Verdict, outcome::Shown};
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
 #[operations(answers = Shown<'static>)]
 pub enum Command {
     /// Names an opponent. The match begins when both have named each other; the player who did so
@@ -41,6 +41,7 @@ pub enum Command {
         #[parameter(name = "match")]
         match_id: MatchId,
         player: PlayerId,
+        #[field(flatten)]
         deed: Deed,
     },
 
@@ -59,18 +60,19 @@ pub enum Command {
 
     #[byte(0x20)]
     #[operation(internal)]
-    Configure(Settings),
+    Configure(#[field(skip)] Settings),
     /// The scores server has counted a result of this arena, and says so.
     #[byte(0x21)]
     #[operation(internal)]
     Acknowledge {
         number: u64,
+        #[field(skip)]
         standings: [Standing; 2],
     },
     /// A result of a distant arena has arrived.
     #[byte(0x22)]
     #[operation(internal)]
-    Deliver(Parcel),
+    Deliver(#[field(skip)] Parcel),
     /// Counts the result of a match that was played elsewhere. Nothing numbers it: each counts.
     #[byte(0x23)]
     #[operation(answer = Counted, right = manage)]
@@ -82,7 +84,7 @@ pub enum Command {
 }
 
 /// What a player does in a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
 #[operations(answers = Shown<'static>)]
 pub enum Deed {
     /// Moves. One that comes too late is answered with the state as it is.

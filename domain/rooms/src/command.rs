@@ -1,9 +1,13 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::{Bytes, Kind, NotWhole, Operations, Readable, Words, whole};
+use turnstile_chassis::{
+    Bytes, Fields, Kind, NotWhole, Operations, Readable, Show, Value, Words, whole,
+};
 use turnstile_types::{InvalidName, Name, Stay};
 
-use crate::{Done, GuestId, GuestName, IdKey, IdNumber, InvalidIdNumber, Reference};
+use crate::{
+    Done, GuestId, GuestName, IdKey, IdNumber, InvalidIdNumber, Reference, outcome::seconds,
+};
 
 /// How long a hold lasts when nothing is said.
 const HOLD_SECONDS: u32 = 600;
@@ -57,6 +61,21 @@ turnstile_chassis::readable!(
     }
 );
 
+/// As it is asked for.
+impl Value for Wish {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        match self {
+            Self::Room(room) => show.text(room),
+            Self::Type(room_type) => show.display(&format_args!("type:{room_type}")),
+            Self::Any => show.text("any"),
+        }
+    }
+
+    fn kind() -> Kind {
+        <Self as Readable>::kind()
+    }
+}
+
 /// What a door knows and requests need: how id numbers are checked and sealed.
 #[derive(Clone, Copy, Debug)]
 pub struct Door<'a> {
@@ -103,7 +122,7 @@ impl From<Seconds> for u32 {
 }
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
 #[operations(door = Door<'d>, answers = Done)]
 pub enum Command<'a> {
     /// Adds a property. In an open one every room name exists.
@@ -132,6 +151,7 @@ pub enum Command<'a> {
         room: Name,
         #[parameter(flatten)]
         stay: Stay,
+        #[field(skip)]
         stopped: bool,
     },
     /// Books a room for every night of a stay, or for none.
@@ -155,6 +175,7 @@ pub enum Command<'a> {
         #[parameter(flatten)]
         stay: Stay,
         #[parameter(name = "ttl_seconds", read_as = Seconds, default = HOLD_SECONDS * 1_000, shown = HOLD_SECONDS)]
+        #[field(name = "ttl_seconds", with = seconds)]
         ttl_ms: u32,
     },
     /// Sets the end of a hold to `ttl_seconds` from now, up to the ceiling on its total time.
@@ -163,6 +184,7 @@ pub enum Command<'a> {
     Extend {
         hold: Reference,
         #[parameter(name = "ttl_seconds", read_as = Seconds)]
+        #[field(name = "ttl_seconds", with = seconds)]
         ttl_ms: u32,
     },
     /// Turns a hold into a booking; after its expiry, when the nights are still free.

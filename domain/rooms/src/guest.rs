@@ -54,6 +54,16 @@ impl<'a> GuestName<'a> {
     }
 }
 
+impl Value for GuestName<'_> {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.text(self.0)
+    }
+
+    fn kind() -> Kind {
+        <Self as Readable>::kind()
+    }
+}
+
 impl<'a> Readable<'a> for GuestName<'a> {
     type Invalid = InvalidGuestName;
 

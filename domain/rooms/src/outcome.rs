@@ -159,6 +159,6 @@ impl Value for Nights {
 }
 
 /// Whole seconds.
-const fn seconds(ms: &u32) -> u32 {
+pub(crate) const fn seconds(ms: &u32) -> u32 {
     *ms / 1_000
 }

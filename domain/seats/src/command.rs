@@ -1,6 +1,6 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::{Bytes, Operations, Words};
+use turnstile_chassis::{Bytes, Fields, Operations, Words};
 use turnstile_types::{Name, Timestamp};
 
 use crate::{BookingNumber, Choice, Done, UpTo, limits};
@@ -12,7 +12,7 @@ type HoldSeconds = UpTo<{ limits::HOLD_SECONDS_MAX }>;
 const HOLD_SECONDS: HoldSeconds = HoldSeconds::new(600).expect("ten minutes are allowed");
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
 #[operations(answers = Done)]
 pub enum Command {
     /// Adds a show, which is on sale until it begins.
@@ -34,7 +34,11 @@ pub enum Command {
     #[byte(0x03)]
     #[word(closed, "close_sale", "open_sale")]
     #[operation(answer = SaleClosed | SaleOpened, otherwise = "Opens the sale of a show again", right = manage)]
-    CloseSale { show: Name, closed: bool },
+    CloseSale {
+        show: Name,
+        #[field(skip)]
+        closed: bool,
+    },
     /// Books several seats of a section, or none of them: those that are named, or the best adjacent ones.
     #[byte(0x04)]
     #[operation(answer = Booked)]

@@ -231,6 +231,20 @@ impl Choice {
     };
 }
 
+/// As it is asked for.
+impl Value for Choice {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        match self {
+            Self::Named(seats) => show.display(seats),
+            Self::Best(count) => show.display(&format_args!("best:{}", count.get())),
+        }
+    }
+
+    fn kind() -> Kind {
+        Self::KIND
+    }
+}
+
 turnstile_chassis::readable!(Choice, InvalidSeats, Choice::KIND);
 
 impl fmt::Display for InvalidSeats {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Bytes, Kind, Operations, Words};
+use turnstile_chassis::{Bytes, Fields, Kind, Operations, Show, Value, Words};
 
 use crate::{CustomerId, Desk, Done, Item, Locator, Parcel, Settings, Xid, limits};
 
@@ -29,6 +29,16 @@ impl Trip {
     #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
+    }
+}
+
+impl Value for Trip {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        self.items.show(show)
+    }
+
+    fn kind() -> Kind {
+        <Vec<Item>>::kind()
     }
 }
 
@@ -60,6 +70,19 @@ enum Decision {
     Abort,
 }
 
+/// The word of a decision.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "fields are handed over by reference"
+)]
+const fn decision(commit: &bool) -> &'static str {
+    if *commit {
+        Decision::Commit.code()
+    } else {
+        Decision::Abort.code()
+    }
+}
+
 impl From<Decision> for bool {
     fn from(decision: Decision) -> Self {
         decision == Decision::Commit
@@ -67,7 +90,7 @@ impl From<Decision> for bool {
 }
 
 /// One step of an interactive transaction.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
 #[operations(answers = Done)]
 pub enum Step {
     /// Adds to what there is of an item; a price of zero leaves the price as it is.
@@ -116,7 +139,7 @@ pub enum Step {
 }
 
 /// One whole request that may change the state.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
 #[operations(answers = Done)]
 pub enum Command {
     /// Starts a transaction; it ends by itself when nothing is asked of it for long.
@@ -125,7 +148,11 @@ pub enum Command {
     Start,
     #[byte(0x02)]
     #[word(inner = step)]
-    Within { xid: Xid, step: Step },
+    Within {
+        xid: Xid,
+        #[field(flatten)]
+        step: Step,
+    },
     /// Aborts a transaction, also while it waits.
     #[byte(0x03)]
     #[operation(answer = Aborted)]
@@ -157,7 +184,7 @@ pub enum Command {
 
     #[byte(0x20)]
     #[operation(internal)]
-    Configure(Settings),
+    Configure(#[field(skip)] Settings),
     /// The process has started anew: what was open is aborted, what was decided is finished, and for
     /// what was staged the missing votes are asked for. From now on trips are staged.
     #[byte(0x24)]
@@ -174,10 +201,11 @@ pub enum Command {
         desk: Desk,
         xid: Xid,
         #[parameter(name = "decision", read_as = Decision)]
+        #[field(name = "decision", with = decision)]
         commit: bool,
     },
     /// A parcel of a peer has arrived.
     #[byte(0x23)]
     #[operation(internal)]
-    Deliver(Parcel),
+    Deliver(#[field(skip)] Parcel),
 }

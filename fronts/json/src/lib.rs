@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+mod records;
+
 use std::fmt;
 
 use serde::{
@@ -11,6 +13,11 @@ use serde::{
     ser::{SerializeMap, SerializeSeq},
 };
 use turnstile_chassis::{Fields, Show, Value, Visitor};
+
+pub use records::{
+    RecordedCommand, RecordedFields, RecordedOutcome, recorded_command, recorded_outcome,
+    service_names,
+};
 
 /// One JSON object of the fields.
 ///

@@ -223,6 +223,21 @@ impl Fields for Stay {
     }
 }
 
+/// Two of a kind: the first and the second.
+impl<T: Value> Fields for [T; 2] {
+    fn visit(&self, visitor: &mut impl Visitor) {
+        let [first, second] = self;
+        visitor.field("first", first);
+        visitor.field("second", second);
+    }
+
+    fn describe() -> Vec<Field> {
+        ["first", "second"]
+            .map(|name| Field::new(name, "", T::kind()))
+            .into()
+    }
+}
+
 impl Fields for () {
     fn visit(&self, _visitor: &mut impl Visitor) {}
 

@@ -1,0 +1,244 @@
+//! `turnstile audit`: who did what, on directories of servers that were stopped or killed.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use turnstile_client::Connection;
+
+use crate::{
+    process::{Ended, Server, ask, run, turnstile, words},
+    tx::await_waiting,
+};
+
+const ID_NUMBER: &str = "234123412346";
+
+fn audit(dir: &Path, options: &[&str]) -> Ended {
+    run(turnstile().args(["audit", "--data"]).arg(dir).args(options))
+}
+
+/// The lines of an audit as JSON.
+fn lines(dir: &Path, options: &[&str]) -> Vec<Value> {
+    let ended = audit(dir, &[&["--format", "jsonl"], options].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        !ended.out.contains(ID_NUMBER),
+        "an id number is shown nowhere"
+    );
+    let lines = ended.out.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Lines without position and time.
+fn told(lines: &[Value]) -> Vec<Value> {
+    let told = lines.iter().cloned().map(|mut line| {
+        let members = line.as_object_mut().unwrap();
+        for name in ["position", "time", "principal", "door", "address_class"] {
+            assert!(members.remove(name).is_some(), "{name}: {members:?}");
+        }
+        line
+    });
+    told.collect()
+}
+
+/// A directory of a killed server: a room that was booked, asked for again, cancelled by a stranger, and
+/// by its guest; and an order without cash.
+fn killed() -> tempfile::TempDir {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let mut door = server.connect();
+    let mut ask = |line: &str| words(&ask(&mut door, line));
+    let book = format!("ROOMS.BOOK bench room-7 2027-01-01 2027-01-03 ada {ID_NUMBER}");
+    let booked = ask(&book);
+    let reference = booked.split(' ').nth(1).unwrap();
+    assert!(ask(&book).starts_with("0 sold_out"));
+    assert!(ask(&format!("ROOMS.CANCEL {reference} 867545239872")).starts_with("0 wrong_guest"));
+    assert!(ask(&format!("ROOMS.CANCEL {reference} {ID_NUMBER}")).starts_with('1'));
+    assert!(ask("EXCHANGE.CREATE-ACCOUNT audited 0").starts_with('1'));
+    drop(server);
+    data
+}
+
+#[test]
+fn every_command_of_a_killed_server_is_told_with_what_it_came_to() {
+    let data = killed();
+    let all = lines(data.path(), &[]);
+    let positions: Vec<u64> = all
+        .iter()
+        .map(|line| line["position"].as_u64().unwrap())
+        .collect();
+    assert!(positions.is_sorted(), "{positions:?}");
+    let last = told(&all[all.len() - 5..]);
+    let stay = json!({"arrival": "2027-01-01", "departure": "2027-01-03"});
+    let reference = last[0]["answer"]["reference"].as_str().unwrap();
+    let book = json!({
+        "property": "bench", "wish": "room-7", "arrival": "2027-01-01", "departure": "2027-01-03",
+        "guest": "ada",
+    });
+    let sold_out = "No room is free for all of these nights";
+    let wrong = "The id number is not the one that booked";
+    let expected = [
+        json!({
+            "service": "rooms", "operation": "book", "fields": book, "outcome": "done",
+            "answer": {"reference": reference, "room": "room-7"},
+        }),
+        json!({
+            "service": "rooms", "operation": "book", "fields": book, "outcome": "refused",
+            "code": "sold_out", "reason": sold_out,
+            "data": {"nights": ["2027-01-01", "2027-01-02"]},
+        }),
+        json!({
+            "service": "rooms", "operation": "cancel", "fields": {"reference": reference},
+            "outcome": "refused", "code": "wrong_guest", "reason": wrong,
+        }),
+        json!({
+            "service": "rooms", "operation": "cancel", "fields": {"reference": reference},
+            "outcome": "done",
+            "answer": {"room": "room-7", "arrival": stay["arrival"], "departure": stay["departure"]},
+        }),
+        json!({
+            "service": "exchange", "operation": "create_account",
+            "fields": {"account": "audited", "cash": "0"}, "outcome": "done",
+        }),
+    ];
+    assert_eq!(last, expected);
+}
+
+#[test]
+fn an_audit_shows_what_is_asked_for() {
+    let data = killed();
+    let all = lines(data.path(), &[]);
+    let is = |name: &'static str, wanted: &'static str| {
+        let one = move |line: &&Value| line[name] == wanted;
+        all.iter().filter(one).cloned().collect::<Vec<_>>()
+    };
+    let refused = lines(data.path(), &["--refused"]);
+    assert_eq!(refused, is("outcome", "refused"));
+    assert_eq!(refused.len(), 2);
+    assert_eq!(
+        lines(data.path(), &["--service", "exchange"]),
+        is("service", "exchange")
+    );
+    assert_eq!(lines(data.path(), &["--principal", "local"]), all);
+    assert_eq!(
+        lines(data.path(), &["--principal", "nobody"]),
+        [Value::Null; 0]
+    );
+    assert_eq!(lines(data.path(), &["--since", "1h"]), all);
+    assert_eq!(lines(data.path(), &["--until", "1h"]), [Value::Null; 0]);
+    let middle = all[all.len() / 2]["time"].as_str().unwrap();
+    let before = lines(data.path(), &["--until", middle]);
+    let since = lines(data.path(), &["--since", middle]);
+    assert_eq!([before, since].concat(), all);
+
+    let table = audit(data.path(), &["--refused", "--service", "rooms"]);
+    let rows: Vec<&str> = table.out.lines().collect();
+    let [head, sold_out, wrong_guest] = rows[..] else {
+        panic!("{table:?}");
+    };
+    assert!(head.trim_start().starts_with("POSITION  TIME"), "{head}");
+    let book = "rooms.book property=bench wish=room-7 arrival=2027-01-01 departure=2027-01-03 guest=ada: \
+                refused, sold_out nights=[\"2027-01-01\",\"2027-01-02\"] (No room is free for all of these \
+                nights)";
+    assert!(sold_out.ends_with(book), "{sold_out}");
+    let wrong = ": refused, wrong_guest (The id number is not the one that booked)";
+    assert!(wrong_guest.ends_with(wrong), "{wrong_guest}");
+    assert!(table.err.starts_with("2 of "), "{table:?}");
+}
+
+/// A query of travel waits for a lock until the other transaction commits.
+#[test]
+fn a_command_that_waited_is_told_once_with_its_answer() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let [mut first, mut second] = waiting(&server);
+    let committed = words(&ask(&mut first, "TRAVEL.COMMIT 3"));
+    assert!(committed.starts_with('1'), "{committed}");
+    assert!(words(&second.receive().unwrap()).starts_with("1 2 0 100"));
+    drop(server);
+    let all = lines(data.path(), &["--service", "travel"]);
+    let queried = queries(&all);
+    let [query] = &queried[..] else {
+        panic!("{queried:?}");
+    };
+    let commit = all
+        .iter()
+        .find(|line| line["operation"] == "commit" && line["fields"]["xid"] == 3);
+    assert_eq!(query["decided_at"], commit.unwrap()["position"]);
+    assert_eq!(query["outcome"], "done");
+    let answer = json!({"count": 2, "reserved": 0, "price": 100});
+    assert_eq!(query["answer"], answer);
+}
+
+/// Of a query that still waited when the server was killed, the next start makes an abort.
+#[test]
+fn a_command_that_nobody_has_answered_is_told_as_waiting_until_a_start_ends_it() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let [mut first, _second] = waiting(&server);
+    // Steps of open transactions are no promise: something else has them written.
+    assert!(words(&ask(&mut first, "ROOMS.ADD-PROPERTY other")).starts_with('1'));
+    drop(server);
+    let queried = queries(&lines(data.path(), &[]));
+    let [query] = &queried[..] else {
+        panic!("{queried:?}");
+    };
+    assert_eq!(query["outcome"], "waiting");
+    assert_eq!(query.get("decided_at"), None);
+    Server::dev(data.path()).stop();
+    let queried = queries(&lines(data.path(), &["--refused"]));
+    let [query] = &queried[..] else {
+        panic!("{queried:?}");
+    };
+    assert_eq!(
+        (&query["code"], &query["data"]),
+        (&json!("aborted"), &json!({"cause": "restarted"}))
+    );
+    assert!(query["decided_at"].as_u64() > query["position"].as_u64());
+}
+
+/// Two connections; the second waits for what transaction 3 has.
+fn waiting(server: &Server) -> [Connection; 2] {
+    let [mut first, mut second] = [server.connect(), server.connect()];
+    for line in [
+        "TRAVEL.START",
+        "TRAVEL.START",
+        "TRAVEL.ADD-ITEM 3 flight-7 2 100",
+    ] {
+        let answer = words(&ask(&mut first, line));
+        assert!(answer.starts_with('1'), "{line}: {answer}");
+    }
+    second.send(&[b"TRAVEL.QUERY-ITEM", b"4", b"flight-7"]);
+    second.flush().unwrap();
+    await_waiting(server);
+    [first, second]
+}
+
+fn queries(lines: &[Value]) -> Vec<Value> {
+    let lines = lines.iter().cloned();
+    lines
+        .filter(|line| line["operation"] == "query_item")
+        .collect()
+}
+
+#[test]
+fn what_cannot_be_audited_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let none = audit(data.path(), &[]);
+    assert_eq!(none.code, Some(1), "{none:?}");
+    assert!(
+        none.err.contains("there is no journal in this directory"),
+        "{none:?}"
+    );
+    let wrong = audit(data.path(), &["--service", "hotel"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(
+        wrong.err.contains("one of rooms, exchange, travel"),
+        "{wrong:?}"
+    );
+    let server = Server::dev(data.path());
+    let busy = audit(data.path(), &[]);
+    assert_eq!((busy.code, &*busy.out), (Some(1), ""), "{busy:?}");
+    server.stop();
+}
