@@ -24,4 +24,5 @@ pub(crate) mod signals;
 pub(crate) mod slow_log;
 pub(crate) mod tickets;
 pub(crate) mod tls;
+pub(crate) mod transport;
 pub(crate) mod turn;

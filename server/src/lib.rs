@@ -16,7 +16,6 @@ mod starting;
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use turnstile_embedded::{OpenError, UnsoundSettings};
-use turnstile_travel::Desk;
 
 pub use self::core::{
     clock::ClockStatus,
@@ -58,6 +57,8 @@ pub struct Settings {
     pub http: Option<SocketAddr>,
     /// The origins whose pages may use the HTTP door, besides its own.
     pub http_origins: Vec<WebOrigin>,
+    /// Names of the HTTP door, besides those of loopback and of the certificate.
+    pub http_hosts: Vec<String>,
     /// Where the XML door listens, if it is open.
     pub xml: Option<SocketAddr>,
     pub xml_options: turnstile_xml::Options,
@@ -80,6 +81,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The files by which every door speaks TLS; without them none does.
     pub tls: Option<TlsFiles>,
+    /// Whether clients of other machines are served without TLS.
+    pub plain: bool,
     /// The commit that the program was built from, for metrics; empty where it is not known.
     pub commit: &'static str,
 }
@@ -94,6 +97,7 @@ impl Settings {
             resp: None,
             http: None,
             http_origins: Vec::new(),
+            http_hosts: Vec::new(),
             xml: None,
             xml_options: turnstile_xml::Options::default(),
             lines: None,
@@ -106,6 +110,7 @@ impl Settings {
             databases: Databases::default(),
             limits: Limits::STANDARD,
             tls: None,
+            plain: false,
             commit: "",
         }
     }
@@ -133,15 +138,21 @@ pub struct Duels {
 /// Why a server did not start.
 #[derive(Debug)]
 pub enum StartError {
-    /// The address is not of this machine alone.
-    NotLoopback {
-        door: &'static str,
+    /// Other machines reach the address, and what passes would be in clear.
+    InClear {
+        name: &'static str,
         address: SocketAddr,
     },
-    /// The same of a desk in another process.
-    PeerNotLoopback { desk: Desk, address: SocketAddr },
-    /// The same of the scores in another process.
-    ScoresNotLoopback { address: SocketAddr },
+    /// Other machines reach the address or are at it, and could not prove who they are.
+    WithoutCertificates {
+        name: &'static str,
+        address: SocketAddr,
+    },
+    /// Other machines reach the address, and need no key.
+    WithoutKeys {
+        name: &'static str,
+        address: SocketAddr,
+    },
     /// A door could not be opened.
     Bind {
         door: &'static str,
@@ -167,23 +178,32 @@ pub enum StartError {
     Stopped,
 }
 
+/// The lines that make a server speak TLS.
+const TLS_LINES: &str = "[tls]\n\
+                         certificate = \"/etc/turnstile/server.pem\"\n\
+                         key = \"/etc/turnstile/server.key\"\n";
+
+/// The line by which clients prove who they are by certificates.
+const CLIENT_CA_LINE: &str = "client_ca = \"/etc/turnstile/clients.pem\"\n";
+
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotLoopback { door, address } => write!(
+            Self::InClear { name, address } => write!(
                 f,
-                "the {door} door cannot listen on {address}: this server has no keys and no TLS \
-                 yet, so it serves loopback addresses (127.0.0.0/8 and ::1) only"
+                "{name} at {address} would be in clear: others on the network could read and change \
+                 what passes. Add\n\n{TLS_LINES}\nor, where the network itself is protected, \
+                 --plain"
             ),
-            Self::PeerNotLoopback { desk, address } => write!(
+            Self::WithoutCertificates { name, address } => write!(
                 f,
-                "{desk} cannot be at {address}: the line has no keys and no TLS yet, so it leads to \
-                 loopback addresses (127.0.0.0/8 and ::1) only"
+                "{name} at {address} needs certificates, by which the other side proves who it is: \
+                 the protocol carries no keys. Add\n\n{TLS_LINES}{CLIENT_CA_LINE}"
             ),
-            Self::ScoresNotLoopback { address } => write!(
+            Self::WithoutKeys { name, address } => write!(
                 f,
-                "the scores cannot be at {address}: the line has no keys and no TLS yet, so it leads \
-                 to loopback addresses (127.0.0.0/8 and ::1) only"
+                "{name} at {address} would serve every client that reaches it: this server asks for no \
+                 keys, so it serves loopback addresses (127.0.0.0/8 and ::1) only"
             ),
             Self::Bind {
                 door,
@@ -212,9 +232,9 @@ impl fmt::Display for StartError {
 impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NotLoopback { .. }
-            | Self::PeerNotLoopback { .. }
-            | Self::ScoresNotLoopback { .. }
+            Self::InClear { .. }
+            | Self::WithoutCertificates { .. }
+            | Self::WithoutKeys { .. }
             | Self::Database { .. }
             | Self::LineWithoutAuthorities { .. }
             | Self::Stopped => None,

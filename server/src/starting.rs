@@ -1,5 +1,7 @@
 //! A start: the directory first, then the doors, then the recovery, while the doors already answer.
 
+mod addresses;
+
 use std::{
     io,
     net::{SocketAddr, TcpListener},
@@ -28,6 +30,7 @@ use crate::{
         remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
         signals::Signals,
         tls::DoorTls,
+        transport::DoorTransport,
         turn::{FastLoop, GATE, LISTENERS, RecoveredState, RecoveryLine},
     },
     counters::Counters,
@@ -64,7 +67,7 @@ pub struct Starting {
 /// are there; the doors answer before.
 ///
 /// # Errors
-/// An address that is not loopback or taken, or a journal that cannot be opened. Nothing runs then.
+/// An address that may not be used or is taken, or a journal that cannot be opened. Nothing runs then.
 pub fn start(settings: &Settings) -> Result<Running, StartError> {
     Starting::begin(settings)?.finish()
 }
@@ -73,11 +76,14 @@ impl Starting {
     /// Takes the directory, binds every door and begins to recover the journal.
     ///
     /// # Errors
-    /// An address that is not loopback or taken, or a directory that another process has. Nothing runs
+    /// An address that may not be used or is taken, or a directory that another process has. Nothing runs
     /// then.
     pub fn begin(settings: &Settings) -> Result<Self, StartError> {
-        refuse_foreign_addresses(settings)?;
+        addresses::judge_transport(settings)?;
         let tls = secured(settings)?;
+        if addresses::transport(settings) == DoorTransport::Plain {
+            tracing::warn!("clients reach this server without TLS: --plain allows it");
+        }
         let claim = Claim::new(settings.data.as_deref(), settings.storage);
         let claim = claim.map_err(StartError::Open)?;
         Self::recovering(settings, tls, move |loading| {
@@ -246,13 +252,14 @@ impl Parts {
         let counters = Arc::new(Counters::default());
         let nothing = Embedded::open(None, Options::with(Durability::Memory));
         let (nothing, _) = nothing.map_err(StartError::Open)?;
-        let engine = Engine::loading(
+        let mut engine = Engine::loading(
             nothing,
             Arc::clone(&counters),
             settings.verhoeff,
             port,
             Arc::clone(loading),
         );
+        engine.transport = addresses::transport(settings);
         let databases = usize::from(urls.rooms.is_some()) + usize::from(urls.exchange.is_some());
         let landings = Landings::of(callers(settings), databases);
         let ways = DatabaseWays {
@@ -311,6 +318,8 @@ fn open_http(
     let about = About {
         data: settings.data.clone(),
         commit: settings.commit,
+        transport: addresses::transport(settings),
+        hosts: settings.http_hosts.clone(),
     };
     let wanted = (settings.limits.http, &*settings.http_origins, about, tls);
     let door = HttpDoor::start(listener, gate, feeds, counters, wanted, ended)?;
@@ -326,6 +335,7 @@ fn arrival(
     ways: DatabaseWays,
     begun: &SyncSender<Vec<JoinHandle<()>>>,
 ) -> Result<RecoveredState, StartError> {
+    addresses::judge_guard(settings, &backend)?;
     if let Some(travel) = settings.travel {
         let configured = backend.configure_travel(travel);
         configured.map_err(StartError::Unsound)?;
@@ -404,19 +414,6 @@ fn secured(settings: &Settings) -> Result<Option<Arc<DoorTls>>, StartError> {
     Ok(Some(Arc::new(tls)))
 }
 
-fn refuse_foreign_addresses(settings: &Settings) -> Result<(), StartError> {
-    let mut desks = settings.peers.desks.iter();
-    if let Some(&(desk, address)) = desks.find(|(_, address)| !address.ip().is_loopback()) {
-        return Err(StartError::PeerNotLoopback { desk, address });
-    }
-    match settings.duels.tells {
-        Some((address, _)) if !address.ip().is_loopback() => {
-            Err(StartError::ScoresNotLoopback { address })
-        }
-        _ => Ok(()),
-    }
-}
-
 /// What listens, and where.
 #[derive(Default)]
 struct Doors {
@@ -450,9 +447,6 @@ fn listen(settings: &Settings) -> Result<Doors, StartError> {
 }
 
 fn bind(door: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
-    if !address.ip().is_loopback() {
-        return Err(StartError::NotLoopback { door, address });
-    }
     let bound = TcpListener::bind(address).and_then(|listener| {
         // The standard library asks for a line of 128; to ask again makes it longer.
         rustix::net::listen(&listener, BACKLOG)?;

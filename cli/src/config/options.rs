@@ -7,7 +7,7 @@ use super::{
     option::{BOOLEAN, Declaration, INTEGER, LIST, TEXT},
     values::{
         add_desk, address, backend, boolean, busy_poll, connections, directory, door, durability,
-        exchange_backend, fault_points, file, games_ms, key_bytes, log_format, origins,
+        exchange_backend, fault_points, file, games_ms, hosts, key_bytes, log_format, origins,
         output_bytes, players, put, records, request, scores_wire, segment_bytes, slow_command,
         travel_ms,
     },
@@ -168,6 +168,24 @@ pub(super) static OPTIONS: &[Declaration] = &[
         example: "/ca.pem",
         set: |config, text| put(&mut config.tls.client_ca, file(text)),
         ..TEXT
+    },
+    Declaration {
+        path: "tls.plain",
+        flag: "plain",
+        help: "Serve clients of other machines without TLS, where something else protects the network",
+        set: |config, text| put(&mut config.server.plain, boolean(text)),
+        ..BOOLEAN
+    },
+    Declaration {
+        path: "http.hosts",
+        flag: "http-host",
+        value: "NAME",
+        help: "Name by which clients reach HTTP, besides localhost, addresses and the names in the \
+               certificate; repeatable",
+        default: Some(""),
+        example: "console.example",
+        set: |config, text| put(&mut config.server.http_hosts, hosts(text)),
+        ..LIST
     },
     Declaration {
         path: "http.origins",

@@ -111,6 +111,20 @@ pub(super) fn origins(text: &str) -> Result<Vec<WebOrigin>, String> {
     origins.collect()
 }
 
+/// Names of hosts, without ports.
+pub(super) fn hosts(text: &str) -> Result<Vec<String>, String> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    let hosts = listed(text).map(|host| {
+        let is_host = host.bytes().all(is_part);
+        is_host.then(|| host.to_owned()).ok_or_else(|| {
+            format!(
+                "`{host}` is no name of a host: write one such as console.example, without a port"
+            )
+        })
+    });
+    hosts.collect()
+}
+
 pub(super) fn output_bytes(text: &str) -> Result<usize, String> {
     const LEAST: usize = Limits::OUTPUT_BYTES_LEAST;
     let bytes = text.parse().ok().filter(|bytes| *bytes >= LEAST);
@@ -163,16 +177,7 @@ pub(super) fn door(text: &str) -> Result<Option<SocketAddr>, String> {
 }
 
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
-    let address = crate::address::parse(text).map_err(|sentence| format!("{sentence}, or off"))?;
-    if address.ip().is_loopback() {
-        Ok(address)
-    } else {
-        Err(
-            "only loopback addresses are served: keys and TLS are not built yet, so any client that \
-             reaches this address could book and cancel"
-                .to_owned(),
-        )
-    }
+    crate::address::parse(text).map_err(|sentence| format!("{sentence}, or off"))
 }
 
 /// Adds the address of a resource manager in another process.

@@ -19,6 +19,17 @@ use crate::{
 /// What a client reads that is not served, for a reason.
 pub(crate) type Refusing = fn(why: &str) -> Vec<u8>;
 
+/// How the clients of a door prove who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClientProof {
+    /// By a key in the protocol; a certificate may do instead.
+    Key,
+    /// By a certificate where there are authorities, since the protocol carries no key.
+    Certificate,
+    /// By a certificate of the same installation: they are other processes of it.
+    Process,
+}
+
 /// A fast door, as the loop knows it.
 #[derive(Debug)]
 pub(crate) struct FastDoor {
@@ -32,8 +43,7 @@ pub(crate) struct FastDoor {
     /// Whether what has come and is not answered is the start of a request, so that its rest can be
     /// late.
     pub(crate) has_frames: bool,
-    /// Whether its clients are processes of the same installation: with TLS, they prove it.
-    pub(crate) is_for_processes: bool,
+    pub(crate) proof: ClientProof,
 }
 
 /// What a request may touch besides its own session and its door.

@@ -27,6 +27,7 @@ use crate::{
         post::Switchboard,
         remote::Remotes,
         slow_log::SlowLog,
+        transport::DoorTransport,
     },
     counters::{Counters, ErrorCode, Stopwatch},
     limits::{FULL_DISK_REST, Limits, SOFT_AGE},
@@ -85,6 +86,7 @@ pub(crate) struct Engine {
     /// Everybody, until callers have keys.
     pub(crate) principal: Principal,
     pub(crate) resp_port: u16,
+    pub(crate) transport: DoorTransport,
     /// Who is on the lines to other processes of travel.
     pub(crate) switchboard: Switchboard,
     pub(crate) fault_points: FaultPoints,
@@ -141,6 +143,7 @@ impl Engine {
             catalogue: Catalogue::new(),
             principal: Principal::local(),
             resp_port,
+            transport: DoorTransport::default(),
             switchboard: Switchboard::default(),
             fault_points: FaultPoints::new(false, None),
             remotes: Remotes::default(),

@@ -28,7 +28,10 @@ use rustls::{
 };
 use zeroize::Zeroizing;
 
-use crate::{core::conversation::FastDoor, limits::TLS_SESSIONS};
+use crate::{
+    core::conversation::{ClientProof, FastDoor},
+    limits::TLS_SESSIONS,
+};
 
 pub(crate) use self::{names::names_of, secure::Secure};
 
@@ -128,7 +131,11 @@ pub(crate) struct TlsConfigs {
     /// The certificates and authorities as they were read: the same files make nothing new, so that
     /// clients go on with the sessions that they have.
     read: (Vec<u8>, Option<Vec<u8>>),
+    /// The DNS names of the server's certificate.
+    pub(crate) names: Vec<String>,
     clients: Arc<ServerConfig>,
+    /// Where clients must show a certificate, if there are authorities.
+    certified: Arc<ServerConfig>,
     pub(crate) http: Arc<ServerConfig>,
     lines: Option<LineTls>,
 }
@@ -197,10 +204,11 @@ impl DoorTls {
     /// other processes and none can be told from a stranger.
     pub(crate) fn accept(&self, door: &FastDoor, begun: (u64, u32)) -> Option<Box<Secure>> {
         let current = self.current();
-        let (config, name) = match (&current.lines, door.is_for_processes) {
-            (_, false) => (&current.clients, None),
-            (Some(lines), true) => (&lines.accepts, Some(Arc::clone(&lines.name))),
-            (None, true) => return None,
+        let (config, name) = match (door.proof, &current.lines) {
+            (ClientProof::Key, _) => (&current.clients, None),
+            (ClientProof::Certificate, _) => (&current.certified, None),
+            (ClientProof::Process, Some(lines)) => (&lines.accepts, Some(Arc::clone(&lines.name))),
+            (ClientProof::Process, None) => return None,
         };
         let secure = Secure::accept(Arc::clone(config), (name, door.refusal), begun);
         secure.map(Box::new)
@@ -225,14 +233,12 @@ impl TlsConfigs {
         let chain_pem = read_file(CERTIFICATE, &files.certificate)?;
         let chain = certificates(CERTIFICATE, &files.certificate, &chain_pem)?;
         let key = read_key(&files.key)?;
-        let name = chain
-            .first()
-            .and_then(|leaf| dns_names(leaf).into_iter().next());
+        let names = chain.first().map(dns_names).unwrap_or_default();
         let own = CertifiedKey::from_der(chain, key, &provider);
         let own =
             own.map_err(|cause| InvalidTls::new(KEY, &files.key, TlsFault::Unusable(cause)))?;
         let own = Arc::new(own);
-        let (mut clients, mut lines, mut ca_pem) = (None, None, None);
+        let (mut clients, mut certified, mut lines, mut ca_pem) = (None, None, None, None);
         if let Some(file) = &files.client_ca {
             let pem = read_file(CLIENT_CA, file)?;
             let authorities = authorities(file, &pem)?;
@@ -247,15 +253,16 @@ impl TlsConfigs {
                     .build()
                     .map_err(unusable)?,
             );
-            let processes = verifier().build().map_err(unusable)?;
-            lines = name.map(|name| (name, processes, authorities));
+            let strict = verifier().build().map_err(unusable)?;
+            let name = names.iter().find(|name| !name.contains('*'));
+            lines = name.map(|name| (name.clone(), Arc::clone(&strict), authorities));
+            certified = Some(strict);
             ca_pem = Some(pem);
         }
         let unusable =
             |cause| InvalidTls::new(CERTIFICATE, &files.certificate, TlsFault::Unusable(cause));
-        let mut clients = accepting(&provider, clients, &own).map_err(unusable)?;
-        clients.session_storage = ServerSessionMemoryCache::new(TLS_SESSIONS);
-        clients.ticketer = ring::Ticketer::new().map_err(unusable)?;
+        let clients = resuming(&provider, clients, &own).map_err(unusable)?;
+        let certified = resuming(&provider, certified, &own).map_err(unusable)?;
         let mut http = clients.clone();
         http.alpn_protocols = vec![b"http/1.1".to_vec()];
         let lines = lines.map(|(name, processes, authorities)| {
@@ -263,7 +270,9 @@ impl TlsConfigs {
         });
         Ok(Self {
             read: (chain_pem, ca_pem),
+            names,
             clients: Arc::new(clients),
+            certified: Arc::new(certified),
             http: Arc::new(http),
             lines: lines.transpose().map_err(unusable)?,
         })
@@ -310,6 +319,18 @@ fn accepting(
         None => builder.with_no_client_auth(),
     };
     Ok(builder.with_cert_resolver(own))
+}
+
+/// The same, for clients that come back: they go on with their sessions.
+fn resuming(
+    provider: &Arc<CryptoProvider>,
+    verifier: Option<Arc<dyn ClientCertVerifier>>,
+    own: &Arc<CertifiedKey>,
+) -> Result<ServerConfig, rustls::Error> {
+    let mut config = accepting(provider, verifier, own)?;
+    config.session_storage = ServerSessionMemoryCache::new(TLS_SESSIONS);
+    config.ticketer = ring::Ticketer::new()?;
+    Ok(config)
 }
 
 fn read_file(option: &'static str, file: &Path) -> Result<Vec<u8>, InvalidTls> {

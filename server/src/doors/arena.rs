@@ -5,7 +5,7 @@ pub(crate) mod hall;
 use turnstile_duel::{Entry, Player, Refusal};
 
 use crate::{
-    core::conversation::{Conversation, FastDoor, Next, Progress, Surroundings},
+    core::conversation::{ClientProof, Conversation, FastDoor, Next, Progress, Surroundings},
     counters::{DoorName, ErrorCode},
     doors::duel::Refused,
 };
@@ -20,7 +20,7 @@ pub(crate) static ARENA: FastDoor = FastDoor {
     most: None,
     serves_early: false,
     has_frames: false,
-    is_for_processes: false,
+    proof: ClientProof::Certificate,
 };
 
 /// The player's side of the conversation. What it hears, the [`Hall`] sends.

@@ -8,7 +8,8 @@ use turnstile_travel::{Command, Desk, Outcome, Parcel, Travel};
 use crate::{
     core::{
         conversation::{
-            Conversation, FastDoor, InputRefused, Next, PeerLine, Progress, Surroundings,
+            ClientProof, Conversation, FastDoor, InputRefused, Next, PeerLine, Progress,
+            Surroundings,
         },
         engine::Engine,
         fault_points::Who,
@@ -29,7 +30,7 @@ pub(crate) static DESK: FastDoor = FastDoor {
     most: Some(PEERS),
     serves_early: false,
     has_frames: false,
-    is_for_processes: true,
+    proof: ClientProof::Process,
 };
 
 /// The peer's side of the conversation. What is sent to it, the loop puts there; here is what comes.

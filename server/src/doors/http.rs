@@ -6,6 +6,7 @@ mod courier;
 mod documents;
 mod exposition;
 mod handshakes;
+mod hosts;
 mod late;
 mod limits;
 mod line;
@@ -40,7 +41,7 @@ use axum::Router;
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 
 use crate::{
-    core::{feed::Feeds, gate::Gate, tls::DoorTls},
+    core::{feed::Feeds, gate::Gate, tls::DoorTls, transport::DoorTransport},
     counters::{Counters, DoorName},
     limits::HttpLimits,
 };
@@ -61,6 +62,9 @@ pub(crate) struct About {
     pub(crate) data: Option<PathBuf>,
     /// The commit of the build; empty where it is not known.
     pub(crate) commit: &'static str,
+    pub(crate) transport: DoorTransport,
+    /// Names of the door, besides those of loopback and of the certificate.
+    pub(crate) hosts: Vec<String>,
 }
 
 /// What the door's thread is made of; every request can reach it.
@@ -81,6 +85,7 @@ pub(crate) struct Door {
     about: About,
     documents: documents::Documents,
     direct: routes::DirectRoutes,
+    hosts: hosts::KnownHosts,
     origins: origins::Origins,
     /// Numbers requests that bring no id.
     requests: AtomicU64,
@@ -136,7 +141,8 @@ impl HttpDoor {
         ended: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        let port = listener.local_addr()?.port();
+        let address = listener.local_addr()?;
+        let (port, is_foreign) = (address.port(), !address.ip().is_loopback());
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -164,6 +170,7 @@ impl HttpDoor {
             speaking: AtomicUsize::new(0),
             turned_away: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
+            hosts: hosts::KnownHosts::new(about.hosts.clone(), is_foreign, tls.clone()),
             about,
             documents: documents::Documents::new(),
             direct: routes::DirectRoutes::new(),

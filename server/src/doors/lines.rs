@@ -14,7 +14,9 @@ use turnstile_types::Position;
 
 use crate::{
     core::{
-        conversation::{Conversation, FastDoor, InputRefused, Next, Progress, Surroundings},
+        conversation::{
+            ClientProof, Conversation, FastDoor, InputRefused, Next, Progress, Surroundings,
+        },
         engine::Engine,
         post::DeskMessage,
         shares::Shares,
@@ -31,7 +33,7 @@ pub(crate) static LINES: FastDoor = FastDoor {
     most: None,
     serves_early: false,
     has_frames: true,
-    is_for_processes: false,
+    proof: ClientProof::Certificate,
 };
 
 const UNFINISHED: &str = "the last line has no line end and was not done";

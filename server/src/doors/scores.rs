@@ -8,7 +8,7 @@ use turnstile_parcels::{Commands, put_command};
 
 use crate::{
     core::{
-        conversation::{Conversation, FastDoor, Next, Progress, Surroundings},
+        conversation::{ClientProof, Conversation, FastDoor, Next, Progress, Surroundings},
         engine::Engine,
     },
     counters::{DoorName, ErrorCode},
@@ -25,7 +25,7 @@ pub(crate) static SCORES: FastDoor = FastDoor {
     most: None,
     serves_early: false,
     has_frames: false,
-    is_for_processes: true,
+    proof: ClientProof::Process,
 };
 
 /// One arena at the scores' door: results come in, and how both players stand goes out.

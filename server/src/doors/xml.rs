@@ -12,7 +12,9 @@ use turnstile_xml::{
 
 use crate::{
     core::{
-        conversation::{Conversation, FastDoor, InputRefused, Next, Progress, Surroundings},
+        conversation::{
+            ClientProof, Conversation, FastDoor, InputRefused, Next, Progress, Surroundings,
+        },
         engine::Engine,
         remote::Landed,
     },
@@ -28,7 +30,7 @@ pub(crate) static XML: FastDoor = FastDoor {
     most: None,
     serves_early: false,
     has_frames: true,
-    is_for_processes: false,
+    proof: ClientProof::Certificate,
 };
 
 /// An order was cancelled, and then it could not be asked what was left of it.

@@ -395,19 +395,18 @@ fn a_fault_point_is_confirmed_when_its_desk_keeps_it() {
 }
 
 #[test]
-fn lines_lead_to_loopback_addresses_only() {
+fn lines_lead_to_other_machines_only_with_certificates() {
     let address = SocketAddr::from(([10, 1, 2, 3], 12_351));
     let peers = Peers {
         desks: vec![(Desk::Cars, address)],
         ..Peers::default()
     };
-    let refused = start(&settings(Roles::ALL, peers));
-    let Err(StartError::PeerNotLoopback {
-        desk,
-        address: there,
-    }) = refused
-    else {
-        panic!("not refused");
-    };
-    assert_eq!((desk, there), (Desk::Cars, address));
+    let mut settings = settings(Roles::ALL, peers);
+    // Nothing but certificates proves who is there.
+    settings.plain = true;
+    let refused = start(&settings).unwrap_err();
+    assert!(
+        matches!(refused, StartError::WithoutCertificates { name: "cars", address: there } if there == address),
+        "{refused}"
+    );
 }

@@ -18,14 +18,38 @@ fn settings(resp: SocketAddr) -> Settings {
 }
 
 #[test]
-fn only_loopback_is_served() {
-    let address = SocketAddr::from(([0, 0, 0, 0], 0));
-    let refused = start(&settings(address)).unwrap_err();
+fn an_address_of_others_is_served_neither_in_clear_nor_without_keys() {
+    let anywhere = SocketAddr::from(([0, 0, 0, 0], 0));
+    let refused = start(&settings(anywhere)).unwrap_err();
+    assert!(matches!(refused, StartError::InClear { name: "resp", .. }));
+    let lines = "Add\n\n[tls]\ncertificate = \"/etc/turnstile/server.pem\"\n\
+                 key = \"/etc/turnstile/server.key\"\n\nor";
+    assert!(refused.to_string().contains(lines), "{refused}");
+
+    // The network may be somebody else's affair; who comes may not.
+    let plain = Settings {
+        plain: true,
+        ..settings(anywhere)
+    };
+    let refused = start(&plain).unwrap_err();
     assert!(matches!(
         refused,
-        StartError::NotLoopback { door: "resp", .. }
+        StartError::WithoutKeys { name: "resp", .. }
     ));
-    assert!(refused.to_string().contains("no keys and no TLS"));
+
+    // The protocol of this door carries no key.
+    let keyless = Settings {
+        plain: true,
+        xml: Some(anywhere),
+        ..Settings::closed(Options::with(Durability::Memory))
+    };
+    let refused = start(&keyless).unwrap_err();
+    assert!(matches!(
+        refused,
+        StartError::WithoutCertificates { name: "xml", .. }
+    ));
+    let line = "\nclient_ca = \"/etc/turnstile/clients.pem\"\n";
+    assert!(refused.to_string().contains(line), "{refused}");
 }
 
 #[test]

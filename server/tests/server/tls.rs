@@ -269,6 +269,68 @@ fn certificates_that_are_not_known_are_refused() {
 }
 
 #[test]
+fn a_door_whose_protocol_carries_no_key_asks_for_a_certificate() {
+    let site = Site::new();
+    let own = site.authority.issue("guest", &[]);
+    for version in VERSIONS {
+        for door in ["xml", "travel", "games-arena"] {
+            let mut stranger = site.client_with(door, site.authority.trusted(None, version));
+            let failure = match stranger.shake() {
+                Ok(()) => stranger.failure(),
+                Err(failure) => failure.to_string(),
+            };
+            let reasons = ["CertificateRequired", "HandshakeFailure"];
+            assert!(
+                reasons.iter().any(|one| failure.contains(one)),
+                "{door}: {failure}"
+            );
+        }
+        let config = site.authority.trusted(Some(&own), version);
+        let mut guest = site.client_with("travel", config);
+        guest.send("Start\n");
+        assert!(guest.until("started\n").starts_with("Transaction "));
+    }
+    site.stop();
+}
+
+#[test]
+fn the_names_in_the_certificate_are_names_of_the_server() {
+    let authority = Authority::new();
+    let own = authority.issue("server", &["localhost", "desk.example", "*.rooms.example"]);
+    let settings = Settings {
+        http_hosts: vec!["old.example".to_owned()],
+        ..settings(authority.files(&own))
+    };
+    let running = start(&settings).unwrap();
+    let mut doors = running.doors().iter();
+    let http = doors.find(|(name, _)| *name == "http").unwrap().1;
+    let config = Arc::new(authority.trusted(None, &TLS13));
+    for (host, origin, status) in [
+        ("desk.example:8470", None, 404),
+        ("DESK.example", None, 404),
+        ("old.example", None, 404),
+        ("a.rooms.example", None, 404),
+        ("rooms.example", None, 421),
+        ("b.a.rooms.example", None, 421),
+        ("evil.example", None, 421),
+        ("10.1.2.3", None, 421),
+        // A page of the server is one of its own, by whichever name; any other is not.
+        ("desk.example:8470", Some("https://desk.example:8470"), 404),
+        ("desk.example:8470", Some("http://desk.example:8470"), 403),
+        ("desk.example:8470", Some("https://desk.example"), 403),
+        ("desk.example:8470", Some("https://evil.example"), 403),
+    ] {
+        let origin = origin.map_or_else(String::new, |origin| format!("Origin: {origin}\r\n"));
+        let request = format!("POST /nothing HTTP/1.1\r\nHost: {host}\r\n{origin}\r\n");
+        let mut client = SecureClient::connect(http, &config);
+        client.send(request);
+        client.expect(&format!("HTTP/1.1 {status} "));
+    }
+    running.stopper().stop();
+    running.join().unwrap();
+}
+
+#[test]
 fn a_client_that_comes_back_goes_on_with_its_session() {
     let site = Site::new();
     for version in VERSIONS {

@@ -27,14 +27,12 @@ pub(crate) fn names_of(certificate: &CertificateDer<'_>) -> Vec<String> {
     names
 }
 
-/// The DNS names of a certificate. One with a wildcard is no name of a process.
+/// The DNS names of a certificate; one may begin with a wildcard.
 pub(crate) fn dns_names(certificate: &CertificateDer<'_>) -> Vec<String> {
     let Ok(certificate) = EndEntityCert::try_from(certificate) else {
         return Vec::new();
     };
-    let names = certificate.valid_dns_names();
-    let names = names.filter(|name| !name.contains('*'));
-    names.map(str::to_owned).collect()
+    certificate.valid_dns_names().map(str::to_owned).collect()
 }
 
 /// The last common name in the parts of a subject: the most specific.
@@ -123,7 +121,7 @@ mod tests {
             assert_eq!(names_of(&certificate(common, &others)), names, "{common:?}");
         }
         let both = certificate(None, &[dns("*.a.example"), dns("a.example")]);
-        assert_eq!(dns_names(&both), ["a.example"]);
+        assert_eq!(dns_names(&both), ["*.a.example", "a.example"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use turnstile_http::{
 };
 
 use super::{Door, operations::Answered, reply::Trouble};
+use crate::core::transport::DoorTransport;
 
 /// Nothing from elsewhere: our own script and style sheet only, and requests to ourselves.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -60,7 +61,16 @@ pub(super) async fn ready(door: Arc<Door>) -> Answered {
     if status.read_only {
         return Err(Trouble::from(Code::ReadOnly));
     }
-    Ok(content(r#"{"status":"ready"}"#, "application/json"))
+    Ok(content(readiness(door.about.transport), "application/json"))
+}
+
+const fn readiness(transport: DoorTransport) -> &'static str {
+    match transport {
+        DoorTransport::Plain => {
+            r#"{"status":"ready","warning":"clients reach this server without TLS"}"#
+        }
+        DoorTransport::Loopback | DoorTransport::Tls => r#"{"status":"ready"}"#,
+    }
 }
 
 pub(super) fn version() -> Response<Body> {
@@ -93,4 +103,21 @@ pub(super) fn style() -> Response<Body> {
 
 pub(super) fn script() -> Response<Body> {
     content(PAGE_SCRIPT, "text/javascript; charset=utf-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_reached_in_clear_says_so() {
+        for transport in [
+            DoorTransport::Loopback,
+            DoorTransport::Tls,
+            DoorTransport::Plain,
+        ] {
+            let told = readiness(transport).contains("without TLS");
+            assert_eq!(told, transport == DoorTransport::Plain);
+        }
+    }
 }

@@ -8,8 +8,8 @@ use turnstile_http::{Operation, operation_at};
 
 use super::{
     call::IDEMPOTENCY_KEY,
+    hosts::LOOPBACK,
     reply::{POSITION, REPLAYED, REQUEST_ID},
-    requests::HOSTS,
     stream::LAST_EVENT_ID,
 };
 
@@ -91,6 +91,7 @@ enum RequestSender {
 /// that are no browsers say nothing, and are served.
 #[derive(Debug)]
 pub(super) struct Origins {
+    scheme: &'static str,
     own: Vec<HeaderValue>,
     configured: Vec<HeaderValue>,
     cors: Option<CorsLayer>,
@@ -104,9 +105,10 @@ impl Origins {
             ("http", 80)
         };
         let port = Some(port).filter(|&port| port != own_port);
-        let own = HOSTS.map(|host| WebOrigin::of(scheme, host, port).0);
+        let own = LOOPBACK.map(|host| WebOrigin::of(scheme, host, port).0);
         let configured: Vec<_> = configured.iter().map(|origin| origin.0.clone()).collect();
         Self {
+            scheme,
             own: own.into(),
             cors: (!configured.is_empty()).then(|| cors(configured.clone())),
             configured,
@@ -125,13 +127,23 @@ impl Origins {
         self.cors.as_ref()
     }
 
+    /// Whether the page is of this door, by one of its names: those of loopback with the door's port, or
+    /// else the `Host`, which is judged before.
+    fn is_own(&self, origin: &HeaderValue, headers: &HeaderMap) -> bool {
+        let authority = origin.as_bytes().strip_prefix(self.scheme.as_bytes());
+        let authority = authority.and_then(|rest| rest.strip_prefix(b"://"));
+        let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
+        let is_loopback = LOOPBACK.iter().any(|one| authority == Some(one.as_bytes()));
+        self.own.contains(origin) || authority.is_some() && authority == host && !is_loopback
+    }
+
     fn sender(&self, headers: &HeaderMap) -> RequestSender {
         let mut origins = headers.get_all(header::ORIGIN).iter();
         match (origins.next(), origins.next()) {
             (Some(origin), None) if self.configured.contains(origin) => {
                 return RequestSender::Trusted;
             }
-            (Some(origin), None) if self.own.contains(origin) => {}
+            (Some(origin), None) if self.is_own(origin, headers) => {}
             (Some(_), _) => return RequestSender::ForeignPage,
             (None, _) => {}
         }

@@ -38,10 +38,6 @@ use super::{
 };
 use crate::{core::tls::REFUSED_HANDSHAKE, counters::DoorName};
 
-/// The names by which this server is asked: a page elsewhere can make its name resolve to
-/// loopback, but not make a browser send another `Host` than its own.
-pub(super) const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-
 /// What is answered before the journal is recovered; `/readyz` is not among it.
 const ALWAYS_THERE: [&str; 7] = [
     "/",
@@ -92,7 +88,7 @@ impl Requests {
     /// Whether the request may be looked at: every one passes here, whichever way it goes on.
     fn judge(&self, request: &Request<Incoming>) -> Result<(), Problem> {
         let (headers, target) = (request.headers(), request.uri());
-        if !is_ours(headers, target.host()) {
+        if !self.door.hosts.are_named(headers, target.host()) {
             return Err(Problem::from(Code::MisdirectedRequest));
         }
         let origins = &self.door.origins;
@@ -208,31 +204,6 @@ fn request_id(door: &Door, headers: &HeaderMap) -> HeaderValue {
     brought.unwrap_or_else(|| {
         HeaderValue::try_from(door.request_id()).expect("an id is hexadecimal digits and a dash")
     })
-}
-
-/// Whether the request names this server, in its one `Host` and in its target where that names one.
-fn is_ours(headers: &HeaderMap, target: Option<&str>) -> bool {
-    let mut named = headers.get_all(header::HOST).iter();
-    let (Some(host), None) = (named.next(), named.next()) else {
-        return false;
-    };
-    let Ok(host) = host.to_str() else {
-        return false;
-    };
-    is_known_host(host) && target.is_none_or(is_known)
-}
-
-/// Whether a host, with a port or without, is this server.
-fn is_known_host(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    };
-    is_known(name)
-}
-
-fn is_known(name: &str) -> bool {
-    HOSTS.iter().any(|host| host.eq_ignore_ascii_case(name))
 }
 
 /// Serves one connection to its end.

@@ -180,6 +180,7 @@ fn server(engine: &Engine, facts: &mut Facts) {
     facts.put("os", std::env::consts::OS);
     facts.put("process_id", std::process::id());
     facts.put("tcp_port", engine.resp_port);
+    facts.put("transport", engine.transport.name());
     facts.put("uptime_in_seconds", engine.status().uptime.as_secs());
 }
 

@@ -14,7 +14,8 @@ use super::{
 use crate::{
     core::{
         conversation::{
-            Conversation, FastDoor, InputRefused, ListedClient, Next, Progress, Surroundings,
+            ClientProof, Conversation, FastDoor, InputRefused, ListedClient, Next, Progress,
+            Surroundings,
         },
         listener::TOO_MANY,
         remote::Landed,
@@ -34,7 +35,7 @@ pub(crate) static RESP: FastDoor = FastDoor {
     most: None,
     serves_early: true,
     has_frames: true,
-    is_for_processes: false,
+    proof: ClientProof::Key,
 };
 
 /// One client of the RESP door.
