@@ -15,7 +15,10 @@ mod role;
 mod tests;
 mod values;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::Durability;
@@ -54,6 +57,13 @@ struct ConfiguredTls {
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
     client_ca: Option<PathBuf>,
+}
+
+impl Config {
+    /// The file of the server's certificate, where its doors are encrypted.
+    pub(crate) fn certificate(&self) -> Option<&Path> {
+        self.tls.certificate.as_deref()
+    }
 }
 
 impl ConfiguredTls {

@@ -3,6 +3,7 @@
 mod journeys;
 mod market;
 mod orders;
+mod pasted;
 mod program;
 
 use std::{
@@ -21,6 +22,8 @@ use turnstile_embedded::{Durability, Options, Slowed};
 use turnstile_rooms::{Command, Outcome, Refusal, Rooms};
 use turnstile_server::{Ask, Gate, Request};
 use turnstile_types::{Machine as _, Name, Principal};
+
+use pasted::PastedTools;
 
 use crate::{
     config::{Config, Flags, Layers, LogFlags, Role},
@@ -118,17 +121,18 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let Some(serving) = opened.recovered()? else {
         return Ok(());
     };
+    let tools = PastedTools::new(config.certificate());
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
     if let Some(door) = serving.door("resp") {
-        market::open(door, config.server.databases.exchange.is_some())
+        market::open(tools.own(door)?, config.server.databases.exchange.is_some())
             .context("the sample market")?;
     }
     // A middleware alone sells nothing before it has met the others.
     let journeys = serving
         .door("travel")
         .filter(|_| config.role == Role::All)
-        .map(|door| anyhow::Ok((door, journeys::open(door)?)))
+        .map(|door| anyhow::Ok((door, journeys::open(tools.own(door)?)?)))
         .transpose()
         .context("the sample journeys")?;
     if slowed != Slowed::NOT {
@@ -139,9 +143,10 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     }
     terminal::line("loopback only, no key needed")?;
     let resp = serving.door("resp");
-    let rooms = lines_to_paste(resp, serving.door("http"));
-    let exchange = market::lines_to_paste(resp, serving.door("xml"));
-    let travel = journeys.and_then(|(door, last)| Some(journeys::line_to_paste(door, last?)));
+    let rooms = lines_to_paste(&tools, resp, serving.door("http"));
+    let exchange = market::lines_to_paste(&tools, resp, serving.door("xml"));
+    let travel =
+        journeys.and_then(|(door, last)| Some(journeys::line_to_paste(&tools, door, last?)));
     for line in rooms.into_iter().chain(exchange).chain(travel) {
         terminal::line(line)?;
     }
@@ -244,22 +249,27 @@ fn ask_all<'a>(gate: &Gate, commands: impl IntoIterator<Item = Command<'a>>) -> 
 }
 
 /// Lines that a newcomer can paste, as far as their doors are open.
-fn lines_to_paste(resp: Option<SocketAddr>, http: Option<SocketAddr>) -> Vec<String> {
+fn lines_to_paste(
+    tools: &PastedTools,
+    resp: Option<SocketAddr>,
+    http: Option<SocketAddr>,
+) -> Vec<String> {
     let curl = http.map(|address| {
         format!(
-            "try   curl 'http://{address}/v1/rooms/properties/{HOTEL}/availability?arrival=2027-12-24&departure=2027-12-27'"
+            "try   {}/v1/rooms/properties/{HOTEL}/availability?arrival=2027-12-24&departure=2027-12-27'",
+            tools.curl(address)
         )
     });
     let cli = resp.map(|address| {
         format!(
-            "try   redis-cli -h {} -p {} ROOMS.BOOK {HOTEL} type:double 2027-12-24 2027-12-27 ada 234123412346",
-            address.ip(),
-            address.port()
+            "try   {} ROOMS.BOOK {HOTEL} type:double 2027-12-24 2027-12-27 ada 234123412346",
+            tools.redis_cli(address)
         )
     });
     let rush = resp.map(|address| {
         let program = program::name();
-        format!("try   {program} lab rush --rooms 1 --clients 500 --resp {address}")
+        let resp = tools.resp(address);
+        format!("try   {program} lab rush --rooms 1 --clients 500 {resp}")
     });
     let answer = cli.as_ref().map(|_line| BOOKED.to_owned());
     [curl, cli, answer, rush].into_iter().flatten().collect()

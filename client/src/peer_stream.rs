@@ -1,6 +1,6 @@
 //! A connection that reads and writes, perhaps through TLS, perhaps after a login.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufRead as _, ErrorKind, Read, Write};
 
 use rustls::ClientConnection;
 use zeroize::Zeroizing;
@@ -161,11 +161,18 @@ impl<S: Read + Write> PeerStream<S> {
             return self.socket.read(buffer);
         };
         loop {
-            match tls.reader().read(buffer) {
+            // One record at a time: on the arena's wire a message ends where its record does.
+            match tls.reader().fill_buf() {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 // Many servers close without saying so first.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(0),
-                done => return done,
+                Err(error) => return Err(error),
+                Ok(record) => {
+                    let length = record.len().min(buffer.len());
+                    buffer[..length].copy_from_slice(&record[..length]);
+                    tls.reader().consume(length);
+                    return Ok(length);
+                }
             }
             send(tls, &mut self.socket)?;
             tls.read_tls(&mut self.socket)?;

@@ -2,9 +2,13 @@
 
 use std::net::SocketAddr;
 
-use turnstile_client::lines::{Reply, Verb};
+use turnstile_client::{
+    ServerAddress,
+    lines::{Reply, Verb},
+};
 use turnstile_travel::Xid;
 
+use super::pasted::PastedTools;
 use crate::{
     lines,
     travel::{
@@ -19,7 +23,7 @@ const YOURS: i32 = 1;
 /// Makes the customer, and puts the sample network on sale as far as it is missing; says which
 /// transaction was the last to begin. None where the directory has been told that the middleware is
 /// elsewhere.
-pub(super) fn open(door: SocketAddr) -> anyhow::Result<Option<Xid>> {
+pub(super) fn open(door: ServerAddress) -> anyhow::Result<Option<Xid>> {
     let mut door = lines::connect(door)?;
     let begun = match door.ask(Verb::Start, format_args!(""))? {
         Reply::Exception(_) => return Ok(None),
@@ -39,8 +43,7 @@ pub(super) fn open(door: SocketAddr) -> anyhow::Result<Option<Xid>> {
 }
 
 /// A line that a newcomer can paste: it buys a journey in the next transaction.
-pub(super) fn line_to_paste(door: SocketAddr, last: Xid) -> String {
-    let (ip, port) = (door.ip(), door.port());
+pub(super) fn line_to_paste(tools: &PastedTools, door: SocketAddr, last: Xid) -> String {
     let FlightNetwork { flights, .. } = sample::network();
     let NetworkFlight { number, to, .. } = flights[0];
     let xid = last.0 + 1;
@@ -48,5 +51,5 @@ pub(super) fn line_to_paste(door: SocketAddr, last: Xid) -> String {
         "Start\\nBundle,{xid},{YOURS},{number},{to},yes,yes\\nQueryCustomer,{xid},{YOURS}\\n\
          Commit,{xid}\\n"
     );
-    format!("try   printf '{lines}' | nc -N {ip} {port}")
+    format!("try   printf '{lines}' | {}", tools.lines(door))
 }

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context as _, bail, ensure};
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{Connection, ServerAddress, resp::Value};
 
+use super::pasted::PastedTools;
 use crate::resp;
 
 /// The account that is left to whoever tries things: with cash, with shares, and without orders.
@@ -61,7 +62,7 @@ const COMMANDS: [&str; 36] = [
 
 /// Makes the market unless an earlier start has made it: whole or not at all; where a database decides
 /// the exchange, a start that comes after a crash makes what is missing.
-pub(super) fn open(door: SocketAddr, in_database: bool) -> anyhow::Result<()> {
+pub(super) fn open(door: ServerAddress, in_database: bool) -> anyhow::Result<()> {
     let mut door = resp::connect(door)?;
     let known = door.command(&[b"EXCHANGE.GET-ACCOUNT", YOURS.as_bytes()])?;
     if resp::field(&known, "account").is_some() {
@@ -111,12 +112,16 @@ fn send(door: &mut Connection, line: &str) {
 }
 
 /// Lines that a newcomer can paste, as far as their doors are open.
-pub(super) fn lines_to_paste(resp: Option<SocketAddr>, xml: Option<SocketAddr>) -> Vec<String> {
+pub(super) fn lines_to_paste(
+    tools: &PastedTools,
+    resp: Option<SocketAddr>,
+    xml: Option<SocketAddr>,
+) -> Vec<String> {
     let mut lines = Vec::new();
     let Some(resp) = resp else {
         return lines;
     };
-    let redis_cli = format!("try   redis-cli -h {} -p {}", resp.ip(), resp.port());
+    let redis_cli = format!("try   {}", tools.redis_cli(resp));
     lines.push(format!("{redis_cli} EXCHANGE.GET-DEPTH {SYMBOL}"));
     lines.push(format!(
         "{redis_cli} EXCHANGE.PLACE-ORDER {YOURS} {SYMBOL} BUY 10 100.1"
@@ -128,10 +133,9 @@ pub(super) fn lines_to_paste(resp: Option<SocketAddr>, xml: Option<SocketAddr>) 
              </transactions>"
         );
         lines.push(format!(
-            "try   printf '{}\\n{request}' | nc -N {} {}",
+            "try   printf '{}\\n{request}' | {}",
             request.len(),
-            xml.ip(),
-            xml.port()
+            tools.lines(xml)
         ));
     }
     lines

@@ -29,7 +29,7 @@ fn called(program: &Path, search: impl Iterator<Item = PathBuf>, here: &Path) ->
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte);
     if word.bytes().all(is_plain) {
         word.to_owned()

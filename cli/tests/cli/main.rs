@@ -28,6 +28,7 @@ mod report;
 mod reproduce;
 mod roles;
 mod routes;
+mod secured;
 mod shortage;
 mod trace;
 mod tx;

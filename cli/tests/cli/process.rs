@@ -162,7 +162,8 @@ impl Server {
             .printed
             .iter()
             .find_map(|line| line.strip_prefix(name))?;
-        Some(line.trim().trim_start_matches("http://").parse().unwrap())
+        let address = line.trim().rsplit("://").next()?;
+        Some(address.parse().unwrap())
     }
 
     pub(crate) fn connect(&self) -> Connection {

@@ -77,6 +77,12 @@ impl Parcel {
         &self.bytes[..self.length]
     }
 
+    /// The message without its mark: for a stream that has no urgent byte.
+    #[must_use]
+    pub fn message(&self) -> &[u8] {
+        &self.bytes[..self.length - usize::from(self.is_marked)]
+    }
+
     #[must_use]
     pub const fn is_marked(&self) -> bool {
         self.is_marked
@@ -109,5 +115,24 @@ impl Parcel {
         }
         self.bytes[start..self.length].reverse();
         self.and(b':')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_no_part_of_the_message() {
+        let plain = Parcel::second_triple();
+        let marked = plain.marked();
+        assert_eq!(
+            (plain.bytes(), plain.message()),
+            (&b"\x01"[..], &b"\x01"[..])
+        );
+        assert_eq!(
+            (marked.bytes(), marked.message()),
+            (&b"\x01\0"[..], &b"\x01"[..])
+        );
     }
 }

@@ -193,9 +193,15 @@ impl<C: Conversation> Connection<C> {
         if is_deaf {
             self.phase = Life::Gone;
         } else if self.is_served() {
-            // A stream of records has no byte that could be marked.
-            self.is_marked = parcel.is_marked() && self.tls.is_none();
-            self.output.tail().extend_from_slice(parcel.bytes());
+            // A stream of records has no byte that could be marked: the message is a record instead.
+            let is_plain = self.tls.is_none();
+            self.is_marked = parcel.is_marked() && is_plain;
+            let bytes = if is_plain {
+                parcel.bytes()
+            } else {
+                parcel.message()
+            };
+            self.output.tail().extend_from_slice(bytes);
         }
         is_deaf
     }
