@@ -167,7 +167,7 @@ fn a_command_that_waited_is_told_once_with_its_answer() {
         .find(|line| line["operation"] == "commit" && line["fields"]["xid"] == 3);
     assert_eq!(query["decided_at"], commit.unwrap()["position"]);
     assert_eq!(query["outcome"], "done");
-    let answer = json!({"count": 2, "reserved": 0, "price": 100});
+    let answer = json!({"free": 2, "reserved": 0, "price": 100});
     assert_eq!(query["answer"], answer);
 }
 
@@ -216,10 +216,40 @@ fn waiting(server: &Server) -> [Connection; 2] {
 }
 
 fn queries(lines: &[Value]) -> Vec<Value> {
-    let lines = lines.iter().cloned();
-    lines
-        .filter(|line| line["operation"] == "query_item")
-        .collect()
+    let is_one = |line: &&Value| line["operation"] == "query_item" && line["fields"]["xid"] == 4;
+    lines.iter().filter(is_one).cloned().collect()
+}
+
+/// The digest of a key would let nobody in, but it is shown nowhere.
+#[test]
+fn keys_that_are_made_on_a_stopped_directory_are_told_without_secret_and_digest() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("hotel");
+    let made = run(turnstile().arg("init").arg(&data));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let printed = format!("{}{}", made.out, made.err);
+    let key = printed
+        .split_whitespace()
+        .find(|word| word.starts_with("ts_"));
+    let key = key.unwrap_or_else(|| panic!("{made:?}"));
+    let secret = key.rsplit('_').next().unwrap();
+    let lines = lines(&data, &["--service", "access"]);
+    let added = lines
+        .iter()
+        .find(|line| line["operation"] == "add_key")
+        .unwrap();
+    assert_eq!(
+        (&added["door"], &added["outcome"]),
+        (&json!("directory"), &json!("done"))
+    );
+    let id = key.split('_').nth(2).unwrap();
+    assert_eq!(added["fields"]["id"], id);
+    let text = Value::from(lines).to_string();
+    assert!(!text.contains(secret), "{text}");
+    let is_digest =
+        |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    assert_eq!(words.filter(|word| is_digest(word)).count(), 0, "{text}");
 }
 
 #[test]
