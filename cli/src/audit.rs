@@ -25,7 +25,7 @@ const CHUNK_BYTES: usize = 64 * 1_024;
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Data directory. It must not be in use by a server, and is not changed
+    /// Data directory. A server may use it; nothing in it is changed
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
     /// Show the commands of this principal only
@@ -360,6 +360,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "the journal begins after position {}: earlier records were removed after a snapshot",
             extent.from
         ));
+    }
+    if extent.is_live {
+        terminal::note("a server uses the directory: what it acknowledged later is not shown");
     }
     if extent.torn_bytes > 0 {
         terminal::note(format_args!(

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, ops::ControlFlow, path::Path};
 
-use turnstile_journal::{self as journal, RealDisk, inspect, replay, snapshot};
+use turnstile_journal::{self as journal, RealDisk, RealLock, inspect, replay, snapshot};
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
 use turnstile_sequencer::ReplayError;
 use turnstile_types::{
@@ -49,7 +49,10 @@ pub struct AuditExtent {
     /// The position before the first record that was read: zero when the journal is whole, else that of
     /// the oldest snapshot.
     pub from: Position,
+    /// The last position that was read.
     pub last: Position,
+    /// Whether a server used the directory meanwhile: what it has acknowledged after `last` was not read.
+    pub is_live: bool,
     /// Bytes of a torn tail, which the next start cuts.
     pub torn_bytes: u64,
 }
@@ -62,11 +65,14 @@ enum Halted {
 }
 
 /// Decides every command of a directory again, from the beginning of its journal or from the oldest
-/// snapshot, and hands each over until `each` breaks. No server may use the directory; nothing in it
-/// is changed.
+/// snapshot, and hands each over until `each` breaks. Nothing in the directory is changed.
+///
+/// A server may use the directory: then what it has acknowledged by now is read. Where it does not sync
+/// its groups, that is what was there when it started.
 ///
 /// # Errors
-/// The directory is in use, or so damaged that its records cannot be replayed.
+/// The directory is so damaged that its records cannot be replayed, or a server removes old segments
+/// while they are read.
 pub fn audit(
     directory: &Path,
     each: impl FnMut(Audited<'_>) -> ControlFlow<()>,
@@ -79,10 +85,8 @@ pub fn audit(
         cause,
     })?;
     // Held to the end: a server that came meanwhile would remove what is still to be read.
-    let (inspected, _lock) = inspect(&disk)
-        .map_err(OpenError::Journal)?
-        .ok_or(VerifyError::NoJournal)?;
-    let last = inspected.report.last;
+    let (found, _lock) = find(&disk)?;
+    let last = found.last;
     let mut audit = AuditReplay {
         services: Services::empty(),
         waiting: BTreeSet::new(),
@@ -93,7 +97,7 @@ pub fn audit(
     let mut read = replay(&disk, from, last, |group| audit.take(group));
     if matches!(read, Err(journal::ReplayError::Gap { .. })) {
         let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
-        let mut state = verify::load(&disk, inspected.journal, positions.last().copied())?;
+        let mut state = verify::load(&disk, found.journal, positions.last().copied())?;
         from = state.position();
         std::mem::swap(&mut audit.services, state.machines_mut());
         read = replay(&disk, from, last, |group| audit.take(group));
@@ -110,8 +114,46 @@ pub fn audit(
     Ok(AuditExtent {
         from,
         last,
-        torn_bytes: inspected.report.cut_bytes,
+        is_live: found.is_live,
+        torn_bytes: found.torn_bytes,
     })
+}
+
+/// The journal of a directory.
+struct FoundJournal {
+    journal: u64,
+    last: Position,
+    is_live: bool,
+    torn_bytes: u64,
+}
+
+/// Finds the journal, and takes its lock if no server has it.
+fn find(disk: &RealDisk) -> Result<(FoundJournal, Option<RealLock>), VerifyError> {
+    let refused = match inspect(disk) {
+        Ok(Some((inspected, lock))) => {
+            let found = FoundJournal {
+                journal: inspected.journal,
+                last: inspected.report.last,
+                is_live: false,
+                torn_bytes: inspected.report.cut_bytes,
+            };
+            return Ok((found, Some(lock)));
+        }
+        Ok(None) => return Err(VerifyError::NoJournal),
+        Err(refused) => refused,
+    };
+    let live = match refused {
+        journal::OpenError::Locked => journal::acknowledged(disk).map_err(OpenError::Journal)?,
+        _ => None,
+    };
+    let (journal, last) = live.ok_or(OpenError::Journal(refused))?;
+    let found = FoundJournal {
+        journal,
+        last,
+        is_live: true,
+        torn_bytes: 0,
+    };
+    Ok((found, None))
 }
 
 /// Machines that decide again, without the memory of keys: a retry left no record.

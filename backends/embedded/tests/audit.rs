@@ -83,6 +83,7 @@ fn each_command_says_who_sent_it_from_where_and_what_it_came_to() {
     let expected = AuditExtent {
         from: Position(0),
         last: Position(2),
+        is_live: false,
         torn_bytes: 0,
     };
     assert_eq!(extent, expected);
@@ -133,4 +134,19 @@ fn where_old_segments_were_removed_an_audit_begins_with_the_oldest_snapshot() {
             .iter()
             .all(|(.., effect)| *effect == Effect::Refused)
     );
+}
+
+#[test]
+fn a_directory_in_use_is_read_up_to_what_was_acknowledged() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options::with(Durability::Sync);
+    let (mut backend, _recovery) = Embedded::open(Some(directory.path()), options).unwrap();
+    for times in 1..4 {
+        add(&mut backend, ("ada", &Origin::unknown()), 1);
+        let (extent, commands) = audited(directory.path());
+        assert_eq!((extent.last, extent.is_live), (Position(times), true));
+        assert_eq!(commands.len() as u64, times);
+    }
+    backend.close().unwrap();
+    assert!(!audited(directory.path()).0.is_live);
 }

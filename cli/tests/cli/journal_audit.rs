@@ -267,8 +267,25 @@ fn what_cannot_be_audited_is_refused() {
         wrong.err.contains("one of rooms, exchange, travel"),
         "{wrong:?}"
     );
+}
+
+#[test]
+fn what_a_running_server_has_acknowledged_is_told() {
+    let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
-    let busy = audit(data.path(), &[]);
-    assert_eq!((busy.code, &*busy.out), (Some(1), ""), "{busy:?}");
+    let mut door = server.connect();
+    for number in 1..4 {
+        let account = format!("account-{number}");
+        let answer = words(&ask(
+            &mut door,
+            &format!("EXCHANGE.CREATE-ACCOUNT {account} 0"),
+        ));
+        assert!(answer.starts_with('1'), "{answer}");
+        let last = lines(data.path(), &[]).pop().unwrap();
+        assert_eq!(last["fields"]["account"], account);
+    }
+    let ended = audit(data.path(), &[]);
+    let said = "a server uses the directory: what it acknowledged later is not shown";
+    assert!(ended.err.contains(said), "{ended:?}");
     server.stop();
 }

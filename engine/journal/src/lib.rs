@@ -32,7 +32,7 @@ pub use disk::{
 pub use founding::Founding;
 pub use journal::{Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};
-pub use recovery::{Inspected, OpenError, Report, Spot, inspect, take};
+pub use recovery::{Inspected, OpenError, Report, Spot, acknowledged, inspect, take};
 pub use replay::{ReplayError, replay};
 pub use retirement::{Retired, last_boundary, retire};
 #[cfg(feature = "sabotage")]

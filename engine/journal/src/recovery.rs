@@ -13,7 +13,7 @@ use std::{fmt, io};
 use turnstile_record::{Broken, Link};
 use turnstile_types::{Position, Timestamp};
 
-use self::scan::{End, open_segments, scan};
+use self::scan::{End, open_segments, refusal, scan};
 use self::tail::{Tail, spot, survey, zero};
 use crate::mark::{self, Mark, MarkError};
 use crate::preparation::{self, PrepareError, sync_directory};
@@ -144,6 +144,25 @@ pub fn inspect<D: Disk>(disk: &D) -> Result<Option<(Inspected, D::Lock)>, OpenEr
         report: examined.report,
     };
     Ok(Some((inspected, lock)))
+}
+
+/// The number of a journal and the last position that it has acknowledged for sure, without its lock: a
+/// live journal may go on appending. Where groups are not synced one by one, the position is that of the
+/// last start. Nothing: there is no journal, or no mark says so.
+///
+/// # Errors
+/// The files cannot be read, or a newer version wrote them.
+pub fn acknowledged<D: Disk>(disk: &D) -> Result<Option<(u64, Position)>, OpenError> {
+    let names = disk.list().map_err(OpenError::Io)?;
+    let numbers = names.iter().filter_map(|name| segment::number(name));
+    // An older one may be removed meanwhile.
+    let Some(newest) = numbers.max() else {
+        return Ok(None);
+    };
+    let segment = Segment::open(disk, newest).map_err(|error| refusal(newest, error))?;
+    let journal = segment.label.journal;
+    let position = read_mark(disk, journal)?;
+    Ok(position.map(|position| (journal, position)))
 }
 
 /// Takes a directory for this process, and changes nothing in it yet.

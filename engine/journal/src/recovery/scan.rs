@@ -70,7 +70,7 @@ pub(super) fn open_segments<D: Disk>(
     Ok(segments)
 }
 
-fn refusal(number: u32, error: LabelError) -> OpenError {
+pub(super) fn refusal(number: u32, error: LabelError) -> OpenError {
     let file = segment::name(number);
     match error {
         LabelError::Io(error) => OpenError::Io(error),

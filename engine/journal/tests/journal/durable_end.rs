@@ -1,7 +1,8 @@
 //! The durable mark: what was acknowledged is missed when it is gone, and nothing else is.
 
 use turnstile_journal::{
-    Chores, Disk, FaultyDisk, Journal, Log, OpenError, Options, Progress, inspect,
+    Chores, Disk, FaultyDisk, Journal, Log, OpenError, Options, Progress, acknowledged, inspect,
+    replay,
 };
 use turnstile_types::Position;
 
@@ -232,4 +233,29 @@ fn a_group_that_another_thread_carried_is_marked_before_it_is_called_durable() {
             other => panic!("{chores:?}: {:?}", other.map(drop)),
         }
     }
+}
+
+#[test]
+fn what_a_live_journal_has_acknowledged_is_known_and_read_without_its_lock() {
+    let disk = FaultyDisk::new(7);
+    assert_eq!(acknowledged(&disk).unwrap(), None);
+    let (mut journal, _) = open(&disk).unwrap();
+    let groups = long_history();
+    for (at, group) in groups.iter().enumerate() {
+        commit(&mut journal, group).unwrap();
+        let last = Position(journal.next_position().0 - 1);
+        assert_eq!(acknowledged(&disk).unwrap(), Some((journal.id(), last)));
+        let mut read = History::new();
+        let each = |group: &turnstile_record::Group<'_>| {
+            let records = group.records();
+            read.push(records.map(|record| record.payload.to_vec()).collect());
+            Ok::<(), String>(())
+        };
+        replay(&disk, Position(0), last, each).unwrap();
+        assert_eq!(read, groups[..=at]);
+    }
+    // Records that nobody has acknowledged do not count.
+    let before = acknowledged(&disk).unwrap();
+    build(&mut journal, &group(9, 2, 10));
+    assert_eq!(acknowledged(&disk).unwrap(), before);
 }
