@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use turnstile_embedded::{Durability, Options, Slowed};
 use turnstile_rooms::{Command, Outcome, Refusal, Rooms};
 use turnstile_server::{Ask, Gate, Request};
-use turnstile_types::{Machine as _, Name, Principal};
+use turnstile_types::{Machine as _, Name};
 
 use pasted::PastedTools;
 
@@ -229,7 +229,7 @@ fn ask_all<'a>(gate: &Gate, commands: impl IntoIterator<Item = Command<'a>>) -> 
         Rooms::encode_command(&command, &mut bytes);
         let (reply, answer) = oneshot::channel();
         gate.ask(Ask::Rooms(Request::Command {
-            principal: Principal::local(),
+            caller: turnstile_server::Caller::server(),
             key: None,
             command: bytes,
             reply,

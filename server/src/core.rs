@@ -2,12 +2,14 @@
 
 pub(crate) mod asked;
 pub(crate) mod buffer;
+pub(crate) mod caller;
 pub(crate) mod clock;
 pub(crate) mod connection;
 pub(crate) mod connections;
 pub(crate) mod conversation;
 pub(crate) mod copying;
 pub(crate) mod engine;
+pub(crate) mod failed_logins;
 pub(crate) mod fault_points;
 pub(crate) mod feed;
 pub(crate) mod gate;

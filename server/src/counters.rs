@@ -138,9 +138,15 @@ pub enum ErrorCode {
     Backend,
     /// The rest of a request did not come in time.
     RequestTimeout,
+    /// The server wants to know who asks.
+    NotLoggedIn,
+    /// A login with a key that is none, or is over.
+    WrongKey,
+    /// The caller has not the right.
+    Forbidden,
 }
 
-const ERRORS: [&str; 7] = [
+const ERRORS: [&str; 10] = [
     "invalid",
     "protocol",
     "busy",
@@ -148,6 +154,9 @@ const ERRORS: [&str; 7] = [
     "key_reused",
     "backend",
     "request_timeout",
+    "not_logged_in",
+    "wrong_key",
+    "forbidden",
 ];
 
 /// The upper bounds of the buckets for commit times, in nanoseconds; one more bucket is open.

@@ -16,8 +16,10 @@ mod starting;
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use turnstile_embedded::{OpenError, UnsoundSettings};
+use turnstile_types::{AddressPolicy, Principal};
 
 pub use self::core::{
+    caller::{Caller, NotPermitted},
     clock::ClockStatus,
     copying::CopyPlace,
     fault_points::{FAULT_EXIT, HAS_FAULT_POINTS},
@@ -65,6 +67,10 @@ pub struct Settings {
     /// Where the door of travel listens for command lines, if it is open.
     pub lines: Option<SocketAddr>,
     pub lines_options: turnstile_lines::Options,
+    /// Who comes to the doors at which nobody can log in.
+    pub principals: ListenerPrincipals,
+    /// How much of the addresses of callers records keep.
+    pub addresses: AddressPolicy,
     /// Whether the last digit of id numbers is checked.
     pub verhoeff: bool,
     /// How travel is played; without it, as its directory was last told.
@@ -102,6 +108,8 @@ impl Settings {
             xml_options: turnstile_xml::Options::default(),
             lines: None,
             lines_options: turnstile_lines::Options::default(),
+            principals: ListenerPrincipals::default(),
+            addresses: AddressPolicy::default(),
             verhoeff: false,
             travel: None,
             games: None,
@@ -133,6 +141,16 @@ pub struct Duels {
     pub scores: Option<SocketAddr>,
     /// Where the scores are, for an arena that does not count itself.
     pub tells: Option<(SocketAddr, ScoresWire)>,
+}
+
+/// Whose requests those of a door are at which nobody can log in. In a directory with keys, a door without
+/// a principal serves nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListenerPrincipals {
+    pub xml: Option<Principal>,
+    pub lines: Option<Principal>,
+    pub arena: Option<Principal>,
+    pub scores: Option<Principal>,
 }
 
 /// Why a server did not start.

@@ -24,6 +24,9 @@ const REQUEST: Duration = Duration::from_secs(30);
 /// A connection that takes nothing of what it is owed for so long is closed.
 const STALL: Duration = Duration::from_secs(30);
 
+/// A client says who it is within this, where the server wants to know: it does so first of all.
+const LOGIN: Duration = Duration::from_secs(10);
+
 /// What a connection may be owed before it is not read from any more, in bytes. The reply that passes
 /// it comes on top: a page of a listing has at most 1,000 entries of some 500 bytes, a batch at most
 /// 1,024 replies. A follower who is owed so much of earlier groups is dropped; the messages of one
@@ -56,6 +59,8 @@ pub struct Limits {
     /// How long a request may take to arrive whole at the doors for RESP, XML and travel.
     pub request: Duration,
     pub stall: Duration,
+    /// How long a client has to say who it is, where the server wants to know.
+    pub login: Duration,
     /// What one connection may be owed before it is not read from any more.
     pub connection_output_bytes: usize,
     /// What the connections of the fast doors may be owed together.
@@ -90,6 +95,7 @@ impl Limits {
         idle: IDLE,
         request: REQUEST,
         stall: STALL,
+        login: LOGIN,
         connection_output_bytes: CONNECTION_OUTPUT_BYTES_MAX,
         output_bytes: OUTPUT_BYTES_MAX - http_part(OUTPUT_BYTES_MAX),
         input_bytes: INPUT_BYTES_MAX,
@@ -238,6 +244,15 @@ pub(crate) const TLS_SEALED_BYTES: usize = 64 * 1_024;
 /// TLS sessions that the server keeps for clients without tickets, so that they need no signature when
 /// they come back.
 pub(crate) const TLS_SESSIONS: usize = 1_024;
+/// Logins from one source that may fail within [`FAILED_LOGINS_MS`]: a person mistypes, a pool of a
+/// hundred connections comes with yesterday's key.
+pub(crate) const FAILED_LOGINS: u32 = 200;
+
+/// The time in which failed logins are counted, in milliseconds.
+pub(crate) const FAILED_LOGINS_MS: u64 = 60_000;
+
+/// Sources of failed logins that are kept; each takes some 60 bytes.
+pub(crate) const FAILED_LOGIN_SOURCES: usize = 10_000;
 
 /// Sweeps after which a connection between processes on which nobody has said hello is dropped.
 pub(crate) const HELLO_SWEEPS: u32 = 5;

@@ -115,6 +115,8 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
 /// The words under which a service is counted.
 #[derive(Debug)]
 pub(crate) struct CountedWords {
+    /// Its number in records.
+    pub(crate) number: u8,
     pub(crate) name: &'static str,
     pub(crate) operations: &'static [&'static str],
     pub(crate) outcomes: &'static [&'static str],
@@ -131,6 +133,7 @@ macro_rules! words_of_services {
         /// The services, in the order of the list.
         pub(crate) const SERVICES: [CountedWords; [$(Place::$machine),+].len()] = [
             $(CountedWords {
+                number: <turnstile_services::$name::$machine as turnstile_types::Machine>::SERVICE,
                 name: turnstile_services::$name::$machine::NAME,
                 operations: turnstile_services::$name::$machine::OPERATIONS,
                 outcomes: turnstile_services::$name::$machine::OUTCOMES,

@@ -274,6 +274,8 @@ impl Parts {
         let doors = FastDoors {
             xml: settings.xml_options,
             lines: settings.lines_options,
+            principals: settings.principals,
+            addresses: settings.addresses,
             teller: tells.map(|(address, wire)| Teller::new(address, wire)),
             ..FastDoors::default()
         };

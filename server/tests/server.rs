@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod server {
+    mod access;
     pub(crate) mod certificates;
     pub(crate) mod client;
     mod conversation;

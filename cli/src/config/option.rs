@@ -59,6 +59,51 @@ pub(super) const LIST: Declaration = Declaration {
     ..TEXT
 };
 
+/// A file in PEM.
+pub(super) const PEM: Declaration = Declaration {
+    value: "FILE",
+    example: "/a.pem",
+    ..TEXT
+};
+
+/// A time in milliseconds.
+pub(super) const MILLISECONDS: Declaration = Declaration {
+    value: "MS",
+    ..INTEGER
+};
+
+/// A size in bytes.
+pub(super) const BYTES: Declaration = Declaration {
+    value: "BYTES",
+    ..INTEGER
+};
+
+/// How many of something.
+pub(super) const NUMBER: Declaration = Declaration {
+    value: "NUMBER",
+    ..INTEGER
+};
+
+/// An address of another process.
+pub(super) const ADDRESS: Declaration = Declaration {
+    value: "ADDR",
+    example: "127.0.0.1:1",
+    ..TEXT
+};
+
+/// An address where a door listens.
+pub(super) const DOOR: Declaration = Declaration {
+    value: "ADDR|off",
+    ..ADDRESS
+};
+
+/// The principal of all who come to a door where they cannot log in.
+pub(super) const PRINCIPAL: Declaration = Declaration {
+    value: "NAME",
+    example: "market",
+    ..TEXT
+};
+
 pub(super) const BOOLEAN: Declaration = Declaration {
     value: "true|false",
     kind: Kind::Boolean,

@@ -4,12 +4,15 @@ use turnstile_travel::Desk;
 
 use super::{
     Role,
-    option::{BOOLEAN, Declaration, INTEGER, LIST, TEXT},
+    option::{
+        ADDRESS, BOOLEAN, BYTES, DOOR, Declaration, INTEGER, LIST, MILLISECONDS, NUMBER, PEM,
+        PRINCIPAL, TEXT,
+    },
     values::{
-        add_desk, address, backend, boolean, busy_poll, connections, directory, door, durability,
-        exchange_backend, fault_points, file, games_ms, hosts, key_bytes, log_format, origins,
-        output_bytes, players, put, records, request, scores_wire, segment_bytes, slow_command,
-        travel_ms,
+        add_desk, address, addresses, backend, boolean, busy_poll, connections, directory, door,
+        durability, exchange_backend, fault_points, file, games_ms, hosts, key_bytes, log_format,
+        origins, output_bytes, players, principal, put, records, request, scores_wire,
+        segment_bytes, slow_command, travel_ms,
     },
 };
 use crate::logging;
@@ -40,7 +43,6 @@ pub(super) static OPTIONS: &[Declaration] = &[
     Declaration {
         path: "storage.segment_bytes",
         flag: "segment-bytes",
-        value: "BYTES",
         help: "Size of a journal segment in bytes, 4 MiB to 1 GiB",
         default: Some("67108864"),
         example: "4194304",
@@ -50,7 +52,7 @@ pub(super) static OPTIONS: &[Declaration] = &[
                 segment_bytes(text),
             )
         },
-        ..INTEGER
+        ..BYTES
     },
     Declaration {
         path: "storage.snapshot_records",
@@ -65,109 +67,89 @@ pub(super) static OPTIONS: &[Declaration] = &[
     Declaration {
         path: "doors.resp",
         flag: "resp",
-        value: "ADDR|off",
         help: "RESP address; port 0 picks a free port",
         default: Some("127.0.0.1:8479"),
-        example: "127.0.0.1:1",
         set: |config, text| put(&mut config.server.resp, door(text)),
-        ..TEXT
+        ..DOOR
     },
     Declaration {
         path: "doors.http",
         flag: "http",
-        value: "ADDR|off",
         help: "HTTP address; port 0 picks a free port",
         default: Some("127.0.0.1:8470"),
-        example: "127.0.0.1:1",
         set: |config, text| put(&mut config.server.http, door(text)),
-        ..TEXT
+        ..DOOR
     },
     Declaration {
         // `serve` opens this door only if it is asked to: its wire knows no authentication, and
         // anybody may create accounts with any balance.
         path: "doors.xml",
         flag: "xml",
-        value: "ADDR|off",
         help: "XML address of the exchange; port 0 picks a free port",
         default: Some("off"),
         dev: Some("127.0.0.1:12345"),
-        example: "127.0.0.1:1",
         set: |config, text| put(&mut config.server.xml, door(text)),
-        ..TEXT
+        ..DOOR
     },
     Declaration {
         // Closed in `serve` as well: anybody may stop the server here.
         path: "doors.travel",
         flag: "travel",
-        value: "ADDR|off",
         help: "Travel address for command lines; port 0 picks a free port",
         default: Some("off"),
         dev: Some("127.0.0.1:12346"),
-        example: "127.0.0.1:1",
         set: |config, text| put(&mut config.server.lines, door(text)),
-        ..TEXT
+        ..DOOR
     },
     Declaration {
         path: "doors.desk",
         flag: "desk",
-        value: "ADDR|off",
         help: "Address where this resource manager listens for its middleware; default: its \
                address in travel.peers",
-        example: "127.0.0.1:1",
         set: |config, text| put(&mut config.server.peers.door, door(text)),
-        ..TEXT
+        ..DOOR
     },
     Declaration {
         // Closed in `serve` as well: anybody is who they say here. The port is that of the original.
         path: "doors.games_arena",
         flag: "games-arena",
-        value: "ADDR|off",
         help: "Arena address for players, on the original's wire; port 0 picks a free port",
         default: Some("off"),
         dev: Some("127.0.0.1:21282"),
-        example: "127.0.0.1:1",
         set: |config, text| put(&mut config.server.duels.arena, door(text)),
-        ..TEXT
+        ..DOOR
     },
     Declaration {
         path: "doors.games_scores",
         flag: "games-scores",
-        value: "ADDR|off",
         help: "Scores address for arenas, on the original's wire; port 0 picks a free port",
         default: Some("off"),
         dev: Some("127.0.0.1:21538"),
-        example: "127.0.0.1:1",
         set: |config, text| put(&mut config.server.duels.scores, door(text)),
-        ..TEXT
+        ..DOOR
     },
     Declaration {
         path: "tls.certificate",
         flag: "tls-certificate",
-        value: "FILE",
         help: "Certificate chain of the server in PEM. With it, every address serves TLS only. \
                SIGHUP reads the file again",
-        example: "/a.pem",
         set: |config, text| put(&mut config.tls.certificate, file(text)),
-        ..TEXT
+        ..PEM
     },
     Declaration {
         path: "tls.key",
         flag: "tls-key",
-        value: "FILE",
         help: "Private key of the certificate in PEM. SIGHUP reads the file again",
-        example: "/a.key",
         set: |config, text| put(&mut config.tls.key, file(text)),
-        ..TEXT
+        ..PEM
     },
     Declaration {
         path: "tls.client_ca",
         flag: "tls-client-ca",
-        value: "FILE",
         help: "Authorities in PEM that sign certificates of clients, and of other processes of \
                travel and games. SIGHUP reads the file again",
-        example: "/ca.pem",
         set: |config, text| put(&mut config.tls.client_ca, file(text)),
-        ..TEXT
+        ..PEM
     },
     Declaration {
         path: "tls.plain",
@@ -201,28 +183,25 @@ pub(super) static OPTIONS: &[Declaration] = &[
     Declaration {
         path: "limits.connections",
         flag: "limit-connections",
-        value: "NUMBER",
         help: "Maximum number of connections over all doors but HTTP, 1 to 65535",
         default: Some("16384"),
         is_live: true,
         example: "1",
         set: |config, text| put(&mut config.server.limits.connections, connections(text)),
-        ..INTEGER
+        ..NUMBER
     },
     Declaration {
         path: "limits.players",
         flag: "limit-players",
-        value: "NUMBER",
         help: "Maximum number of player WebSockets, 1 to 65535",
         default: Some("12288"),
         example: "1",
         set: |config, text| put(&mut config.server.limits.http.players, players(text)),
-        ..INTEGER
+        ..NUMBER
     },
     Declaration {
         path: "limits.output_bytes",
         flag: "limit-output-bytes",
-        value: "BYTES",
         help: "Maximum bytes of unread answers of all clients, a quarter of it over HTTP; above \
                it, the slowest clients are disconnected",
         default: Some("1073741824"),
@@ -231,30 +210,28 @@ pub(super) static OPTIONS: &[Declaration] = &[
             config.server.limits.bound_output(output_bytes(text)?);
             Ok(())
         },
-        ..INTEGER
+        ..BYTES
     },
     Declaration {
         path: "limits.request_ms",
         flag: "limit-request-ms",
-        value: "MS",
         help: "Timeout for a request to arrive completely over RESP, XML or travel's lines, in \
                milliseconds; then its connection is closed",
         default: Some("30000"),
         is_live: true,
         example: "1",
         set: |config, text| put(&mut config.server.limits.request, request(text)),
-        ..INTEGER
+        ..MILLISECONDS
     },
     Declaration {
         path: "limits.key_bytes",
         flag: "limit-key-bytes",
-        value: "BYTES",
         help: "Memory for idempotency keys in bytes, from 1 MiB; a booking's key takes about \
                140 bytes. 0: an eighth of the machine's memory",
         default: Some("0"),
         example: "1048576",
         set: |config, text| put(&mut config.server.storage.key_bytes, key_bytes(text)),
-        ..INTEGER
+        ..BYTES
     },
     Declaration {
         path: "limits.slow_command_us",
@@ -343,6 +320,20 @@ pub(super) static OPTIONS: &[Declaration] = &[
         ..BOOLEAN
     },
     Declaration {
+        path: "xml.principal",
+        flag: "xml-principal",
+        help: "Principal of all who come to the XML address; needed once the directory has keys",
+        set: |config, text| put(&mut config.server.principals.xml, principal(text)),
+        ..PRINCIPAL
+    },
+    Declaration {
+        path: "travel.principal",
+        flag: "travel-principal",
+        help: "Principal of all who come to the travel address; needed once the directory has keys",
+        set: |config, text| put(&mut config.server.principals.lines, principal(text)),
+        ..PRINCIPAL
+    },
+    Declaration {
         path: "travel.bill_total",
         flag: "travel-bill-total",
         help: "End each bill on the travel door with its total",
@@ -362,22 +353,20 @@ pub(super) static OPTIONS: &[Declaration] = &[
     Declaration {
         path: "travel.lifetime_ms",
         flag: "travel-lifetime-ms",
-        value: "MS",
         help: "Idle time after which a travel transaction is aborted, in milliseconds",
         default: Some("15000"),
         example: "1",
         set: |config, text| put(&mut config.travel.lifetime_ms, travel_ms(text)),
-        ..INTEGER
+        ..MILLISECONDS
     },
     Declaration {
         path: "travel.wait_ms",
         flag: "travel-wait-ms",
-        value: "MS",
         help: "Timeout of travel for a lock, and for a peer process to answer, in milliseconds",
         default: Some("10000"),
         example: "1",
         set: |config, text| put(&mut config.travel.wait_ms, travel_ms(text)),
-        ..INTEGER
+        ..MILLISECONDS
     },
     Declaration {
         path: "travel.fault_points",
@@ -389,78 +378,79 @@ pub(super) static OPTIONS: &[Declaration] = &[
     Declaration {
         path: "travel.peers.flights",
         flag: "peer-flights",
-        value: "ADDR",
         help: "Address of the process for flights",
-        example: "127.0.0.1:1",
         set: |config, text| add_desk(config, Desk::Flights, text),
-        ..TEXT
+        ..ADDRESS
     },
     Declaration {
         path: "travel.peers.cars",
         flag: "peer-cars",
-        value: "ADDR",
         help: "Address of the process for cars",
-        example: "127.0.0.1:1",
         set: |config, text| add_desk(config, Desk::Cars, text),
-        ..TEXT
+        ..ADDRESS
     },
     Declaration {
         path: "travel.peers.rooms",
         flag: "peer-rooms",
-        value: "ADDR",
         help: "Address of the process for rooms",
-        example: "127.0.0.1:1",
         set: |config, text| add_desk(config, Desk::Rooms, text),
-        ..TEXT
+        ..ADDRESS
     },
     Declaration {
         path: "travel.peers.customers",
         flag: "peer-customers",
-        value: "ADDR",
         help: "Address of the process for customers",
-        example: "127.0.0.1:1",
         set: |config, text| add_desk(config, Desk::Customers, text),
-        ..TEXT
+        ..ADDRESS
+    },
+    Declaration {
+        path: "games.arena_principal",
+        flag: "games-arena-principal",
+        help: "Principal of all who come to the arena; needed once the directory has keys",
+        set: |config, text| put(&mut config.server.principals.arena, principal(text)),
+        ..PRINCIPAL
+    },
+    Declaration {
+        path: "games.scores_principal",
+        flag: "games-scores-principal",
+        help: "Principal of all arenas that send results here; needed once the directory has keys",
+        set: |config, text| put(&mut config.server.principals.scores, principal(text)),
+        ..PRINCIPAL
     },
     Declaration {
         path: "games.move_ms",
         flag: "games-move-ms",
-        value: "MS",
         help: "Time limit of a player for one move, in milliseconds",
         default: Some("300000"),
         example: "1",
         set: |config, text| put(&mut config.games.move_ms, games_ms(text)),
-        ..INTEGER
+        ..MILLISECONDS
     },
     Declaration {
         path: "games.grace_ms",
         flag: "games-grace-ms",
-        value: "MS",
         help: "Time a player may be disconnected before the match is lost, in milliseconds",
         default: Some("60000"),
         example: "1",
         set: |config, text| put(&mut config.games.grace_ms, games_ms(text)),
-        ..INTEGER
+        ..MILLISECONDS
     },
     Declaration {
         path: "games.claim_ms",
         flag: "games-claim-ms",
-        value: "MS",
         help: "Time a player must be away or late before the opponent may claim the win, in \
                milliseconds",
         default: Some("30000"),
         example: "1",
         set: |config, text| put(&mut config.games.claim_ms, games_ms(text)),
-        ..INTEGER
+        ..MILLISECONDS
     },
     Declaration {
         path: "games.scores",
         flag: "scores",
-        value: "ADDR",
         help: "Address of the scores process, for an arena",
-        example: "127.0.0.1:1",
         set: |config, text| put(&mut config.scores, address(text).map(Some)),
-        ..TEXT
+        ..ADDRESS
     },
     Declaration {
         path: "games.scores_wire",
@@ -470,6 +460,16 @@ pub(super) static OPTIONS: &[Declaration] = &[
         default: Some("numbered"),
         example: "ancestor",
         set: |config, text| put(&mut config.scores_wire, scores_wire(text)),
+        ..TEXT
+    },
+    Declaration {
+        path: "audit.addresses",
+        flag: "audit-addresses",
+        value: "none|network|whole",
+        help: "How much of a caller's address records keep: nothing, its network (/24 or /48), or all",
+        default: Some("network"),
+        example: "none",
+        set: |config, text| put(&mut config.server.addresses, addresses(text)),
         ..TEXT
     },
     Declaration {

@@ -7,12 +7,28 @@ use std::{
 use turnstile_embedded::Durability;
 use turnstile_server::{DatabaseUrl, InvalidOrigin, InvalidUrl, Limits, ScoresWire, WebOrigin};
 use turnstile_travel::Desk;
+use turnstile_types::{AddressPolicy, Name, Principal};
 
 use super::{Config, option::listed};
 use crate::{logging, memory};
 
 /// The least that idempotency keys may take.
 const KEY_BYTES_LEAST: u64 = 1 << 20;
+
+pub(super) fn addresses(text: &str) -> Result<AddressPolicy, String> {
+    match text {
+        "none" => Ok(AddressPolicy::None),
+        "network" => Ok(AddressPolicy::Network),
+        "whole" => Ok(AddressPolicy::Whole),
+        _ => Err("it is none, network or whole".to_owned()),
+    }
+}
+
+/// A principal: 1 to 64 letters, digits and `._:-`.
+pub(super) fn principal(text: &str) -> Result<Option<Principal>, String> {
+    let name = Name::parse(text.as_bytes()).map_err(|invalid| invalid.to_string())?;
+    Ok(Some(Principal(name)))
+}
 
 /// Sets a value that was parsed.
 pub(super) fn put<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {

@@ -297,13 +297,18 @@ fn json_response(description: &str, operation: &Operation, schema: &str) -> Resp
 }
 
 /// The statuses of problems: a name for each, and what it means.
-const STATUSES: [(u16, &str, &str); 14] = [
+const STATUSES: [(u16, &str, &str); 15] = [
     (304, "NotModified", "Not changed since this ETag"),
     (400, "BadRequest", "Wrong fields, parameters or JSON"),
     (
+        401,
+        "Unauthorized",
+        "The server asks for a key, or the key has ended",
+    ),
+    (
         403,
         "Forbidden",
-        "It belongs to another caller, or a page of another origin asks",
+        "The caller has not the right, or a page of another origin asks",
     ),
     (404, "NotFound", "There is no such thing"),
     (

@@ -91,6 +91,9 @@ pub enum Verb {
     LatencyReset,
     LatencyDoctor,
     AclWhoAmI,
+    AclUsers,
+    AclList,
+    AclGetUser,
 }
 
 /// How a command is written, and what it is for.

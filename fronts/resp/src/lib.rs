@@ -25,6 +25,6 @@ pub use fields::put_outcome;
 pub use reply::{Encoder, Protocol};
 pub use request::{
     ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, Arguments, Decoded, Decoder, FRAME_BYTES_MAX, Fault,
-    INLINE_BYTES_MAX,
+    INLINE_BYTES_MAX, STRANGER_ARGUMENT_BYTES_MAX, STRANGER_ARGUMENTS_MAX,
 };
 pub use spoken::Spoken;

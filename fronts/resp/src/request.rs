@@ -18,6 +18,12 @@ pub const INLINE_BYTES_MAX: usize = 4 * 1_024;
 /// The longest request, in bytes, so that no connection can keep more than this waiting.
 pub const FRAME_BYTES_MAX: usize = 1_024 * 1_024;
 
+/// The most arguments of a request of somebody who has not logged in: what a login needs.
+pub const STRANGER_ARGUMENTS_MAX: usize = 10;
+
+/// The longest argument of such a request, in bytes.
+pub const STRANGER_ARGUMENT_BYTES_MAX: usize = 16 * 1_024;
+
 /// Digits of a length line: no length within the limits needs more.
 const LENGTH_DIGITS_MAX: usize = 7;
 
@@ -112,6 +118,8 @@ pub enum Fault {
     Arguments,
     /// An argument longer than [`ARGUMENT_BYTES_MAX`] is declared.
     Argument,
+    /// More is declared than somebody may who has not logged in.
+    Stranger,
     /// The arguments declared so far pass [`FRAME_BYTES_MAX`].
     Frame,
     /// An argument does not start with `$`; the field holds what was found.
@@ -134,6 +142,11 @@ impl fmt::Display for Fault {
             Self::Length => write!(f, "invalid length"),
             Self::Arguments => write!(f, "more than {ARGUMENTS_MAX} arguments"),
             Self::Argument => write!(f, "an argument of more than {ARGUMENT_BYTES_MAX} bytes"),
+            Self::Stranger => write!(
+                f,
+                "before its login a client sends at most {STRANGER_ARGUMENTS_MAX} arguments of \
+                 {STRANGER_ARGUMENT_BYTES_MAX} bytes"
+            ),
             Self::Frame => write!(f, "a request of more than {FRAME_BYTES_MAX} bytes"),
             Self::Dollar(found) => write!(f, "expected '$', got '{}'", found.escape_ascii()),
             Self::Terminator => write!(f, "an argument does not end where its length says"),
@@ -169,6 +182,7 @@ pub struct Decoder {
     /// How far the current request has been understood, counted from its start.
     at: usize,
     spans: Vec<Span>,
+    is_stranger: bool,
 }
 
 /// Bytes are missing, or the stream is broken.
@@ -196,7 +210,13 @@ impl Decoder {
             form: RequestForm::Fresh,
             at: 0,
             spans: Vec::new(),
+            is_stranger: false,
         }
+    }
+
+    /// Says whether whoever sends the requests has not logged in, so that they must be small.
+    pub const fn bound(&mut self, is_stranger: bool) {
+        self.is_stranger = is_stranger;
     }
 
     /// Decodes the request at the start of `bytes`. After [`Decoded::Incomplete`] the next call
@@ -238,6 +258,9 @@ impl Decoder {
                 if missing > ARGUMENTS_MAX {
                     return Err(Fault::Arguments.into());
                 }
+                if self.is_stranger && missing > STRANGER_ARGUMENTS_MAX {
+                    return Err(Fault::Stranger.into());
+                }
                 self.at = next;
                 self.array(bytes, missing)
             }
@@ -250,7 +273,7 @@ impl Decoder {
 
     fn array(&mut self, bytes: &[u8], mut missing: usize) -> Result<(), Stop> {
         while missing > 0 {
-            match bulk_string(bytes, self.at) {
+            match bulk_string(bytes, self.at, self.is_stranger) {
                 Ok((start, end)) => {
                     self.spans.push(Span::new(start, end));
                     self.at = end + 2;
@@ -286,7 +309,7 @@ impl Decoder {
 
 /// The bulk string whose `$` is at `at`: where its content starts and ends.
 #[inline]
-fn bulk_string(bytes: &[u8], at: usize) -> Result<(usize, usize), Stop> {
+fn bulk_string(bytes: &[u8], at: usize, is_stranger: bool) -> Result<(usize, usize), Stop> {
     match bytes.get(at) {
         None => return Err(Stop::Incomplete),
         Some(b'$') => {}
@@ -295,6 +318,9 @@ fn bulk_string(bytes: &[u8], at: usize) -> Result<(usize, usize), Stop> {
     let (length, start) = length_line(bytes, at + 1, Fault::Argument)?;
     if length > ARGUMENT_BYTES_MAX {
         return Err(Fault::Argument.into());
+    }
+    if is_stranger && length > STRANGER_ARGUMENT_BYTES_MAX {
+        return Err(Fault::Stranger.into());
     }
     let end = start + length;
     if end + 2 > FRAME_BYTES_MAX {

@@ -10,7 +10,7 @@ use crate::{
     core::{
         engine::Engine,
         gate::{Answered, Ask, Executed, Request, ServerStatus},
-        remote::{Caller, Housed, Job, RequestOrigin},
+        remote::{Housed, Job, RequestOrigin, Requester},
         shares::{Opens, Shares},
         tickets::{LateWaiter, Tickets},
     },
@@ -37,27 +37,26 @@ where
     fn of(request: Request<M>, engine: &mut Engine, shares: &mut Shares) -> Option<Self> {
         match request {
             Request::Command {
-                principal,
+                caller,
                 key,
                 command,
                 reply,
             } => {
+                engine.caller = caller;
                 let bytes = command;
                 let (key, command) = understood::<M>(key.as_deref(), &bytes, engine)?;
-                let (asked, bytes) = ((&principal, key), Some(&*bytes));
-                let executed = engine.execute_within::<M>(shares, asked, &command, bytes);
+                let executed = engine.execute_within::<M>(shares, key, &command, Some(&bytes));
                 Some(Self::Command(reply, executed))
             }
             Request::Query {
-                principal,
+                caller,
                 query,
                 reply,
             } => {
-                let answer = engine.query::<M>(&principal, &query);
-                Some(Self::Query(
-                    reply,
-                    Ok((engine.backend().sequencer().firm_position(), answer)),
-                ))
+                engine.caller = caller;
+                let answer = engine.query::<M>(&query);
+                let position = engine.backend().sequencer().firm_position();
+                Some(Self::Query(reply, answer.map(|answer| (position, answer))))
             }
         }
     }
@@ -78,36 +77,57 @@ fn understood<'a, M: Machine>(
 }
 
 /// Sends the request to the database of its service, or gives it back when there is none.
-fn sent_away<M: Asked>(request: Request<M>, engine: &Engine) -> Option<Request<M>> {
-    let Some(remote) = M::remote(&engine.remotes) else {
+fn sent_away<M: Asked>(request: Request<M>, engine: &mut Engine) -> Option<Request<M>>
+where
+    Services: Hosts<M>,
+{
+    if M::remote(&engine.remotes).is_none() {
         return Some(request);
-    };
+    }
     match request {
         Request::Command {
-            principal,
+            caller,
             key,
             command,
             reply,
         } => {
+            engine.caller = caller;
             let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
+            if let Err(denied) = engine.permit_command::<M>(&command) {
+                drop(reply.send(Err(denied.into())));
+                return None;
+            }
+            let principal = engine.caller.principal;
             let timed = engine
                 .stopwatch
                 .time::<M>([M::command_place(&command)].into_iter());
             let request = contract::Request::new::<M>(principal, key, &command);
             let who = RequestOrigin::Asked(reply);
-            remote.ask(Job::Commands(vec![request], Caller { who, timed }));
+            let remote = M::remote(&engine.remotes)?;
+            remote.ask(Job::Commands(vec![request], Requester { who, timed }));
         }
         Request::Query {
-            principal,
+            caller,
             query,
             reply,
         } => {
+            engine.caller = caller;
+            if let Err(denied) = engine.permit_query::<M>(&query) {
+                drop(reply.send(Err(denied.into())));
+                return None;
+            }
+            let principal = engine.caller.principal;
             engine.counters.query::<M>(&query);
             let timed = engine
                 .stopwatch
                 .time::<M>([M::query_place(&query)].into_iter());
+            let remote = M::remote(&engine.remotes)?;
             let who = RequestOrigin::Asked((reply, remote.seen));
-            remote.ask(Job::Queries(principal, vec![query], Caller { who, timed }));
+            remote.ask(Job::Queries(
+                principal,
+                vec![query],
+                Requester { who, timed },
+            ));
         }
     }
     None

@@ -1,6 +1,7 @@
 //! One client: its socket, what has come, what is owed, and how far its life has gone.
 
 mod ageing;
+mod renewal;
 mod sending;
 
 use std::io;
@@ -14,7 +15,8 @@ use turnstile_types::Position;
 use crate::{
     core::{
         buffer::{Filled, Input, Output},
-        conversation::{Conversation, InputRefused, Next, Surroundings},
+        caller::Caller,
+        conversation::{Conversation, InputRefused, ListedClient, Next, Surroundings},
         engine::Engine,
         remote::Landed,
         shares::Shares,
@@ -63,6 +65,9 @@ pub(crate) struct Connection<C> {
     /// Where the door speaks TLS.
     tls: Option<Box<Secure>>,
     conversation: C,
+    caller: Caller,
+    /// The sweep in which it was accepted.
+    since: u32,
     input: Input,
     output: Output,
     /// Whether the message that it is owed ends with a mark; see [`Parcel::is_marked`].
@@ -88,12 +93,15 @@ impl<C: Conversation> Connection<C> {
         socket: TcpStream,
         tls: Option<Box<Secure>>,
         conversation: C,
+        caller: Caller,
         sweep: u32,
     ) -> Self {
         Self {
             socket,
             tls,
             conversation,
+            caller,
+            since: sweep,
             input: Input::default(),
             output: Output::default(),
             is_marked: false,
@@ -110,6 +118,11 @@ impl<C: Conversation> Connection<C> {
 
     pub(crate) const fn conversation(&self) -> &C {
         &self.conversation
+    }
+
+    /// What others may know of its client.
+    pub(crate) fn listed(&self) -> Option<ListedClient<'_>> {
+        self.conversation.listed(self.caller.principal)
     }
 
     /// What its client has open in tables that all share, where its door counts that.
@@ -234,8 +247,21 @@ impl<C: Conversation> Connection<C> {
         }
     }
 
-    /// Reads once and answers every whole request, up to `budget` of them; answers how many.
+    /// Reads once and answers every whole request of its caller, up to `budget` of them; answers how many.
     pub(crate) fn serve(
+        &mut self,
+        (shared, around): (&mut C::Shared, &mut Surroundings<'_>),
+        scratch: &mut Input,
+        limits: &Limits,
+        budget: usize,
+    ) -> usize {
+        std::mem::swap(&mut around.engine.caller, &mut self.caller);
+        let served = self.read_and_answer((shared, around), scratch, limits, budget);
+        std::mem::swap(&mut around.engine.caller, &mut self.caller);
+        served
+    }
+
+    fn read_and_answer(
         &mut self,
         (shared, around): (&mut C::Shared, &mut Surroundings<'_>),
         scratch: &mut Input,
@@ -311,7 +337,7 @@ impl<C: Conversation> Connection<C> {
         }
     }
 
-    fn read(&mut self, around: &Surroundings<'_>) {
+    fn read(&mut self, around: &mut Surroundings<'_>) {
         if !matches!(self.incoming, Arriving::Ready | Arriving::Ending) {
             return;
         }
@@ -320,7 +346,7 @@ impl<C: Conversation> Connection<C> {
             Some(tls) => {
                 let filled = tls.fill(&mut self.input, &mut self.socket);
                 if let Some(names) = tls.take_names() {
-                    self.conversation.identify(&names);
+                    around.engine.identify(&names);
                 }
                 filled
             }

@@ -35,7 +35,7 @@ impl<C: Conversation> OtherConnections for Connections<C> {
     fn listed(&self) -> Vec<(usize, ListedClient<'_>)> {
         let places = self.places.iter().enumerate();
         places
-            .filter_map(|(place, slot)| Some((place, slot.as_deref()?.conversation().listed()?)))
+            .filter_map(|(place, slot)| Some((place, slot.as_deref()?.listed()?)))
             .collect()
     }
 }

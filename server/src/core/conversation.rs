@@ -6,13 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use turnstile_access::Rights;
 use turnstile_duel::Parcel;
 use turnstile_resp::travel::Decided;
 use turnstile_travel::{Desk, Outcome};
-use turnstile_types::{Position, Timestamp};
+use turnstile_types::{Position, Principal, Timestamp};
 
 use crate::{
-    core::{engine::Engine, news::News, remote::Landed, shares::Shares, signals::Signals},
+    core::{
+        caller::Caller, engine::Engine, news::News, remote::Landed, shares::Shares,
+        signals::Signals,
+    },
     counters::{DoorName, ErrorCode},
 };
 
@@ -72,6 +76,7 @@ pub(crate) trait OtherConnections {
 pub(crate) struct ListedClient<'a> {
     pub(crate) id: u64,
     pub(crate) peer: SocketAddr,
+    pub(crate) principal: Principal,
     pub(crate) name: &'a str,
     pub(crate) library: &'a str,
     pub(crate) library_version: &'a str,
@@ -159,11 +164,8 @@ pub(crate) trait Conversation: Sized {
         out: &mut Vec<u8>,
     ) -> Progress;
 
-    /// The client has proved by a certificate that it has these names, the common name first.
-    fn identify(&mut self, _names: &[String]) {}
-
-    /// What others may know of the client, where the door lists its clients.
-    fn listed(&self) -> Option<ListedClient<'_>> {
+    /// What others may know of the client, where the door lists its clients; it is of this principal.
+    fn listed(&self, _principal: Principal) -> Option<ListedClient<'_>> {
         None
     }
 
@@ -175,6 +177,11 @@ pub(crate) trait Conversation: Sized {
     /// Whether it is told of events that it did not ask for one by one.
     fn follows(&self) -> bool {
         false
+    }
+
+    /// Whether a client with these rights may go on with what it does unasked.
+    fn may_go_on(&self, _rights: &Rights) -> bool {
+        true
     }
 
     /// Appends an event, a channel and what is told on it, to what a follower is owed.
@@ -265,6 +272,9 @@ pub(crate) trait Doors: Sized {
         client: (u64, SocketAddr),
         since_ms: u64,
     ) -> Option<Self::Session>;
+
+    /// Who comes to a door from there, as far as the door and the configuration say.
+    fn caller_at(&self, door: DoorName, peer: SocketAddr) -> Caller;
 
     /// Begins a line to this desk; appends what is said first.
     fn dial_desk(engine: &Engine, desk: Desk, out: &mut Vec<u8>) -> Self::Session;

@@ -1,6 +1,7 @@
 //! The back end as one turn of the loop uses it: one instant for all, and at the end the group is
 //! committed or sent on its way.
 
+mod admission;
 mod fullness;
 mod lines;
 mod loading;
@@ -15,12 +16,15 @@ use std::{
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::IdKey;
-use turnstile_types::{Author, Hosts, Key, Origin, Position, Principal, Timestamp};
+use turnstile_types::{Hosts, Key, Position, Timestamp};
 
 use crate::{
     core::{
+        caller::Caller,
         clock::{self, Clock},
+        failed_logins::FailedLogins,
         fault_points::FaultPoints,
+        gate::Undecided,
         loading::Loading,
         news::News,
         pace::Pace,
@@ -83,13 +87,14 @@ pub(crate) struct Engine {
     pub(crate) counters: Arc<Counters>,
     pub(crate) stopwatch: Stopwatch,
     pub(crate) catalogue: Catalogue,
-    /// Everybody, until callers have keys.
-    pub(crate) principal: Principal,
+    /// Who asks at the moment; the server itself, unless a client is served.
+    pub(crate) caller: Caller,
     pub(crate) resp_port: u16,
     pub(crate) transport: DoorTransport,
     /// Who is on the lines to other processes of travel.
     pub(crate) switchboard: Switchboard,
     pub(crate) fault_points: FaultPoints,
+    pub(crate) failed_logins: FailedLogins,
     /// The services that databases decide.
     pub(crate) remotes: Remotes,
     pub(crate) id_key: IdKey,
@@ -141,11 +146,12 @@ impl Engine {
             counters,
             stopwatch: Stopwatch::new(),
             catalogue: Catalogue::new(),
-            principal: Principal::local(),
+            caller: Caller::server(),
             resp_port,
             transport: DoorTransport::default(),
             switchboard: Switchboard::default(),
             fault_points: FaultPoints::new(false, None),
+            failed_logins: FailedLogins::default(),
             remotes: Remotes::default(),
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),
             verhoeff,
@@ -203,18 +209,17 @@ impl Engine {
         }
     }
 
-    /// Has a command decided, whose bytes may be known, and counts what it came to.
+    /// Has a command of the caller decided, whose bytes may be known, and counts what it came to.
     ///
     /// # Errors
-    /// The journal did not take it.
+    /// The caller may not ask for it, or the journal did not take it.
     #[inline]
     pub(crate) fn execute<M: Registered>(
         &mut self,
-        principal: &Principal,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
         bytes: Option<&[u8]>,
-    ) -> Result<Reply<M>, ExecuteError>
+    ) -> Result<Reply<M>, Undecided>
     where
         Services: Hosts<M>,
     {
@@ -222,13 +227,12 @@ impl Engine {
             self.loading.is_none(),
             "nothing is decided before the recovery"
         );
-        let backend = &mut self.backend;
-        let author = Author {
-            principal,
-            origin: &Origin::UNKNOWN,
-        };
-        let executed = backend.execute::<M>(self.now, author, key, command, bytes);
+        self.permit_command::<M>(command)?;
+        let (backend, caller) = (&mut self.backend, &self.caller);
+        let executed =
+            caller.as_author(|author| backend.execute::<M>(self.now, author, key, command, bytes));
         self.count::<M>(command, executed)
+            .map_err(Undecided::Journal)
     }
 
     /// Counts what a command came to.
@@ -256,11 +260,11 @@ impl Engine {
         executed
     }
 
-    pub(crate) fn query<M: Registered>(
-        &mut self,
-        principal: &Principal,
-        query: &M::Query,
-    ) -> M::Answer
+    /// Answers a query of the caller.
+    ///
+    /// # Errors
+    /// The caller may not ask it.
+    pub(crate) fn query<M: Registered>(&mut self, query: &M::Query) -> Result<M::Answer, Undecided>
     where
         Services: Hosts<M>,
     {
@@ -268,8 +272,10 @@ impl Engine {
             self.loading.is_none(),
             "nothing is known before the recovery"
         );
+        self.permit_query::<M>(query)?;
         self.count_query::<M>(query);
-        self.backend.query::<M>(self.now, principal, query)
+        let (now, principal) = (self.now, &self.caller.principal);
+        Ok(self.backend.query::<M>(now, principal, query))
     }
 
     /// Counts a query that its door answers from the state.

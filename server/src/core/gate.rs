@@ -12,15 +12,21 @@ use std::{
 
 use mio::Waker;
 use tokio::sync::{oneshot, watch};
+use turnstile_access::Access;
 use turnstile_chassis::{Field, Fields as _};
 use turnstile_contract::Failure;
 use turnstile_embedded::{ExecuteError, Reply, Status};
 use turnstile_rooms::IdKey;
 use turnstile_travel::{Outcome, PerDesk};
-use turnstile_types::{Machine, Position, Principal};
+use turnstile_types::{Machine, Position};
 
 use crate::{
-    core::{clock::ClockStatus, loading::Loading, shares::ShareFull},
+    core::{
+        caller::{Caller, NotPermitted},
+        clock::ClockStatus,
+        loading::Loading,
+        shares::ShareFull,
+    },
     limits::GATE_QUEUE,
     registry::{SERVICES, SomeServices},
 };
@@ -30,7 +36,7 @@ pub type Executed<M> = Result<Reply<M>, Undecided>;
 
 /// What a query comes to, and the position of the last record that its answer has surely seen: what
 /// happened after it is told to those who follow the machine.
-pub type Answered<M> = Result<(Position, <M as Machine>::Answer), Failure>;
+pub type Answered<M> = Result<(Position, <M as Machine>::Answer), Undecided>;
 
 /// Why a command was not decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +47,8 @@ pub enum Undecided {
     Backend(Failure),
     /// The client has as much open as it may.
     Share(ShareFull),
+    /// The caller may not ask for it.
+    NotPermitted(NotPermitted),
 }
 
 impl fmt::Display for Undecided {
@@ -49,7 +57,14 @@ impl fmt::Display for Undecided {
             Self::Journal(cause) => cause.fmt(f),
             Self::Backend(cause) => cause.fmt(f),
             Self::Share(cause) => cause.fmt(f),
+            Self::NotPermitted(cause) => cause.fmt(f),
         }
+    }
+}
+
+impl From<NotPermitted> for Undecided {
+    fn from(denied: NotPermitted) -> Self {
+        Self::NotPermitted(denied)
     }
 }
 
@@ -59,14 +74,14 @@ impl std::error::Error for Undecided {}
 #[derive(Debug)]
 pub enum Request<M: Machine> {
     Command {
-        principal: Principal,
+        caller: Caller,
         key: Option<Box<str>>,
         /// What the machine's `encode_command` wrote.
         command: Vec<u8>,
         reply: oneshot::Sender<Executed<M>>,
     },
     Query {
-        principal: Principal,
+        caller: Caller,
         query: M::Query,
         reply: oneshot::Sender<Answered<M>>,
     },
@@ -177,6 +192,8 @@ pub struct Gate {
     asks: SyncSender<Ask>,
     bell: Arc<Bell>,
     answered: watch::Receiver<()>,
+    /// Nothing before the journal is recovered.
+    access: watch::Receiver<Option<Arc<Access>>>,
     loading: Arc<Loading>,
     verhoeff: bool,
     /// The services that databases decide. Their events are not told: others may write there too.
@@ -203,6 +220,7 @@ impl Bell {
 pub(crate) struct GateInbox {
     asks: Receiver<Ask>,
     bell: Arc<Bell>,
+    access: watch::Sender<Option<Arc<Access>>>,
     /// The last, so that whoever hears of its end finds all others ended.
     answered: watch::Sender<()>,
 }
@@ -221,9 +239,11 @@ impl Gate {
             waker,
         });
         let (answering, answered) = watch::channel(());
+        let (publishing, access) = watch::channel(None);
         let inbox = GateInbox {
             asks: receiver,
             bell: Arc::clone(&bell),
+            access: publishing,
             answered: answering,
         };
         (
@@ -231,6 +251,7 @@ impl Gate {
                 asks: sender,
                 bell,
                 answered,
+                access,
                 loading,
                 verhoeff,
                 in_databases: SomeServices::NONE,
@@ -284,6 +305,20 @@ impl Gate {
         self.answered.clone()
     }
 
+    /// Who has which keys and rights, after every change of it; nothing before the journal is recovered.
+    #[must_use]
+    pub fn access(&self) -> watch::Receiver<Option<Arc<Access>>> {
+        self.access.clone()
+    }
+
+    /// Whoever has not said who it is.
+    pub(crate) fn caller(&self) -> Caller {
+        match &*self.access.borrow() {
+            Some(access) if !access.is_guarded() => Caller::local(access),
+            Some(_) | None => Caller::unknown(),
+        }
+    }
+
     /// Wakes the loop for something that it finds elsewhere.
     pub(crate) fn wake(&self) {
         self.bell.ring();
@@ -298,6 +333,11 @@ impl GateInbox {
 
     pub(crate) fn next(&self) -> Option<Ask> {
         self.asks.try_recv().ok()
+    }
+
+    /// Lets other threads know who has which keys and rights.
+    pub(crate) fn publish(&self, access: Arc<Access>) {
+        self.access.send_replace(Some(access));
     }
 
     /// Says that a turn's requests are answered.

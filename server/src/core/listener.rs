@@ -110,6 +110,8 @@ fn is_exhausted(failure: &io::Error) -> bool {
 
 /// Why a client is turned away.
 pub(crate) const TOO_MANY: &str = "too many connections are open";
+pub(crate) const NO_PRINCIPAL: &str =
+    "this server has keys, and this door has no principal in the configuration";
 pub(crate) const RECOVERING: &str = "the server recovers its journal, try again later";
 
 fn refuse_handshake(_why: &str) -> Vec<u8> {

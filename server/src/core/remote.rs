@@ -91,7 +91,7 @@ pub(crate) fn silence_of<M: Housed>() -> String {
 
 /// Who asked, and what is timed until the answer.
 #[derive(Debug)]
-pub(crate) struct Caller<T> {
+pub(crate) struct Requester<T> {
     pub(crate) who: RequestOrigin<T>,
     pub(crate) timed: TimedRequests,
 }
@@ -117,10 +117,10 @@ impl<T> RequestOrigin<T> {
 }
 
 /// Who asked for a command.
-pub(crate) type Commander<M> = Caller<oneshot::Sender<Executed<M>>>;
+pub(crate) type Commander<M> = Requester<oneshot::Sender<Executed<M>>>;
 
 /// Who asked for a query; with the last position that was known then.
-pub(crate) type Questioner<M> = Caller<(oneshot::Sender<Answered<M>>, Position)>;
+pub(crate) type Questioner<M> = Requester<(oneshot::Sender<Answered<M>>, Position)>;
 
 /// What a database is asked.
 pub(crate) enum Job<M: Service> {
@@ -190,6 +190,7 @@ impl<M: Service> Landing<M> {
                 if let RequestOrigin::Asked((reply, position)) = caller.who {
                     let answer = answers.into_iter().next();
                     let answer = answer.expect("who asks at the gate asks one query");
+                    let answer = answer.map_err(Undecided::Backend);
                     drop(reply.send(answer.map(|answer| (position, answer))));
                 }
             }

@@ -1,5 +1,7 @@
 //! The fast loop, one turn at a time: the story of every request from the poll to the answer.
 
+mod accepting;
+mod access;
 mod ending;
 mod evicting;
 mod handing;
@@ -16,7 +18,7 @@ mod waiting;
 
 use std::{collections::VecDeque, io, net::SocketAddr, sync::Arc, time::Instant};
 
-use mio::{Events, Interest, Poll, Token, net::TcpStream};
+use mio::{Events, Poll, Token};
 use turnstile_embedded::CommitError;
 use turnstile_travel::{Desk, PerDesk};
 
@@ -24,13 +26,13 @@ use crate::{
     core::{
         asked::Waiting,
         buffer::Input,
-        connection::Connection,
+        caller::Caller,
         connections::Connections,
-        conversation::{Conversation, Doors, FastDoor, PeerLine, Refusing, Surroundings},
+        conversation::{Conversation, Doors, PeerLine, Surroundings},
         engine::Engine,
         feed::Feeds,
         gate::GateInbox,
-        listener::{Accepted, Listener, RECOVERING, TOO_MANY, refuse},
+        listener::Listener,
         log_limit::LogLimit,
         owed::Owed,
         post::Route,
@@ -39,10 +41,10 @@ use crate::{
         signals::Signals,
         slow_log::SlowLog,
         tickets::{LateWaiter, Tickets},
-        tls::{DoorTls, Secure},
+        tls::DoorTls,
     },
     counters::DoorName,
-    limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, TURN_REQUESTS},
+    limits::{EVENTS, GATE_BATCH, Limits, TURN_REQUESTS},
 };
 
 pub(crate) use self::loading::{RecoveredState, RecoveryLine};
@@ -134,6 +136,8 @@ pub(crate) struct FastLoop<D: Doors> {
     looks: u32,
     /// When the patience with leaving connections ends, once the server stops.
     farewell: Option<Instant>,
+    /// The generation of the access service that all callers have heard of.
+    heeded: Option<u64>,
     /// The last: who asked hears of its end when all that is owed is dropped.
     inbox: GateInbox,
 }
@@ -183,6 +187,7 @@ impl<D: Doors> FastLoop<D> {
             sweep: 0,
             looks: 0,
             farewell: None,
+            heeded: None,
         }
     }
 
@@ -221,6 +226,7 @@ impl<D: Doors> FastLoop<D> {
         self.take_landed();
         self.serve()?;
         self.take_asks();
+        self.heed_access();
         self.evict();
         self.engine.remotes.depart();
         if self.engine.has_stopped() {
@@ -241,102 +247,6 @@ impl<D: Doors> FastLoop<D> {
             self.limits.request = limits.request;
             self.limits.busy_poll = limits.busy_poll;
         }
-    }
-
-    fn accept(&mut self) {
-        if self.accepting != Accepting::NextTurn {
-            return;
-        }
-        self.accepting = Accepting::WhenTold;
-        for number in 0..self.listeners.len() {
-            self.accept_at(number);
-        }
-    }
-
-    fn accept_at(&mut self, number: usize) {
-        for _ in 0..ACCEPTS {
-            let Some(listener) = self.listeners.get_mut(number) else {
-                return;
-            };
-            let (door, refusal) = (listener.door(), listener.refusal());
-            match listener.accept() {
-                Accepted::Connection(socket, peer) => self.welcome((door, refusal), socket, peer),
-                Accepted::Nobody => return,
-                Accepted::NoDescriptor => {
-                    tracing::warn!("no file descriptor left for a new connection");
-                    self.engine.counters.of(door.name).refused.add(1);
-                    self.accepting = Accepting::NextSweep;
-                    return;
-                }
-            }
-        }
-        // There may be more: they have their turn after those who are here.
-        self.accepting = Accepting::NextTurn;
-    }
-
-    fn welcome(
-        &mut self,
-        (door, refusal): (&FastDoor, Refusing),
-        mut socket: TcpStream,
-        peer: SocketAddr,
-    ) {
-        let counted = self.engine.counters.of(door.name);
-        let is_full = match door.most {
-            Some(most) => counted.open.get() >= most,
-            None => self.connections.open() >= self.limits.connections,
-        };
-        if is_full && !self.drop_oldest_handshake() {
-            self.engine.counters.of(door.name).refused.add(1);
-            refuse(&mut socket, refusal, TOO_MANY);
-            return;
-        }
-        let counted = self.engine.counters.of(door.name);
-        if self.engine.recovery().is_some() && !door.serves_early {
-            counted.refused.add(1);
-            refuse(&mut socket, refusal, RECOVERING);
-            return;
-        }
-        counted.accepted.add(1);
-        self.connections_ever += 1;
-        let client = (self.connections_ever, peer);
-        let since_ms = self.engine.now().0;
-        let Some(conversation) = self.doors.welcome(door.name, client, since_ms) else {
-            return;
-        };
-        if self.tls.is_none() {
-            self.admit(socket, None, conversation);
-        } else if let Some(secure) = self.begin_handshake(door, client.0)
-            && self.admit(socket, Some(secure), conversation).is_none()
-        {
-            self.end_handshake(client.0);
-        }
-    }
-
-    /// Takes a connection among those that are served, and says at which place.
-    fn admit(
-        &mut self,
-        mut socket: TcpStream,
-        secure: Option<Box<Secure>>,
-        conversation: D::Session,
-    ) -> Option<usize> {
-        let place = self.connections.next_place();
-        // Both interests at once and for ever: edges that nobody waits for cost nothing, and no
-        // request ever pays for a change of interest.
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        let prepared = socket.set_nodelay(true).and_then(|()| {
-            self.poll
-                .registry()
-                .register(&mut socket, Token(place), interest)
-        });
-        if let Err(failure) = prepared {
-            tracing::debug!(%failure, "a connection broke before it was served");
-            return None;
-        }
-        let door = conversation.door().name;
-        self.engine.counters.of(door).open.add(1);
-        let connection = Connection::new(socket, secure, conversation, self.sweep);
-        self.connections.add(Box::new(connection));
-        Some(place)
     }
 
     /// How many requests more the open group takes.
@@ -424,22 +334,27 @@ impl<D: Doors> FastLoop<D> {
         if !self.asks_wait || self.room() == 0 {
             return;
         }
-        self.asks_wait = false;
         self.engine.stopwatch.enter(DoorName::Http);
-        for _ in 0..GATE_BATCH {
-            let Some(ask) = self.inbox.next() else { return };
-            // Who asks may have begun to follow right before.
-            if self.feeds.games.is_kept() {
-                self.engine.heed_games();
-            }
-            self.engine.counters.gate_taken.add(1);
-            self.open.requests += 1;
-            match Waiting::decide(ask, &mut self.engine, &mut self.tickets, &mut self.shares) {
-                Some(waiting) => self.open.waiting.push(waiting),
-                None => self.inbox.note_answered(),
-            }
+        self.asks_wait = (0..GATE_BATCH).all(|_| self.take_ask());
+        self.engine.caller = Caller::server();
+    }
+
+    /// Executes one of them, if there is one.
+    fn take_ask(&mut self) -> bool {
+        let Some(ask) = self.inbox.next() else {
+            return false;
+        };
+        // Who asks may have begun to follow right before.
+        if self.feeds.games.is_kept() {
+            self.engine.heed_games();
         }
-        self.asks_wait = true;
+        self.engine.counters.gate_taken.add(1);
+        self.open.requests += 1;
+        match Waiting::decide(ask, &mut self.engine, &mut self.tickets, &mut self.shares) {
+            Some(waiting) => self.open.waiting.push(waiting),
+            None => self.inbox.note_answered(),
+        }
+        true
     }
 
     /// Sends each of these connections what was released to it.

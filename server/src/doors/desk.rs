@@ -249,8 +249,7 @@ fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Next, Refused> {
     let line = engine.counters.line(parcel.desk);
     line.parcels_in.add(1);
     let voted = engine.fault_points.arriving(engine.travel(), &parcel);
-    let principal = engine.principal;
-    match engine.execute::<Travel>(&principal, None, &Command::Deliver(parcel), None) {
+    match engine.execute::<Travel>(None, &Command::Deliver(parcel), None) {
         Ok(reply) if matches!(reply.outcome, Outcome::Done(_)) => {
             if let Some(xid) = voted {
                 let (travel, fault_points) = engine.travel_watched();

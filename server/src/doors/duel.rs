@@ -4,11 +4,10 @@
 use std::fmt;
 
 use turnstile_duel::{Player, Triple};
-use turnstile_embedded::ExecuteError;
 use turnstile_games::{Command, Done, Games, Outcome, PlayerId, Refusal, Standing};
 use turnstile_parcels::Broken;
 
-use crate::core::engine::Engine;
+use crate::core::{engine::Engine, gate::Undecided};
 
 /// Why a connection is not served any more. The wires have no word for it.
 #[derive(Debug)]
@@ -26,7 +25,7 @@ pub(crate) enum Refused {
     /// It says what goes the other way only.
     OtherWay,
     /// It was not taken.
-    Execute(ExecuteError),
+    Execute(Undecided),
 }
 
 impl From<turnstile_duel::Refusal> for Refused {
@@ -41,8 +40,8 @@ impl From<Broken> for Refused {
     }
 }
 
-impl From<ExecuteError> for Refused {
-    fn from(error: ExecuteError) -> Self {
+impl From<Undecided> for Refused {
+    fn from(error: Undecided) -> Self {
         Self::Execute(error)
     }
 }
@@ -77,11 +76,7 @@ pub(crate) fn triple(standing: Standing) -> Triple {
 /// Has a command decided that ought to be done. Its player is to hear what comes of it.
 pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
     engine.heed_games();
-    let principal = engine.principal;
-    match engine
-        .execute::<Games>(&principal, None, command, None)?
-        .outcome
-    {
+    match engine.execute::<Games>(None, command, None)?.outcome {
         Outcome::Done(done) => Ok(done),
         Outcome::Refused(refusal) => Err(Refused::Machine(refusal)),
     }

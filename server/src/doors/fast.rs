@@ -2,12 +2,15 @@
 
 use std::net::SocketAddr;
 
+use turnstile_access::Rights;
 use turnstile_resp::travel::Decided;
 use turnstile_travel::{Desk, Outcome};
-use turnstile_types::Position;
+use turnstile_types::{AddressPolicy, CallerAddress, DoorKind, Origin, Position, Principal};
 
 use crate::{
+    ListenerPrincipals,
     core::{
+        caller::Caller,
         conversation::{
             Conversation, Dialed, Doors, Errand, FastDoor, InputRefused, ListedClient, PeerLine,
             Progress, Surroundings,
@@ -33,6 +36,10 @@ use crate::{
 pub(crate) struct FastDoors {
     pub(crate) xml: turnstile_xml::Options,
     pub(crate) lines: turnstile_lines::Options,
+    /// Who comes to the doors at which nobody can log in.
+    pub(crate) principals: ListenerPrincipals,
+    /// How much of their addresses records keep.
+    pub(crate) addresses: AddressPolicy,
     /// Who plays at the arena's door.
     pub(crate) hall: Hall,
     /// Who tells distant scores the results, where they are not counted here.
@@ -111,8 +118,9 @@ impl Conversation for FastSession {
 
     of_session! {
         reads:
-        fn listed(&self) -> Option<ListedClient<'_>>;
+        fn listed(&self, principal: Principal) -> Option<ListedClient<'_>>;
         fn follows(&self) -> bool;
+        fn may_go_on(&self, rights: &Rights) -> bool;
         fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>);
         fn peer(&self) -> Option<PeerLine>;
         fn waits(&self) -> bool;
@@ -122,7 +130,6 @@ impl Conversation for FastSession {
         fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>);
 
         changes:
-        fn identify(&mut self, names: &[String]);
         fn put_late(
             &mut self,
             late: (Position, Decided),
@@ -153,6 +160,29 @@ impl Doors for FastDoors {
             DoorName::Arena => FastSession::Player(PlayerSession::default()),
             DoorName::Scores => FastSession::Scores(ScoresSession::default()),
             DoorName::Http => return None,
+        })
+    }
+
+    fn caller_at(&self, door: DoorName, peer: SocketAddr) -> Caller {
+        let ListenerPrincipals {
+            xml,
+            lines,
+            arena,
+            scores,
+        } = self.principals;
+        let (kind, principal) = match door {
+            DoorName::Resp => (DoorKind::Resp, None),
+            DoorName::Http => (DoorKind::Http, None),
+            DoorName::Xml => (DoorKind::Xml, xml),
+            DoorName::Lines => (DoorKind::Travel, lines),
+            DoorName::Arena => (DoorKind::Arena, arena),
+            DoorName::Scores => (DoorKind::Scores, scores),
+            DoorName::Desk => return Caller::server(),
+        };
+        let caller = principal.map_or_else(Caller::unknown, Caller::named);
+        caller.with_origin(Origin {
+            address: CallerAddress::of(peer.ip(), self.addresses),
+            ..Origin::without_address(kind)
         })
     }
 

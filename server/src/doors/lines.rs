@@ -69,7 +69,14 @@ impl LinesSession {
     }
 
     fn answer(&mut self, around: &mut Surroundings<'_>, line: &[u8], out: &mut Vec<u8>) -> Next {
-        match read(line) {
+        let asked = read(line);
+        if let Ok(Ask::Crash(_) | Ask::Shutdown) = &asked
+            && let Err(denied) = around.engine.permit_operating()
+        {
+            put_exception(out, denied);
+            return Next::More;
+        }
+        match asked {
             Ok(Ask::Nothing) => {}
             Ok(Ask::Command { command, wording }) => {
                 self.execute(around.engine, &command, wording, out);
@@ -104,8 +111,7 @@ impl LinesSession {
         wording: Wording,
         out: &mut Vec<u8>,
     ) {
-        let principal = engine.principal;
-        match engine.execute_within::<Travel>(&mut self.shares, (&principal, None), command, None) {
+        match engine.execute_within::<Travel>(&mut self.shares, None, command, None) {
             Ok(reply) => match reply.outcome {
                 Outcome::Waiting { ticket } => self.waiting = Some((ticket, wording)),
                 outcome => put_outcome(out, self.options, wording, &outcome),
@@ -215,7 +221,11 @@ impl Conversation for LinesSession {
 }
 
 fn show(engine: &mut Engine, locator: Locator, out: &mut Vec<u8>) {
-    engine.count_query::<Travel>(&Query::Itinerary { locator });
+    let query = Query::Itinerary { locator };
+    if let Err(denied) = engine.permit_query::<Travel>(&query) {
+        return put_exception(out, denied);
+    }
+    engine.count_query::<Travel>(&query);
     put_itinerary(out, engine.travel().itinerary(locator).as_ref());
 }
 

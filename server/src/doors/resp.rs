@@ -1,5 +1,7 @@
 //! What one RESP client has agreed on with the server, and how its requests are answered.
 
+mod acl;
+mod admission;
 mod away;
 mod batch;
 mod client;
@@ -157,6 +159,9 @@ impl Session {
             Err(unknown) => Err(unknown),
         };
         let next = match action {
+            _ if around.engine.is_stranger() && !admission::is_for_strangers(&action) => {
+                self.refuse_stranger(around.engine, out)
+            }
             Ok(action) => self.unhurried(around, action, arguments, out),
             Err(unknown) => {
                 if let Some(batch) = &mut self.batch {
@@ -186,6 +191,9 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Next {
         if let Some(refused) = self.refuse_early(around.engine, action, out) {
+            return refused;
+        }
+        if let Some(refused) = self.refuse_unentitled(around.engine, action, out) {
             return refused;
         }
         let leaves_batch = matches!(
@@ -245,12 +253,10 @@ impl Session {
             return self.send_away::<M>(around, request, out);
         }
         let engine = &mut *around.engine;
-        let principal = engine.principal;
         let mut reply = Encoder::new(out, self.protocol);
         match request {
             Request::Command { command, key } => {
-                let asked = (&principal, *key);
-                match engine.execute_within::<M>(&mut self.shares, asked, command, None) {
+                match engine.execute_within::<M>(&mut self.shares, *key, command, None) {
                     Ok(decided) => {
                         let (position, replayed) = (decided.position, decided.replayed);
                         match M::late_ticket(&decided.outcome) {
@@ -266,9 +272,10 @@ impl Session {
                     Err(undecided) => put_undecided(&mut reply, &undecided),
                 }
             }
-            Request::Query(query) => {
-                M::put_answer(&mut reply, &engine.query::<M>(&principal, query));
-            }
+            Request::Query(query) => match engine.query::<M>(query) {
+                Ok(answer) => M::put_answer(&mut reply, &answer),
+                Err(undecided) => put_undecided(&mut reply, &undecided),
+            },
         }
     }
 
@@ -349,7 +356,10 @@ impl Session {
                 *self = Self::new(self.id, self.peer, self.since_ms);
                 self.shares = shares;
             }
-            Verb::AclWhoAmI => reply.text(&around.engine.principal.0),
+            Verb::AclWhoAmI | Verb::AclUsers | Verb::AclList => {
+                acl::put(around.engine, verb, &mut reply);
+            }
+            Verb::AclGetUser => acl::put_user(around.engine, arguments, &mut reply),
             _ => report::put(around.engine, verb, arguments, &mut reply),
         }
         Next::Go
@@ -382,6 +392,10 @@ fn put_undecided(reply: &mut Encoder<'_>, undecided: &Undecided) {
         Undecided::Journal(refused) => put_execute_error(reply, *refused),
         Undecided::Backend(failure) => away::put_failure(reply, failure),
         Undecided::Share(full) => reply.error(format_args!("BUSY {full}")),
+        Undecided::NotPermitted(denied) => {
+            let sentence = admission::sentence_of(denied);
+            reply.error(format_args!("{sentence}"));
+        }
     }
 }
 

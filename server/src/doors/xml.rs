@@ -4,7 +4,6 @@ mod away;
 
 use std::{fmt, ops::Range};
 
-use turnstile_embedded::ExecuteError;
 use turnstile_exchange::{Answer, Command, Exchange, Outcome, Query};
 use turnstile_xml::{
     Answers, Ask, Batch, Fault, Framed, Item, Options, Requests, frame, put_error,
@@ -16,6 +15,7 @@ use crate::{
             ClientProof, Conversation, FastDoor, InputRefused, Next, Progress, Surroundings,
         },
         engine::Engine,
+        gate::Undecided,
         remote::Landed,
     },
     counters::{Counters, DoorName, ErrorCode},
@@ -227,22 +227,20 @@ trait Answering {
 }
 
 impl Answering for Engine {
-    type Error = ExecuteError;
+    type Error = Undecided;
 
     fn counters(&self) -> &Counters {
         &self.counters
     }
 
     #[inline]
-    fn decide(&mut self, command: &Command) -> Result<Outcome, ExecuteError> {
-        let principal = self.principal;
-        let reply = self.execute::<Exchange>(&principal, None, command, None)?;
+    fn decide(&mut self, command: &Command) -> Result<Outcome, Undecided> {
+        let reply = self.execute::<Exchange>(None, command, None)?;
         Ok(reply.outcome)
     }
 
-    fn ask(&mut self, query: &Query) -> Result<Answer, ExecuteError> {
-        let principal = self.principal;
-        Ok(self.query::<Exchange>(&principal, query))
+    fn ask(&mut self, query: &Query) -> Result<Answer, Undecided> {
+        self.query::<Exchange>(query)
     }
 }
 

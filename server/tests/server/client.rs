@@ -92,7 +92,7 @@ impl Server {
         })
     }
 
-    fn started(settings: &Settings) -> Self {
+    pub(crate) fn started(settings: &Settings) -> Self {
         Self {
             running: start(settings).unwrap(),
         }

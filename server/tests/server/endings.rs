@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use turnstile_embedded::Durability;
 use turnstile_rooms::{Command, Done, Outcome, Rooms};
 use turnstile_server::{Ask, Options, Request, Settings, StartError, start};
-use turnstile_types::{Machine, Name, Principal};
+use turnstile_types::{Machine, Name};
 
 use super::client::{Server, book};
 
@@ -106,7 +106,7 @@ fn the_gate_reaches_the_loop_until_its_end() {
         );
         let (reply, answer) = oneshot::channel();
         let ask = Ask::Rooms(Request::Command {
-            principal: Principal::local(),
+            caller: turnstile_server::Caller::server(),
             key: None,
             command,
             reply,

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::Path};
 use tokio::sync::oneshot;
 use turnstile_server::{Ask, Durability, Options, Request, Running, Settings, StartError, start};
 use turnstile_travel::{Command, Done, Outcome, Roles, Travel, Xid};
-use turnstile_types::{Machine, Principal};
+use turnstile_types::Machine;
 
 use super::client::{Client, Server};
 
@@ -14,7 +14,7 @@ fn tell(running: &Running, command: &Command) -> Outcome {
     let mut bytes = Vec::new();
     Travel::encode_command(command, &mut bytes);
     let asked = running.gate().ask(Ask::Travel(Request::Command {
-        principal: Principal::local(),
+        caller: turnstile_server::Caller::server(),
         key: None,
         command: bytes,
         reply,

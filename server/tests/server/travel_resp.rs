@@ -5,7 +5,7 @@ use turnstile_server::{Ask, Request, Running};
 use turnstile_travel::{
     Body, Command, Desk, Desks, Item, Operation, Order, Parcel, Roles, Settings, Travel, Xid,
 };
-use turnstile_types::{Machine, Principal};
+use turnstile_types::Machine;
 
 use super::client::{Client, Server};
 
@@ -215,7 +215,7 @@ fn deliver(running: &Running, parcel: Parcel) {
     let mut command = Vec::new();
     Travel::encode_command(&Command::Deliver(parcel), &mut command);
     let asked = running.gate().ask(Ask::Travel(Request::Command {
-        principal: Principal::local(),
+        caller: turnstile_server::Caller::server(),
         key: None,
         command,
         reply,

@@ -278,13 +278,23 @@ const OTHERS: &[Syntax] = &[
     container(
         "acl",
         "server",
-        &[session(
-            Verb::AclWhoAmI,
-            "acl|whoami",
-            &[],
-            "The caller's name",
-        )],
-        "About callers",
+        &[
+            session(
+                Verb::AclGetUser,
+                "acl|getuser",
+                &[text("username")],
+                "Shows a principal's keys and roles",
+            ),
+            session(
+                Verb::AclList,
+                "acl|list",
+                &[],
+                "Lists the principals with their roles",
+            ),
+            session(Verb::AclUsers, "acl|users", &[], "Lists the principals"),
+            session(Verb::AclWhoAmI, "acl|whoami", &[], "The caller's principal"),
+        ],
+        "About callers; ACCESS commands change them",
     ),
 ];
 

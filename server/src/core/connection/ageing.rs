@@ -26,7 +26,7 @@ impl<C: Conversation> Connection<C> {
     /// Ends a connection that has been idle, stalled or parting for too long, and one whose request
     /// does not arrive whole in time. A connection that rests gives back the memory of its answers.
     pub(crate) fn expire(&mut self, sweep: u32, limits: &Limits, engine: &Engine) -> Expired {
-        if self.is_over(sweep, limits) {
+        if self.is_over(sweep, limits, engine) {
             self.phase = Life::Gone;
             return Expired::Gone;
         }
@@ -78,7 +78,7 @@ impl<C: Conversation> Connection<C> {
         }
     }
 
-    fn is_over(&self, sweep: u32, limits: &Limits) -> bool {
+    fn is_over(&self, sweep: u32, limits: &Limits, engine: &Engine) -> bool {
         if let Life::Parting(since) = self.phase {
             return over(since, sweep, PARTING_SWEEPS.into());
         }
@@ -90,6 +90,9 @@ impl<C: Conversation> Connection<C> {
         }
         if let Some(peer) = self.conversation.peer() {
             return peer.met.is_none() && over(self.active, sweep, HELLO_SWEEPS.into());
+        }
+        if self.caller.is_stranger(engine.access()) {
+            return over(self.since, sweep, sweeps(limits.login));
         }
         let listens = self.conversation.follows() || self.conversation.waits();
         !listens && over(self.active, sweep, sweeps(limits.idle))

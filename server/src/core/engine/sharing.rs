@@ -1,7 +1,7 @@
 //! Commands of clients who may have only so much open.
 
 use turnstile_embedded::{Reply, Services};
-use turnstile_types::{Hosts, Key, Principal};
+use turnstile_types::{Hosts, Key};
 
 use super::Engine;
 use crate::{
@@ -21,16 +21,15 @@ impl Engine {
     pub(crate) fn execute_within<M: Opens>(
         &mut self,
         shares: &mut Shares,
-        asked: (&Principal, Option<Key<'_>>),
+        key: Option<Key<'_>>,
         command: &M::Command<'_>,
         bytes: Option<&[u8]>,
     ) -> Result<Reply<M>, Undecided>
     where
         Services: Hosts<M>,
     {
-        self.check_share::<M>(shares, asked, command)?;
-        let executed = self.execute::<M>(asked.0, asked.1, command, bytes);
-        let reply = executed.map_err(Undecided::Journal)?;
+        self.check_share::<M>(shares, key, command)?;
+        let reply = self.execute::<M>(key, command, bytes)?;
         shares.note::<M>(&reply);
         Ok(reply)
     }
@@ -39,7 +38,7 @@ impl Engine {
     fn check_share<M: Opens>(
         &mut self,
         shares: &mut Shares,
-        (principal, key): (&Principal, Option<Key<'_>>),
+        key: Option<Key<'_>>,
         command: &M::Command<'_>,
     ) -> Result<(), Undecided> {
         let at = Asking {
@@ -49,7 +48,8 @@ impl Engine {
         };
         if let Err(full) = shares.check::<M>(at, command) {
             // A command that is sent again opens nothing more.
-            let is_known = key.is_some_and(|key| self.backend.knows(self.now, principal, key));
+            let (now, principal) = (self.now, &self.caller.principal);
+            let is_known = key.is_some_and(|key| self.backend.knows(now, principal, key));
             if !is_known {
                 self.counters.error(ErrorCode::Busy);
                 return Err(Undecided::Share(full));

@@ -34,7 +34,7 @@ impl Engine {
     {
         let totals = match M::remote(&self.remotes) {
             None => {
-                let (now, principal) = (self.now, &self.principal);
+                let (now, principal) = (self.now, &self.caller.principal);
                 M::totals_of(&self.backend.query::<M>(now, principal, &M::TOTALS))
             }
             Some(remote) => remote.known().totals.as_ref().and_then(M::totals_of),

@@ -9,15 +9,12 @@ impl<D: Doors> FastLoop<D> {
     /// Aborts the oldest transactions of closed connections when there are too many.
     pub(super) fn evict(&mut self) {
         let surplus = self.left.surplus(self.engine.travel());
-        let principal = self.engine.principal;
         let mut evicted = 0;
         while evicted < surplus
             && let Some(xid) = self.left.oldest()
         {
             let command = Command::Evict { xid };
-            let executed = self
-                .engine
-                .execute::<Travel>(&principal, None, &command, None);
+            let executed = self.engine.execute::<Travel>(None, &command, None);
             if executed.is_err() {
                 break;
             }

@@ -1,8 +1,12 @@
 //! Turns while the journal is recovered: clients are let in and told so, and nothing is decided.
 
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::sync::{
+    Arc,
+    mpsc::{Receiver, SyncSender, TryRecvError},
+};
 
 use mio::Events;
+use turnstile_access::Access;
 use turnstile_embedded::Recovery;
 
 use super::{Broken, FastLoop};
@@ -82,6 +86,9 @@ impl<D: Doors> FastLoop<D> {
         self.engine.counters.recovery_records.set(found.records);
         self.feeds.begin_after(&found);
         self.asks_wait = true;
+        // Whoever hears of the end of the recovery finds the keys.
+        self.inbox
+            .publish(Arc::new(recovered.backend.machine::<Access>().clone()));
         self.engine.take_up(recovered);
         found
     }

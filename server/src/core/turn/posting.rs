@@ -6,7 +6,10 @@ use turnstile_parcels::put_message;
 use turnstile_travel::Desk;
 
 use super::FastLoop;
-use crate::{core::conversation::Doors, limits::LINE_OUTPUT_BYTES};
+use crate::{
+    core::{caller::Caller, conversation::Doors},
+    limits::LINE_OUTPUT_BYTES,
+};
 
 impl<D: Doors> FastLoop<D> {
     /// Puts what there is for peers among what the open group owes, and dials those that are away.
@@ -82,7 +85,7 @@ impl<D: Doors> FastLoop<D> {
             .and_then(|(socket, secure)| {
                 let mut opening = Vec::new();
                 let session = D::dial_desk(&self.engine, desk, &mut opening);
-                let place = self.admit(socket, secure, session);
+                let place = self.admit(socket, secure, (session, Caller::server()));
                 place.map(|place| (place, opening)).ok_or(None)
             });
         match dialed {

@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::FastLoop;
-use crate::core::conversation::{Dialed, Doors};
+use crate::core::{
+    caller::Caller,
+    conversation::{Dialed, Doors},
+};
 
 impl<D: Doors> FastLoop<D> {
     /// Puts what the peer has not acknowledged among what the open group owes.
@@ -40,7 +43,7 @@ impl<D: Doors> FastLoop<D> {
         let dialed = self.connect(address);
         let place = dialed
             .ok()
-            .and_then(|(socket, secure)| self.admit(socket, secure, D::dial()));
+            .and_then(|(socket, secure)| self.admit(socket, secure, (D::dial(), Caller::server())));
         let Some(dialed) = self.doors.dialed_mut() else {
             return;
         };

@@ -147,7 +147,7 @@ impl Workbench {
         let mut bytes = Vec::new();
         Rooms::encode_command(command, &mut bytes);
         let asked = self.gate.ask(Ask::Rooms(Request::Command {
-            principal: self.fast_loop.engine.principal,
+            caller: Caller::server(),
             key: None,
             command: bytes,
             reply,

@@ -11,11 +11,12 @@ use tokio::sync::oneshot;
 use turnstile_contract::Failure;
 use turnstile_embedded::{ExecuteError, Reply};
 use turnstile_http::{Code, Problem};
-use turnstile_types::{Machine, Position, Principal};
+use turnstile_types::{Machine, Position};
 
 use super::Door;
 use crate::core::{
     asked::Asked,
+    caller::NotPermitted,
     gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
 };
 
@@ -171,7 +172,7 @@ impl Courier {
     ) -> impl Future<Output = Result<Reply<M>, Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
         let request = Request::Command {
-            principal: Principal::local(),
+            caller: self.gate.caller(),
             key,
             command,
             reply,
@@ -202,17 +203,13 @@ impl Courier {
     ) -> impl Future<Output = Result<(Position, M::Answer), Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
         let request = Request::Query {
-            principal: Principal::local(),
+            caller: self.gate.caller(),
             query,
             reply,
         };
         let ticket = |relay| M::ticket(Awaited::Query(relay));
         let answered = self.ask(M::ask(request), from, ticket);
-        async {
-            answered
-                .await?
-                .map_err(|failure| problem_of_failure(&failure))
-        }
+        async { answered.await?.map_err(problem_of) }
     }
 
     /// Has the loop say how it is.
@@ -315,6 +312,7 @@ fn problem_of(undecided: Undecided) -> Problem {
         Undecided::Journal(ExecuteError::Stopped) => Problem::from(Code::Unavailable),
         Undecided::Backend(failure) => problem_of_failure(&failure),
         Undecided::Share(full) => Problem::with(Code::Overloaded, full.to_string()),
+        Undecided::NotPermitted(denied) => problem_of_denied(denied),
     }
 }
 
@@ -327,6 +325,15 @@ fn problem_of_failure(failure: &Failure) -> Problem {
         Failure::Broken { .. } => Code::BackendBroken,
     };
     Problem::with(code, failure.to_string())
+}
+
+fn problem_of_denied(denied: NotPermitted) -> Problem {
+    let code = match denied {
+        NotPermitted::NotLoggedIn => Code::NotLoggedIn,
+        NotPermitted::LoggedOut => Code::WrongKey,
+        NotPermitted::Missing(_) => Code::MissingRight,
+    };
+    Problem::with(code, denied.to_string())
 }
 
 fn key_reused(first: Position) -> Problem {

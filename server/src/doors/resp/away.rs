@@ -3,10 +3,12 @@
 use std::mem;
 
 use turnstile_contract::{self as contract, Failure};
+use turnstile_embedded::Services;
 use turnstile_resp::{Encoder, Request};
+use turnstile_types::Hosts;
 
 use super::{Prompt, Session, Surroundings};
-use crate::core::remote::{Caller, Job, Landed, Landing, Remote, RequestOrigin};
+use crate::core::remote::{Job, Landed, Landing, Remote, RequestOrigin, Requester};
 
 /// A command, and the number of the service whose database decides it.
 #[derive(Debug)]
@@ -37,10 +39,15 @@ impl Session {
         &mut self,
         around: &mut Surroundings<'_>,
         request: &Request<'_, M::Command<'_>, M::Query>,
-        out: &[u8],
-    ) {
+        out: &mut Vec<u8>,
+    ) where
+        Services: Hosts<M>,
+    {
+        if let Err(denied) = around.engine.permit_request::<M>(request) {
+            return self.put_denied(denied, out);
+        }
         self.late.leave_gap_for_database(M::SERVICE, out);
-        let principal = around.engine.principal;
+        let principal = around.engine.caller.principal;
         match request {
             Request::Command { command, key } => self.departing.push(Departing {
                 service: M::SERVICE,
@@ -48,7 +55,7 @@ impl Session {
             }),
             Request::Query(query) => {
                 around.engine.counters.query::<M>(query);
-                let caller = self.as_caller::<M, _>(around, [M::query_place(query)].into_iter());
+                let caller = self.as_requester::<M, _>(around, [M::query_place(query)].into_iter());
                 let job = Job::Queries(principal, vec![query.clone()], caller);
                 database::<M>(around).ask(job);
             }
@@ -73,18 +80,18 @@ impl Session {
             .collect();
         if !commands.is_empty() {
             let operations = commands.iter().filter_map(operation_of::<M>);
-            let caller = self.as_caller::<M, _>(around, operations);
+            let caller = self.as_requester::<M, _>(around, operations);
             database::<M>(around).ask(Job::Commands(commands, caller));
         }
     }
 
-    fn as_caller<M: Prompt, T>(
+    fn as_requester<M: Prompt, T>(
         &self,
         around: &Surroundings<'_>,
         operations: impl Iterator<Item = usize>,
-    ) -> Caller<T> {
+    ) -> Requester<T> {
         let (place, client) = (around.place, self.id);
-        Caller {
+        Requester {
             who: RequestOrigin::Connection { place, client },
             timed: around.engine.stopwatch.time::<M>(operations),
         }

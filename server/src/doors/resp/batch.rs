@@ -5,7 +5,7 @@ use turnstile_resp::{
     catalogue::{Action, Verb},
 };
 
-use super::{Next, Session, Surroundings, put_execute_error};
+use super::{Next, Session, Surroundings, admission::sentence_of, put_execute_error};
 use crate::{
     core::{engine::Engine, remote::Housed as _},
     limits::{BATCH_BYTES, BATCH_COMMANDS, BATCH_READS},
@@ -51,7 +51,7 @@ impl Batch {
     /// A sentence that says why it cannot be kept; the batch will not be executed.
     pub(super) fn queue(
         &mut self,
-        engine: &Engine,
+        engine: &mut Engine,
         action: Action,
         arguments: Arguments<'_, '_>,
     ) -> Result<(), String> {
@@ -94,7 +94,7 @@ macro_rules! mistakes {
     ($($name:ident: $machine:ident),+ $(,)?) => {
         /// What is wrong with a request that is to be queued.
         fn mistake(
-            engine: &Engine,
+            engine: &mut Engine,
             action: Action,
             arguments: Arguments<'_, '_>,
         ) -> Option<String> {
@@ -104,14 +104,19 @@ macro_rules! mistakes {
                     if Service::remote(&engine.remotes).is_some() {
                         return Some(NO_BATCH.to_owned());
                     }
-                    let invalid = Service::parse(call, arguments, engine.door()).err()?;
-                    Some(format!("ERR {invalid}"))
+                    let request = match Service::parse(call, arguments, engine.door()) {
+                        Ok(request) => request,
+                        Err(invalid) => return Some(format!("ERR {invalid}")),
+                    };
+                    let permitted = engine.permit_request::<Service>(&request);
+                    permitted.err().map(|denied| sentence_of(&denied))
                 })+
                 Action::Session(
                     Verb::Subscribe
                     | Verb::Unsubscribe
                     | Verb::PatternSubscribe
                     | Verb::PatternUnsubscribe
+                    | Verb::Auth
                     | Verb::Hello,
                 ) => Some("ERR this command is not allowed within MULTI".to_owned()),
                 Action::Session(_) => None,

@@ -41,7 +41,10 @@ impl Session {
                 Some(word) if is_one_of(word, &["ON", "OFF"]) => reply.ok(),
                 _ => return self.invalid(around.engine, format_args!("ERR syntax error"), out),
             },
-            Verb::ClientInfo => reply.text(&line(self.listed(), around.engine)),
+            Verb::ClientInfo => reply.text(&line(
+                self.listed(around.engine.caller.principal),
+                around.engine,
+            )),
             Verb::ClientKill => return self.kill(around, arguments, out),
             _ => match ClientFilter::parse(arguments, false) {
                 Ok(filter) => reply.text(&self.lines(around, &filter)),
@@ -57,10 +60,10 @@ impl Session {
     fn lines(&self, around: &Surroundings<'_>, filter: &ClientFilter<'_>) -> String {
         let engine = &*around.engine;
         let others = around.others.listed().into_iter();
-        let own = (!filter.skips_me()).then(|| self.listed());
+        let own = (!filter.skips_me()).then(|| self.listed(engine.caller.principal));
         own.into_iter()
             .chain(others.map(|(_, client)| client))
-            .filter(|client| filter.fits(client, engine.now(), &engine.principal.0))
+            .filter(|client| filter.fits(client, engine.now()))
             .map(|client| line(client, engine))
             .collect()
     }
@@ -85,12 +88,12 @@ impl Session {
             Ok(filter) => filter,
             Err(sentence) => return self.invalid(around.engine, format_args!("{sentence}"), out),
         };
-        let (now, user) = (around.engine.now(), &around.engine.principal.0);
+        let (now, own) = (around.engine.now(), around.engine.caller.principal);
         let others = around.others.listed().into_iter();
-        let meant = others.filter(|(_, client)| filter.fits(client, now, user));
+        let meant = others.filter(|(_, client)| filter.fits(client, now));
         let before = around.killed.len();
         around.killed.extend(meant.map(|(place, _)| place));
-        let is_own = !filter.skips_me() && filter.fits(&self.listed(), now, user);
+        let is_own = !filter.skips_me() && filter.fits(&self.listed(own), now);
         let count = around.killed.len() - before + usize::from(is_own);
         if by_address && count == 0 {
             return self.invalid(around.engine, format_args!("ERR No such client"), out);
@@ -152,6 +155,7 @@ fn line(client: ListedClient<'_>, engine: &Engine) -> String {
     let ListedClient {
         id,
         peer,
+        principal,
         name,
         library,
         library_version,
@@ -162,9 +166,8 @@ fn line(client: ListedClient<'_>, engine: &Engine) -> String {
     } = client;
     writeln!(
         line,
-        "id={id} addr={peer} name={name} age={age} db=0 sub={channels} psub={patterns} user={} \
-         lib-name={library} lib-ver={library_version} resp={protocol}",
-        engine.principal
+        "id={id} addr={peer} name={name} age={age} db=0 sub={channels} psub={patterns} \
+         user={principal} lib-name={library} lib-ver={library_version} resp={protocol}",
     )
     .expect("writing to memory does not fail");
     line

@@ -92,12 +92,14 @@ impl<'a> ClientFilter<'a> {
     }
 
     /// Whether this connection is meant, at this instant.
-    pub(super) fn fits(&self, client: &ListedClient<'_>, now: Timestamp, user: &str) -> bool {
+    pub(super) fn fits(&self, client: &ListedClient<'_>, now: Timestamp) -> bool {
         let is_wanted = self.ids.is_empty() || self.ids.contains(&client.id);
         let is_there = self
             .address
             .is_none_or(|address| address == client.peer.to_string().as_bytes());
-        let is_users = self.user.is_none_or(|wanted| wanted == user.as_bytes());
+        let is_users = self
+            .user
+            .is_none_or(|wanted| wanted == client.principal.0.as_bytes());
         let is_kind = self.kind.is_none_or(|kind| kind == Kind::of(client));
         is_wanted && is_there && is_users && is_kind && client.age_s(now) >= self.age_s_min
     }

@@ -1,5 +1,6 @@
 //! `SUBSCRIBE`: connections that are told what happens.
 
+use turnstile_access::{MissingRight, Right, Rights};
 use turnstile_exchange::Exchange;
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
@@ -11,10 +12,12 @@ use turnstile_rooms::Rooms;
 use super::{Next, Session};
 use crate::{
     core::{
+        caller::NotPermitted,
         engine::Engine,
         remote::{Remotes, silence_of},
     },
     limits::{LABEL_BYTES, SUBSCRIPTIONS},
+    registry::SERVICES,
 };
 
 /// The channels and patterns that a connection follows, in the order in which it asked.
@@ -61,6 +64,15 @@ impl Following {
         self.count() + new
     }
 
+    /// Whether all that it follows may be told to a client with these rights.
+    ///
+    /// # Errors
+    /// The right that is missing.
+    pub(crate) fn is_permitted(&self, rights: &Rights) -> Result<(), MissingRight> {
+        let mut followed = self.channels.iter().chain(&self.patterns);
+        followed.try_for_each(|name| judge(name, rights))
+    }
+
     const fn list(&mut self, by_pattern: bool) -> &mut Vec<Box<[u8]>> {
         if by_pattern {
             &mut self.patterns
@@ -99,6 +111,22 @@ impl Following {
             reply.text(message);
         }
     }
+}
+
+/// Whether a channel, or all channels of a pattern, may be told to a client with these rights. The events
+/// of a service tell of everybody in it, so they need the right to read all of it.
+fn judge(name: &[u8], rights: &Rights) -> Result<(), MissingRight> {
+    let plain = name.iter().position(|byte| matches!(byte, b'*' | b'?'));
+    let plain = name.get(..plain.unwrap_or(name.len())).unwrap_or_default();
+    for service in &SERVICES {
+        let channels = format!("{}.", service.name).into_bytes();
+        let may_be_its = plain.starts_with(&channels) || channels.starts_with(plain);
+        if may_be_its && !rights.has_all(service.number, Right::Read) {
+            let (service, right) = (service.number, Right::Read);
+            return Err(MissingRight::Unlimited { service, right });
+        }
+    }
+    Ok(())
 }
 
 /// Whether a text matches a pattern of `*`, `?` and plain characters. It goes back to the last star
@@ -150,6 +178,12 @@ impl Session {
         };
         let by_pattern = matches!(verb, Verb::PatternSubscribe | Verb::PatternUnsubscribe);
         let named: Vec<Box<[u8]>> = arguments.iter().skip(1).map(Box::from).collect();
+        let rights = engine.caller.rights();
+        let denied = named.iter().find_map(|name| judge(name, rights).err());
+        if let Some(missing) = denied.filter(|_| begins) {
+            self.put_denied(engine.deny(NotPermitted::Missing(missing)), out);
+            return Next::Go;
+        }
         let silence = silence_on(&named, &engine.remotes);
         if let Some(silence) = silence.filter(|_| begins) {
             return self.invalid(engine, format_args!("UNSUPPORTED {silence}"), out);

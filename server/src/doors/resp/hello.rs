@@ -11,16 +11,28 @@ pub(super) const COMPATIBLE_VERSION: &str = "7.4.0";
 const NO_PASSWORD: &str = "ERR AUTH <password> called without any password configured for the \
                            default user. Are you sure your configuration is correct?";
 
+const WRONG_PAIR: &str = "WRONGPASS invalid username-password pair or user is disabled.";
+
+/// What Redis says to a greeting without a login.
+const HELLO_STRANGER: &str = "NOAUTH HELLO must be called with the client already authenticated, \
+                              otherwise the HELLO <proto> AUTH <user> <pass> option can be used to \
+                              authenticate the client and select the RESP protocol version at the \
+                              same time";
+
+const LOADING: &str = "LOADING the server recovers its journal, try again later";
+
 /// What a greeting asks for.
-struct HelloOptions {
+struct HelloOptions<'a> {
     protocol: Option<Protocol>,
     name: Option<String>,
+    /// The name and the key of a login.
+    login: Option<(&'a [u8], &'a [u8])>,
 }
 
 impl Session {
     pub(super) fn hello(
         &mut self,
-        engine: &Engine,
+        engine: &mut Engine,
         arguments: Arguments<'_, '_>,
         out: &mut Vec<u8>,
     ) -> Next {
@@ -28,6 +40,14 @@ impl Session {
             Ok(greeting) => greeting,
             Err(sentence) => return self.invalid(engine, format_args!("{sentence}"), out),
         };
+        let logged_in = match greeting.login {
+            Some((name, key)) => self.log_in(engine, Some(name), key),
+            None if engine.is_stranger() => Err(HELLO_STRANGER.to_owned()),
+            None => Ok(()),
+        };
+        if let Err(sentence) = logged_in {
+            return self.invalid(engine, format_args!("{sentence}"), out);
+        }
         if let Some(protocol) = greeting.protocol {
             self.protocol = protocol;
         }
@@ -57,27 +77,41 @@ impl Session {
         Next::Go
     }
 
-    /// Nobody needs a password yet: a client that sends one is told so, unless it only names the
-    /// default user, as Redis does.
     pub(super) fn auth(
         &self,
-        engine: &Engine,
+        engine: &mut Engine,
         arguments: Arguments<'_, '_>,
         out: &mut Vec<u8>,
     ) -> Next {
-        match arguments.len() {
-            2 => self.invalid(engine, format_args!("{NO_PASSWORD}"), out),
-            3 if is_default_user(arguments.get(1)) => {
-                Encoder::new(out, self.protocol).ok();
-                Next::Go
-            }
-            3 => self.invalid(
-                engine,
-                format_args!("WRONGPASS invalid username-password pair or user is disabled."),
-                out,
-            ),
-            _ => self.invalid(engine, format_args!("ERR syntax error"), out),
+        let logged_in = match (arguments.len(), arguments.get(1), arguments.get(2)) {
+            (2, Some(key), _) => self.log_in(engine, None, key),
+            (3, Some(name), Some(key)) => self.log_in(engine, Some(name), key),
+            _ => Err("ERR syntax error".to_owned()),
+        };
+        match logged_in {
+            Ok(()) => Encoder::new(out, self.protocol).ok(),
+            Err(sentence) => return self.invalid(engine, format_args!("{sentence}"), out),
         }
+        Next::Go
+    }
+
+    /// Makes whoever shows this key the caller; a name is that of its principal, or `default` for
+    /// clients that need one. Where nobody needs a key, a client that sends one is told so, unless it
+    /// names the default user, as Redis does.
+    fn log_in(&self, engine: &mut Engine, name: Option<&[u8]>, key: &[u8]) -> Result<(), String> {
+        if engine.recovery().is_some() {
+            return Err(LOADING.to_owned());
+        }
+        if !engine.access().is_guarded() {
+            return match name {
+                None => Err(NO_PASSWORD.to_owned()),
+                Some(b"default") => Ok(()),
+                Some(_) => Err(WRONG_PAIR.to_owned()),
+            };
+        }
+        let name = name.filter(|name| *name != b"default");
+        let logged_in = engine.log_in(self.peer.ip(), name, key);
+        logged_in.map_err(|refused| format!("WRONGPASS {refused}"))
     }
 
     pub(super) fn select(
@@ -98,11 +132,7 @@ impl Session {
     }
 }
 
-fn is_default_user(name: Option<&[u8]>) -> bool {
-    name == Some(b"default")
-}
-
-fn greeting(arguments: Arguments<'_, '_>) -> Result<HelloOptions, &'static str> {
+fn greeting<'a>(arguments: Arguments<'a, '_>) -> Result<HelloOptions<'a>, &'static str> {
     let protocol = match arguments.get(1) {
         None => None,
         Some(b"2") => Some(Protocol::Resp2),
@@ -112,13 +142,12 @@ fn greeting(arguments: Arguments<'_, '_>) -> Result<HelloOptions, &'static str> 
     let mut greeting = HelloOptions {
         protocol,
         name: None,
+        login: None,
     };
     let mut at = 2;
     while let Some(option) = arguments.get(at) {
         if option.eq_ignore_ascii_case(b"AUTH") && arguments.len() > at + 2 {
-            if !is_default_user(arguments.get(at + 1)) {
-                return Err("WRONGPASS invalid username-password pair or user is disabled.");
-            }
+            greeting.login = arguments.get(at + 1).zip(arguments.get(at + 2));
             at += 3;
         } else if option.eq_ignore_ascii_case(b"SETNAME") && arguments.len() > at + 1 {
             let name = arguments.get(at + 1).unwrap_or_default();

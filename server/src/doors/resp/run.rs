@@ -183,7 +183,9 @@ impl Session {
             requests: 0,
             end: RunEnd::More,
         };
-        let is_plain = self.is_plain() && around.engine.recovery().is_none();
+        let is_stranger = around.engine.is_stranger();
+        decoder.bound(is_stranger);
+        let is_plain = self.is_plain() && around.engine.recovery().is_none() && !is_stranger;
         let start = out.len();
         let mut ahead = Ahead::new();
         while run.requests < budget {

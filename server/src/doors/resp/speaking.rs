@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 
+use turnstile_access::Rights;
 use turnstile_resp::{Decoder, Encoder, Fault, Protocol, travel::Decided};
 use turnstile_travel::Outcome;
-use turnstile_types::Position;
+use turnstile_types::{Position, Principal};
 
 use super::{
     Session,
@@ -56,11 +57,12 @@ impl RespSession {
 
 impl Session {
     /// The client, as `CLIENT LIST` shows it.
-    pub(super) fn listed(&self) -> ListedClient<'_> {
+    pub(super) fn listed(&self, principal: Principal) -> ListedClient<'_> {
         let (channels, patterns) = self.following.counts();
         ListedClient {
             id: self.id,
             peer: self.peer,
+            principal,
             name: &self.name,
             library: &self.library,
             library_version: &self.library_version,
@@ -120,8 +122,8 @@ impl Conversation for RespSession {
         }
     }
 
-    fn listed(&self) -> Option<ListedClient<'_>> {
-        Some(self.session.listed())
+    fn listed(&self, principal: Principal) -> Option<ListedClient<'_>> {
+        Some(self.session.listed(principal))
     }
 
     fn into_shares(self) -> Option<Shares> {
@@ -130,6 +132,10 @@ impl Conversation for RespSession {
 
     fn follows(&self) -> bool {
         !self.session.following.is_empty()
+    }
+
+    fn may_go_on(&self, rights: &Rights) -> bool {
+        self.session.following.is_permitted(rights).is_ok()
     }
 
     fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>) {

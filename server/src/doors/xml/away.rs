@@ -4,13 +4,15 @@ use std::{fmt, ops::Range, vec};
 
 use turnstile_contract::{Failure, Reply, Request};
 use turnstile_exchange::{Answer, Command, Exchange, Outcome, Query};
-use turnstile_xml::{Ask, Batch};
+use turnstile_xml::{Ask, Batch, Item};
 
 use super::{Answering, UnderWay, answer_items};
 use crate::{
     core::{
+        caller::NotPermitted,
         conversation::Surroundings,
-        remote::{BATCH_COMMANDS, Caller, Housed as _, Job, Landing, RequestOrigin},
+        engine::Engine,
+        remote::{BATCH_COMMANDS, Housed as _, Job, Landing, RequestOrigin, Requester},
     },
     counters::Counters,
     registry::Registered as _,
@@ -81,14 +83,22 @@ struct Leaving {
 }
 
 impl Leaving {
-    fn of(batch: Batch<'_>, from: usize, most: usize) -> Self {
+    /// Those from a place on, up to the first that is not permitted.
+    fn of(
+        batch: Batch<'_>,
+        from: usize,
+        most: usize,
+        is_permitted: &mut dyn FnMut(&Ask) -> bool,
+    ) -> Self {
         let mut leaving = Self {
             items: from..from,
             ..Self::default()
         };
         let mut cancels = 0;
         for place in from..batch.len().min(from + most.min(BATCH_COMMANDS)) {
-            let Some(item) = batch.get(place) else { break };
+            let Some(item) = batch.get(place).filter(|item| is_permitted(&item.ask)) else {
+                break;
+            };
             let takes_commands = leaving.queries.is_empty() && cancels < QUERIES_AT_ONCE;
             let takes_queries =
                 leaving.commands.is_empty() && leaving.queries.len() < QUERIES_AT_ONCE;
@@ -114,7 +124,7 @@ impl UnderWay {
     pub(super) fn go_on_away(
         &mut self,
         client: u64,
-        around: &Surroundings<'_>,
+        around: &mut Surroundings<'_>,
         batch: Batch<'_>,
         budget: usize,
     ) -> usize {
@@ -131,7 +141,14 @@ impl UnderWay {
             let told = Told::of(away.outcomes, away.answers, around);
             self.tell(told, batch, away.items);
         }
-        let leaving = Leaving::of(batch, self.next, budget);
+        if let Some((item, denied)) = self.denied(around, batch) {
+            self.answers.error(&mut self.said, &item.echo, denied);
+            self.next += 1;
+            return 1;
+        }
+        let leaving = Leaving::of(batch, self.next, budget, &mut |ask| {
+            permit(around.engine, ask).is_ok()
+        });
         let count = leaving.items.len();
         if !leaving.commands.is_empty() {
             order(client, around, &leaving.commands);
@@ -151,15 +168,39 @@ impl UnderWay {
         count
     }
 
+    /// The next item, if its caller may not ask for it.
+    fn denied<'a>(
+        &self,
+        around: &mut Surroundings<'_>,
+        batch: Batch<'a>,
+    ) -> Option<(Item<'a>, NotPermitted)> {
+        let item = batch.get(self.next)?;
+        let denied = permit(around.engine, &item.ask).err()?;
+        Some((item, denied))
+    }
+
     fn tell(&mut self, mut told: Told<'_>, batch: Batch<'_>, items: Range<usize>) {
         self.next = items.end;
         answer_items(&mut told, batch, items, self.answers, &mut self.said);
     }
 }
 
+/// Asserts that the caller may ask for an item.
+fn permit(engine: &mut Engine, ask: &Ask) -> Result<(), NotPermitted> {
+    match ask {
+        Ask::Command(command) => engine.permit_command::<Exchange>(command),
+        Ask::Query(query) => engine.permit_query::<Exchange>(query),
+        Ask::Cancel { command, then } => {
+            engine.permit_command::<Exchange>(command)?;
+            engine.permit_query::<Exchange>(then)
+        }
+        Ask::Nothing(_) => Ok(()),
+    }
+}
+
 /// Sends commands to the database.
 fn order(client: u64, around: &Surroundings<'_>, commands: &[Command]) {
-    let principal = around.engine.principal;
+    let principal = around.engine.caller.principal;
     let requests = commands
         .iter()
         .map(|command| Request::new::<Exchange>(principal, None, command))
@@ -174,7 +215,7 @@ fn ask(client: u64, around: &Surroundings<'_>, queries: Vec<Query>) {
     for query in &queries {
         around.engine.counters.query::<Exchange>(query);
     }
-    let principal = around.engine.principal;
+    let principal = around.engine.caller.principal;
     let caller = caller(client, around, queries.iter().map(Exchange::query_place));
     send(around, Job::Queries(principal, queries, caller));
 }
@@ -183,9 +224,9 @@ fn caller<T>(
     client: u64,
     around: &Surroundings<'_>,
     operations: impl Iterator<Item = usize>,
-) -> Caller<T> {
+) -> Requester<T> {
     let place = around.place;
-    Caller {
+    Requester {
         who: RequestOrigin::Connection { place, client },
         timed: around.engine.stopwatch.time::<Exchange>(operations),
     }

@@ -20,7 +20,7 @@ impl Workbench {
         let mut bytes = Vec::new();
         Travel::encode_command(command, &mut bytes);
         let asked = self.gate.ask(Ask::Travel(Request::Command {
-            principal: self.fast_loop.engine.principal,
+            caller: Caller::server(),
             key: None,
             command: bytes,
             reply,
@@ -135,7 +135,7 @@ fn travel_is_asked_through_the_gate_like_any_machine() {
     drop(workbench.within(1, Step::Commit));
     let (reply, mut answer) = oneshot::channel();
     let asked = workbench.gate.ask(Ask::Travel(Request::Query {
-        principal: workbench.fast_loop.engine.principal,
+        caller: Caller::server(),
         query: Query::Totals,
         reply,
     }));

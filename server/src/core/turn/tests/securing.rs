@@ -6,6 +6,7 @@ use std::{
     net::{TcpListener, TcpStream as StdStream},
 };
 
+use mio::net::TcpStream;
 use rcgen::{CertificateParams, CertifiedIssuer, DnType, KeyPair};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, crypto::ring, pki_types::ServerName,

@@ -45,7 +45,7 @@ impl Workbench {
     fn travel_totals(&self) -> Receiver<Answered> {
         let (reply, answer) = oneshot::channel();
         let asked = self.gate.ask(Ask::Travel(Request::Query {
-            principal: self.fast_loop.engine.principal,
+            caller: Caller::server(),
             query: Query::Totals,
             reply,
         }));

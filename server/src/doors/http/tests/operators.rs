@@ -6,7 +6,7 @@ use turnstile_travel::{
     Body, Command, Desk, Desks, Done, Item, Operation, Order, Outcome, Parcel, Request, Roles,
     Settings as TravelSettings, Travel, Xid, limits,
 };
-use turnstile_types::{Machine, Principal};
+use turnstile_types::Machine;
 
 use super::{
     travel::{TRANSACTIONS, agency, await_waiters, begin, commit, own_door, reserve, send, xid_of},
@@ -130,7 +130,7 @@ impl Distant<'_> {
         Travel::encode_command(&Command::Deliver(parcel), &mut command);
         let (reply, answer) = oneshot::channel();
         let request = gate::Request::Command {
-            principal: Principal::local(),
+            caller: crate::Caller::server(),
             key: None,
             command,
             reply,

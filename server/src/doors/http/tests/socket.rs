@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio_tungstenite::tungstenite::{Message, WebSocket, client::client};
 use turnstile_exchange::{Command, Exchange};
-use turnstile_types::{Machine, Principal};
+use turnstile_types::Machine;
 
 use super::*;
 use crate::core::gate::{Ask, Executed, Request};
@@ -54,7 +54,7 @@ impl Market {
             Exchange::encode_command(command, &mut bytes);
             let (reply, answer) = oneshot::channel();
             let request = Request::Command {
-                principal: Principal::local(),
+                caller: crate::Caller::server(),
                 key: None,
                 command: bytes,
                 reply,

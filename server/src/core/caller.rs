@@ -1,0 +1,207 @@
+//! Who asks: the principal behind a connection or a request, and what it may do.
+
+use std::{fmt, sync::Arc};
+
+use turnstile_access::{
+    Access, Authenticated, KeyId, MissingRight, NotAuthenticated, Rights, SecretKey,
+};
+use turnstile_types::{Author, Origin, Principal, RequestId, Timestamp};
+
+/// How a caller has shown who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Credential {
+    /// Not at all. In a directory without keys that is enough to be `local`.
+    None,
+    /// With this key.
+    Key(KeyId),
+    /// By the listener that it came to, or by its certificate.
+    Named,
+    /// It is the server itself, or another process of it.
+    Server,
+}
+
+/// Who asks, as a connection knows it.
+///
+/// What it may do is kept beside it, so that a request costs one look. It is [renewed](Self::renew) when
+/// the rights of anybody have changed since.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub(crate) principal: Principal,
+    /// Where it comes from, for records.
+    origin: Origin<'static>,
+    /// What its request is called, if it has a name of its own.
+    request_id: Option<Box<str>>,
+    credential: Credential,
+    rights: Arc<Rights>,
+    /// The generation of the access service that the rights are of; nothing: they are to be renewed.
+    generation: Option<u64>,
+}
+
+/// Why a request is not looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotPermitted {
+    /// The server wants to know who asks.
+    NotLoggedIn,
+    /// The key was revoked or has expired, or its principal was removed.
+    LoggedOut,
+    /// The caller has not the right.
+    Missing(MissingRight),
+}
+
+impl fmt::Display for NotPermitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLoggedIn => f.write_str("this server asks for a key"),
+            Self::LoggedOut => f.write_str("the key was revoked or has expired"),
+            Self::Missing(missing) => missing.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NotPermitted {}
+
+impl Caller {
+    /// Who has not said who it is.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            principal: Principal::local(),
+            origin: Origin::UNKNOWN,
+            request_id: None,
+            credential: Credential::None,
+            rights: Arc::default(),
+            generation: None,
+        }
+    }
+
+    /// Everybody, where nobody needs a key.
+    pub(crate) fn local(access: &Access) -> Self {
+        Self {
+            rights: Rights::everything(),
+            generation: Some(access.generation()),
+            ..Self::unknown()
+        }
+    }
+
+    /// The server itself, which may do everything.
+    #[must_use]
+    pub fn server() -> Self {
+        Self {
+            origin: Origin::SERVER,
+            credential: Credential::Server,
+            rights: Rights::everything(),
+            ..Self::unknown()
+        }
+    }
+
+    /// Who comes to a listener that stands for this principal, or shows its certificate.
+    pub(crate) fn named(principal: Principal) -> Self {
+        Self {
+            principal,
+            credential: Credential::Named,
+            ..Self::unknown()
+        }
+    }
+
+    /// Who shows a key.
+    ///
+    /// # Errors
+    /// The key is none of this server, or is over.
+    pub(crate) fn with_key(
+        access: &Access,
+        now: Timestamp,
+        key: &[u8],
+    ) -> Result<Self, NotAuthenticated> {
+        let key = SecretKey::parse(key).map_err(|_invalid| NotAuthenticated::Wrong)?;
+        let Authenticated {
+            principal,
+            key,
+            rights,
+            ..
+        } = access.authenticate(now, &key)?;
+        Ok(Self {
+            principal,
+            credential: Credential::Key(key),
+            rights,
+            generation: Some(access.generation()),
+            ..Self::unknown()
+        })
+    }
+
+    /// The same, who comes from there.
+    #[must_use]
+    pub(crate) fn with_origin(self, origin: Origin<'static>) -> Self {
+        Self { origin, ..self }
+    }
+
+    pub(crate) const fn origin(&self) -> Origin<'static> {
+        self.origin
+    }
+
+    /// Calls something with the author that records name.
+    #[inline]
+    pub(crate) fn as_author<T>(&self, call: impl FnOnce(Author<'_>) -> T) -> T {
+        let principal = &self.principal;
+        let Some(request_id) = &self.request_id else {
+            let origin = &self.origin;
+            return call(Author { principal, origin });
+        };
+        let origin = Origin {
+            request_id: RequestId::parse(request_id.as_bytes()).ok(),
+            ..self.origin
+        };
+        call(Author {
+            principal,
+            origin: &origin,
+        })
+    }
+
+    pub(crate) fn rights(&self) -> &Rights {
+        &self.rights
+    }
+
+    /// The key that it has shown.
+    pub(crate) const fn key(&self) -> Option<KeyId> {
+        match self.credential {
+            Credential::Key(key) => Some(key),
+            Credential::None | Credential::Named | Credential::Server => None,
+        }
+    }
+
+    /// Whether it is the server itself, or another process of it.
+    pub(crate) fn is_server(&self) -> bool {
+        self.credential == Credential::Server
+    }
+
+    /// Whether its rights are those of this generation.
+    #[inline]
+    pub(crate) fn is_of(&self, generation: u64) -> bool {
+        self.generation == Some(generation) || self.credential == Credential::Server
+    }
+
+    /// Whether it has not said who it is, although it has to.
+    pub(crate) fn is_stranger(&self, access: &Access) -> bool {
+        self.credential == Credential::None && access.is_guarded()
+    }
+
+    /// Looks again at what it may do.
+    ///
+    /// # Errors
+    /// It may do nothing: it has to show a key, or the one that it has shown is over.
+    pub(crate) fn renew(&mut self, access: &Access, now: Timestamp) -> Result<(), NotPermitted> {
+        if self.credential == Credential::Server {
+            return Ok(());
+        }
+        let rights = match self.credential {
+            _ if !access.is_guarded() => Ok(Rights::everything()),
+            Credential::None => Err(NotPermitted::NotLoggedIn),
+            Credential::Key(key) if !access.is_live(now, key) => Err(NotPermitted::LoggedOut),
+            Credential::Key(_) | Credential::Named | Credential::Server => access
+                .rights_of(&self.principal)
+                .ok_or(NotPermitted::LoggedOut),
+        };
+        self.generation = rights.is_ok().then(|| access.generation());
+        let rights = rights.inspect_err(|_denied| self.rights = Arc::default())?;
+        self.rights = rights;
+        Ok(())
+    }
+}

@@ -1,0 +1,244 @@
+//! Whether a caller may have something decided or answered: the one place where that is asked.
+
+use std::{fmt, net::IpAddr};
+
+use turnstile_access::{Access, Command, MissingRight, NotAuthenticated, Rights};
+use turnstile_chassis::{Needed, Subject};
+use turnstile_embedded::Services;
+use turnstile_types::Hosts;
+
+use super::Engine;
+use crate::{
+    core::caller::{Caller, NotPermitted},
+    counters::ErrorCode,
+    registry::Registered,
+};
+
+/// Why a login was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoginRefused {
+    Key(NotAuthenticated),
+    /// The key is of another principal than was named.
+    OtherPrincipal,
+    /// Too many logins from its source have failed.
+    TooManyFailures {
+        wait_ms: u64,
+    },
+}
+
+impl fmt::Display for LoginRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(refused) => refused.fmt(f),
+            Self::OtherPrincipal => f.write_str("the key is not one of this principal"),
+            Self::TooManyFailures { wait_ms } => {
+                let seconds = wait_ms.div_ceil(1_000);
+                write!(
+                    f,
+                    "too many logins from here have failed, try again in {seconds} s"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for LoginRefused {}
+
+impl Engine {
+    /// Who has which keys and rights.
+    pub(crate) fn access(&self) -> &Access {
+        self.backend.machine()
+    }
+
+    /// Asserts that the caller may have this command decided.
+    ///
+    /// # Errors
+    /// It may not, and nothing happened.
+    #[inline]
+    pub(crate) fn permit_command<M: Registered>(
+        &mut self,
+        command: &M::Command<'_>,
+    ) -> Result<(), NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        let needed = M::needed(command);
+        if self.is_met::<M>(needed) {
+            return Ok(());
+        }
+        self.judge::<M>(needed, |machine| machine.subject_of(command))
+    }
+
+    /// Asserts that the caller may ask this.
+    ///
+    /// # Errors
+    /// It may not.
+    #[inline]
+    pub(crate) fn permit_query<M: Registered>(
+        &mut self,
+        query: &M::Query,
+    ) -> Result<(), NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        let needed = M::needed_by_query(query);
+        if self.is_met::<M>(needed) {
+            return Ok(());
+        }
+        self.judge::<M>(needed, |machine| machine.subject_of_query(query))
+    }
+
+    /// Whether the caller may ask for something whatever it is about, as far as that is known without a
+    /// closer look.
+    #[inline]
+    fn is_met<M: Registered>(&self, needed: Needed) -> bool {
+        let rights = self.caller.rights();
+        self.caller.is_of(self.access().generation())
+            && needed.is_met(|right| rights.has_all(M::SERVICE, right))
+    }
+
+    /// Looks closer: at rights that may have changed, and at what the request is about.
+    fn judge<M: Registered>(
+        &mut self,
+        needed: Needed,
+        subject: impl FnOnce(&M) -> Subject,
+    ) -> Result<(), NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        let judged = self.renew_caller().and_then(|()| {
+            if self.is_met::<M>(needed) {
+                return Ok(());
+            }
+            let subject = subject(self.backend.machine());
+            let Caller { principal, .. } = &self.caller;
+            let rights = self.caller.rights();
+            let permitted = rights.permits(principal, M::SERVICE, needed.right, &subject);
+            permitted.map_err(NotPermitted::Missing)
+        });
+        judged.map_err(|denied| self.deny(denied))
+    }
+
+    /// Looks at what the caller may do, if that may have changed.
+    ///
+    /// # Errors
+    /// It may do nothing.
+    pub(crate) fn renew_caller(&mut self) -> Result<(), NotPermitted> {
+        let access: &Access = self.backend.machine();
+        if self.caller.is_of(access.generation()) {
+            return Ok(());
+        }
+        self.caller.renew(access, self.now)
+    }
+
+    /// Asserts that the caller may run the server.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(crate) fn permit_operating(&mut self) -> Result<(), NotPermitted> {
+        self.permit_by_role(Rights::may_operate, MissingRight::Operate)
+    }
+
+    /// Asserts that the caller may say who may do what.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(crate) fn permit_administering(&mut self) -> Result<(), NotPermitted> {
+        self.permit_by_role(Rights::may_administer, MissingRight::Administer)
+    }
+
+    fn permit_by_role(
+        &mut self,
+        has: fn(&Rights) -> bool,
+        missing: MissingRight,
+    ) -> Result<(), NotPermitted> {
+        let permitted = self.renew_caller().and_then(|()| {
+            let has_it = has(self.caller.rights());
+            has_it.then_some(()).ok_or(NotPermitted::Missing(missing))
+        });
+        permitted.map_err(|denied| self.deny(denied))
+    }
+
+    /// Whether the caller has to say who it is before anything else is answered.
+    #[inline]
+    pub(crate) fn is_stranger(&mut self) -> bool {
+        self.loading.is_none()
+            && !self.caller.is_of(self.access().generation())
+            && self.renew_caller().is_err()
+    }
+
+    /// Makes whoever shows this key the caller; its principal has this name, where one is given.
+    ///
+    /// # Errors
+    /// The key is none of this server, or is over; the caller is who it was.
+    pub(crate) fn log_in(
+        &mut self,
+        source: IpAddr,
+        name: Option<&[u8]>,
+        key: &[u8],
+    ) -> Result<(), LoginRefused> {
+        let now = self.now;
+        if let Some(wait_ms) = self.failed_logins.wait_ms(now, source) {
+            self.counters.error(ErrorCode::WrongKey);
+            return Err(LoginRefused::TooManyFailures { wait_ms });
+        }
+        let shown = Caller::with_key(self.access(), now, key);
+        let shown = shown.map_err(LoginRefused::Key).and_then(|caller| {
+            let is_named = name.is_none_or(|name| name == caller.principal.0.as_bytes());
+            is_named
+                .then_some(caller)
+                .ok_or(LoginRefused::OtherPrincipal)
+        });
+        match shown {
+            Ok(caller) => {
+                self.caller = caller.with_origin(self.caller.origin());
+                self.note_use_of_key();
+                Ok(())
+            }
+            Err(refused) => {
+                self.counters.error(ErrorCode::WrongKey);
+                // Only the first of a minute stands in the log: nobody can fill it.
+                if self.failed_logins.note(now, source) == 1 {
+                    tracing::warn!(%source, %refused, "a login was refused");
+                }
+                Err(refused)
+            }
+        }
+    }
+
+    /// Makes the principal of a client's certificate the caller, which has these names. One that belongs to
+    /// nobody changes nothing.
+    pub(crate) fn identify(&mut self, names: &[String]) {
+        let access = self.access();
+        let known = names
+            .iter()
+            .find_map(|name| access.principal_of_certificate(name));
+        if let Some(principal) = known.filter(|_| !self.caller.is_server()) {
+            self.caller = Caller::named(principal).with_origin(self.caller.origin());
+        }
+    }
+
+    /// Keeps that the caller's key was used, once an hour.
+    fn note_use_of_key(&mut self) {
+        let Some(key) = self.caller.key() else { return };
+        if !self.access().is_use_worth_noting(self.now, key) {
+            return;
+        }
+        let caller = std::mem::replace(&mut self.caller, Caller::server());
+        let noted = self.execute::<Access>(None, &Command::NoteUse { key }, None);
+        self.caller = caller;
+        if let Err(error) = noted {
+            tracing::debug!(%error, "the use of a key was not noted");
+        }
+    }
+
+    /// Counts a request that is not looked at.
+    #[cold]
+    pub(crate) fn deny(&self, denied: NotPermitted) -> NotPermitted {
+        self.counters.error(match denied {
+            NotPermitted::NotLoggedIn | NotPermitted::LoggedOut => ErrorCode::NotLoggedIn,
+            NotPermitted::Missing(_) => ErrorCode::Forbidden,
+        });
+        denied
+    }
+}
