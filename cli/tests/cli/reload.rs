@@ -63,3 +63,33 @@ fn a_hang_up_has_limits_and_log_level_read_again_and_a_wrong_file_changes_nothin
     server.await_logged("these settings have changed and need a restart fields=\"storage.data\"");
     server.stop();
 }
+
+#[test]
+fn a_hang_up_has_the_certificate_read_again_and_a_broken_one_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let [certificate, key] = ["server.pem", "server.key"].map(path);
+    let renew = || {
+        let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        fs::write(&certificate, own.cert.pem()).unwrap();
+        fs::write(&key, own.signing_key.serialize_pem()).unwrap();
+    };
+    renew();
+    let mut command = turnstile();
+    command.args(["serve", "--durability", "memory", "--http", "off"]);
+    command.args(["--resp", "127.0.0.1:0", "--tls-certificate"]);
+    command.arg(&certificate).arg("--tls-key").arg(&key);
+    let server = Server::start(&mut command);
+    renew();
+    server.signal(Signal::HUP);
+    server.await_logged("new connections get the new certificate");
+
+    fs::write(&certificate, "no certificate").unwrap();
+    server.signal(Signal::HUP);
+    server.await_logged(&format!(
+        "the certificate is not reloaded: the old one stays failure=\"tls.certificate `{}`: the file \
+         holds no certificate in PEM\"",
+        certificate.display()
+    ));
+    server.stop();
+}

@@ -11,4 +11,5 @@ mod games;
 mod openapi;
 mod program;
 mod storm;
+mod tls;
 mod travel;
