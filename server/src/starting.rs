@@ -322,6 +322,7 @@ fn open_http(
         commit: settings.commit,
         transport: addresses::transport(settings),
         hosts: settings.http_hosts.clone(),
+        addresses: settings.addresses,
     };
     let wanted = (settings.limits.http, &*settings.http_origins, about, tls);
     let door = HttpDoor::start(listener, gate, feeds, counters, wanted, ended)?;

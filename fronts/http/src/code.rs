@@ -60,6 +60,10 @@ codes! {
     MalformedHead 400 "malformed_head" "The request cannot be read in one way only",
     NotLoggedIn 401 "not_logged_in" "The server asks for a key",
     WrongKey 401 "wrong_key" "The key is none of this server, or has ended",
+    CsrfTokenNeeded 403 "csrf_token_needed" "A change by a browser session needs its X-CSRF-Token",
+    TooManyFailedLogins 429 "too_many_failed_logins" "Too many logins from this address have failed",
+    TooManySessions 503 "too_many_sessions" "Too many sessions or tickets are open",
+    UnknownSession 404 "unknown_session" "There is no such session",
     MissingRight 403 "missing_right" "The caller has not the right",
     UnknownPath 404 "unknown_path" "There is nothing at this path",
     NoSuchPlayer 404 "no_such_player" "Nothing is known of the player",
@@ -96,7 +100,7 @@ impl Code {
     pub fn retryable(&self) -> bool {
         match self {
             Self::Refused(refusal) => refusal.is_passing(),
-            _ => matches!(self.status(), 408 | 503),
+            _ => matches!(self.status(), 408 | 429 | 503),
         }
     }
 
@@ -104,6 +108,7 @@ impl Code {
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
         match self.status() {
+            429 => Some(60),
             503 => Some(match self {
                 Self::KeysFull { retry_after_s } => *retry_after_s,
                 Self::ReadOnly | Self::Unavailable => 10,

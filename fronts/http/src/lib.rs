@@ -31,6 +31,7 @@ mod rooms;
 mod schema;
 mod seats;
 mod served;
+mod sessions;
 mod table;
 pub mod travel;
 
@@ -48,4 +49,5 @@ pub use page::{PAGE_SCRIPT, PAGE_STYLE, docs_page};
 pub use problem::{FieldError, Place, Problem};
 pub use refusal::Refusal;
 pub use served::{Served, tell_answer, tell_outcome};
+pub use sessions::{NewTicket, OwnSession, SESSION_COOKIE, SessionList, SessionOver, SessionView};
 pub use table::{operation_at, operations};

@@ -9,7 +9,9 @@ use utoipa::openapi::{
     path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
     request_body::RequestBodyBuilder,
     schema::{AnyOfBuilder, Schema},
-    security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+    security::{
+        ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+    },
     server::Server,
     tag::TagBuilder,
 };
@@ -20,6 +22,7 @@ use crate::{
     operation::{Answerer, Audience, Method, Operation, RECEIPT, Service, Success, is_needed},
     problem::{FieldError, Place},
     schema::{Schemas, body_name, parameter_schema},
+    sessions::{self, SESSION_COOKIE},
     table::{chapters, operations},
 };
 
@@ -56,20 +59,23 @@ pub fn openapi() -> OpenApi {
         .build()
 }
 
-/// The name of the way to show a key.
+/// The names of the ways to show who calls.
 const KEY_SCHEME: &str = "key";
+const SESSION_SCHEME: &str = "session";
 
 /// Who may call the operation. A server without keys asks for none.
 fn secured(described: OperationBuilder, audience: Audience) -> OperationBuilder {
     let none = SecurityRequirement::default();
-    let Some(right) = audience.right() else {
+    if audience == Audience::Everybody {
         return described.security(none);
+    }
+    let by = |scheme| SecurityRequirement::new(scheme, [] as [&str; 0]);
+    let described = described.securities(Some([by(KEY_SCHEME), by(SESSION_SCHEME), none]));
+    let Some(right) = audience.right() else {
+        return described;
     };
-    let key = SecurityRequirement::new(KEY_SCHEME, [] as [&str; 0]);
     let extensions = ExtensionsBuilder::new().add("x-right", right).build();
-    described
-        .securities(Some([key, none]))
-        .extensions(Some(extensions))
+    described.extensions(Some(extensions))
 }
 
 fn key_scheme() -> SecurityScheme {
@@ -80,6 +86,13 @@ fn key_scheme() -> SecurityScheme {
         .bearer_format("ts_ENV_ID_SECRET")
         .description(Some(description));
     SecurityScheme::Http(bearer.build())
+}
+
+fn session_scheme() -> SecurityScheme {
+    let description = "The cookie of a browser session, as `POST /v1/session` sets it. Every request that is \
+                       not GET also sends the session's `csrf_token` in `X-CSRF-Token`.";
+    let cookie = ApiKeyValue::with_description(SESSION_COOKIE, description);
+    SecurityScheme::ApiKey(ApiKey::Cookie(cookie))
 }
 
 const ABOUT: &str = "Every change takes an `Idempotency-Key`: the same key and content get the first \
@@ -107,6 +120,7 @@ fn components() -> Components {
     let services = schemas_of_services();
     let components = services
         .into_iter()
+        .chain([sessions::schemas()])
         .fold(ComponentsBuilder::new(), |components, schemas| {
             schemas.into_components(components)
         });
@@ -121,6 +135,7 @@ fn components() -> Components {
             problem_response(0, "Any other answer that is no success"),
         )
         .security_scheme(KEY_SCHEME, key_scheme())
+        .security_scheme(SESSION_SCHEME, session_scheme())
         .schema("Receipt", Schemas::of_fields::<Receipt>("What was done."))
         .schema_from::<FieldError>()
         .schema_from::<Place>()
@@ -260,9 +275,12 @@ fn describe(operation: &Operation) -> OperationBuilder {
             described.response("200", response.build())
         }
     };
-    let guard = operation.is_guarded().then_some(403);
+    let is_public = operation.audience == Audience::Everybody;
+    let guard = (operation.is_guarded() || !is_public).then_some(403);
+    let key = (!is_public).then_some(401);
     let form = (!operation.contents().is_empty()).then_some(406);
-    let statuses = operation.problems.iter().copied().chain(guard).chain(form);
+    let statuses = operation.problems.iter().copied();
+    let statuses = statuses.chain(key).chain(guard).chain(form);
     for status in statuses.collect::<BTreeSet<u16>>() {
         let known = STATUSES.iter().find(|(known, ..)| *known == status);
         let (_, name, _) = known.expect("every status of a problem has a meaning");
@@ -297,7 +315,7 @@ fn json_response(description: &str, operation: &Operation, schema: &str) -> Resp
 }
 
 /// The statuses of problems: a name for each, and what it means.
-const STATUSES: [(u16, &str, &str); 15] = [
+const STATUSES: [(u16, &str, &str); 16] = [
     (304, "NotModified", "Not changed since this ETag"),
     (400, "BadRequest", "Wrong fields, parameters or JSON"),
     (
@@ -336,6 +354,7 @@ const STATUSES: [(u16, &str, &str); 15] = [
         "The Idempotency-Key came before with other content",
     ),
     (426, "UpgradeRequired", "This path speaks WebSocket"),
+    (429, "TooManyRequests", "Too often: see Retry-After"),
     (
         503,
         "Unavailable",

@@ -98,6 +98,18 @@ pub enum Answerer {
     ExchangeFeed,
     /// The WebSocket of a player.
     Play,
+    /// Opens a browser session.
+    OpenSession,
+    /// The browser session of the request.
+    OwnSession,
+    /// Ends it.
+    Logout,
+    /// All browser sessions that the caller may see.
+    Sessions,
+    /// Ends one of them.
+    EndSession,
+    /// A ticket for a stream or a socket.
+    Ticket,
     Live,
     Ready,
     Version,
@@ -183,7 +195,13 @@ impl Operation {
             | Answerer::Events(service) => Some(service),
             Answerer::MatchEvents | Answerer::Play => Some(Service::Games),
             Answerer::ExchangeFeed => Some(Service::Exchange),
-            Answerer::Live
+            Answerer::OpenSession
+            | Answerer::OwnSession
+            | Answerer::Logout
+            | Answerer::Sessions
+            | Answerer::EndSession
+            | Answerer::Ticket
+            | Answerer::Live
             | Answerer::Ready
             | Answerer::Version
             | Answerer::Metrics
@@ -216,6 +234,15 @@ impl Operation {
                 Success::Protocol(_) => true,
                 Success::Made { .. } | Success::Json(_) => false,
             }
+    }
+
+    /// Whether the connection stays open for what happens, so that a ticket may stand in its address.
+    #[must_use]
+    pub const fn takes_ticket(&self) -> bool {
+        matches!(
+            self.answerer,
+            Answerer::Events(_) | Answerer::MatchEvents | Answerer::ExchangeFeed | Answerer::Play
+        )
     }
 
     /// The content types of its success; none where the connection becomes a socket.

@@ -75,8 +75,12 @@ fn resp_name(operation: &Operation) -> String {
 fn right(audience: Audience) -> String {
     let is_held = matches!(audience, Audience::Having(_, needed) if needed.of_holder);
     let held = if is_held { ", held" } else { "" };
+    let none = match audience {
+        Audience::Callers => "any key",
+        _ => "none",
+    };
     let right = audience.right();
-    right.map_or_else(|| "none".to_owned(), |right| format!("`{right}`{held}"))
+    right.map_or_else(|| none.to_owned(), |right| format!("`{right}`{held}"))
 }
 
 fn page() -> String {
@@ -118,7 +122,7 @@ fn every_operation_of_a_service_needs_a_right_and_only_documents_need_none() {
                 let changes = operation.mutates() && needed.right == Right::Read;
                 assert!(!changes, "{} changes something", operation.id);
             }
-            Audience::Everybody | Audience::Operators => {
+            Audience::Everybody | Audience::Callers | Audience::Operators => {
                 assert!(!is_of_service, "{}", operation.id);
             }
         }

@@ -99,6 +99,12 @@ impl Schemas {
             .collect()
     }
 
+    /// Adds fields under a name, and what is among them.
+    pub(crate) fn named<F: Fields>(mut self, name: &str, meaning: &str) -> Self {
+        self.add(name, meaning, F::describe());
+        self
+    }
+
     /// The schema of fields that are no object of a service.
     pub(crate) fn of_fields<F: Fields>(meaning: &str) -> Schema {
         let mut schemas = Self::new("");

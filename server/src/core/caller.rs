@@ -73,15 +73,6 @@ impl Caller {
         }
     }
 
-    /// Everybody, where nobody needs a key.
-    pub(crate) fn local(access: &Access) -> Self {
-        Self {
-            rights: Rights::everything(),
-            generation: Some(access.generation()),
-            ..Self::unknown()
-        }
-    }
-
     /// The server itself, which may do everything.
     #[must_use]
     pub fn server() -> Self {
@@ -131,6 +122,25 @@ impl Caller {
     #[must_use]
     pub(crate) fn with_origin(self, origin: Origin<'static>) -> Self {
         Self { origin, ..self }
+    }
+
+    /// The same in a request with this id.
+    #[must_use]
+    pub(crate) fn for_request(self, id: &str) -> Self {
+        Self {
+            request_id: Some(id.into()),
+            ..self
+        }
+    }
+
+    /// The server in the name of the caller, for what has to be done when the caller may do nothing more.
+    #[must_use]
+    pub(crate) fn by_server(&self) -> Self {
+        Self {
+            credential: Credential::Server,
+            rights: Rights::everything(),
+            ..self.clone()
+        }
     }
 
     pub(crate) const fn origin(&self) -> Origin<'static> {

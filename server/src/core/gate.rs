@@ -311,14 +311,6 @@ impl Gate {
         self.access.clone()
     }
 
-    /// Whoever has not said who it is.
-    pub(crate) fn caller(&self) -> Caller {
-        match &*self.access.borrow() {
-            Some(access) if !access.is_guarded() => Caller::local(access),
-            Some(_) | None => Caller::unknown(),
-        }
-    }
-
     /// Wakes the loop for something that it finds elsewhere.
     pub(crate) fn wake(&self) {
         self.bell.ring();

@@ -1,5 +1,6 @@
 //! The HTTP door: its thread, its runtime, and how it begins and ends.
 
+mod access;
 mod attendance;
 mod call;
 mod courier;
@@ -39,6 +40,7 @@ use std::{
 
 use axum::Router;
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
+use turnstile_types::AddressPolicy;
 
 use crate::{
     core::{feed::Feeds, gate::Gate, tls::DoorTls, transport::DoorTransport},
@@ -46,6 +48,7 @@ use crate::{
     limits::HttpLimits,
 };
 
+use access::Identities;
 use courier::Courier;
 use handshakes::{PacedHandshakes, serve_secured};
 use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
@@ -55,7 +58,7 @@ use secured::HttpStream;
 use stream::Sources;
 use unsent::Backlog;
 
-/// What metrics tell about the program.
+/// What the door knows about the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     /// Where the journal lies, if it is kept.
@@ -65,6 +68,8 @@ pub(crate) struct About {
     pub(crate) transport: DoorTransport,
     /// Names of the door, besides those of loopback and of the certificate.
     pub(crate) hosts: Vec<String>,
+    /// How much of the addresses of callers records keep.
+    pub(crate) addresses: AddressPolicy,
 }
 
 /// What the door's thread is made of; every request can reach it.
@@ -72,6 +77,7 @@ pub(crate) struct Door {
     courier: Courier,
     attendance: attendance::Attendance,
     gate: Gate,
+    identities: Identities,
     sources: Sources,
     counters: Arc<Counters>,
     limits: HttpLimits,
@@ -160,6 +166,7 @@ impl HttpDoor {
         let door = Arc::new(Door {
             courier: Courier::new(gate.clone()),
             attendance: attendance::Attendance::default(),
+            identities: Identities::new(&gate, tls.is_some(), about.addresses),
             gate,
             sources: Sources::new(feeds),
             counters,

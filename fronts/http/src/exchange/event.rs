@@ -35,6 +35,12 @@ pub struct Interest {
 }
 
 impl Interest {
+    /// The only account whose events are wanted.
+    #[must_use]
+    pub const fn account(&self) -> Option<AccountId> {
+        self.account
+    }
+
     /// Reads where a stream of events begins, and what it is about.
     ///
     /// # Errors

@@ -9,6 +9,8 @@ use super::{Answerer, Service};
 pub enum Audience {
     /// Everybody, also without a key.
     Everybody,
+    /// Every caller with a key, whatever its rights.
+    Callers,
     /// Whoever has this right of a service, for the things that the request is about.
     Having(Service, Needed),
     /// Whoever operates the server.
@@ -30,6 +32,12 @@ impl Audience {
             Answerer::MatchEvents => having(Service::Games, Right::Read),
             Answerer::ExchangeFeed => having(Service::Exchange, Right::Read),
             Answerer::Play => having(Service::Games, Right::Use),
+            Answerer::OpenSession
+            | Answerer::OwnSession
+            | Answerer::Logout
+            | Answerer::Sessions
+            | Answerer::EndSession
+            | Answerer::Ticket => Self::Callers,
             Answerer::Ready | Answerer::Metrics => Self::Operators,
             Answerer::Live
             | Answerer::Version
@@ -47,7 +55,7 @@ impl Audience {
     #[must_use]
     pub fn right(self) -> Option<String> {
         match self {
-            Self::Everybody => None,
+            Self::Everybody | Self::Callers => None,
             Self::Having(service, needed) => {
                 Some(format!("{}.{}", service.name(), needed.right.code()))
             }

@@ -152,10 +152,63 @@ fn sockets() -> [Operation; 2] {
     [feed, play]
 }
 
+/// What a browser that has shown its key does with its session.
+fn sessions() -> [Operation; 6] {
+    use Answerer::{EndSession, Logout, OpenSession, OwnSession, Sessions, Ticket};
+    use Method::{Delete, Get, Post};
+    const OWN: &str = "/v1/session";
+    let operation = |answerer, method, path, (id, schema), summary, problems: &[u16]| Operation {
+        method,
+        success: Success::Json(schema),
+        problems: problems.to_vec(),
+        ..document(answerer, path, id, summary, &[])
+    };
+    let opens = "Opens a browser session for the key of the request; the answer sets its cookie";
+    let shows = "Shows the browser session of the request, with the token for changes";
+    let lists = "Lists the open browser sessions of the caller; an administrator sees all";
+    let ends = "Ends a browser session of the caller; an administrator ends any";
+    let gives = "Makes a ticket for one event stream or WebSocket, to stand in its address";
+    let one = "/v1/sessions/{session}";
+    let session = PlacedParameter {
+        place: Place::Path,
+        ..required(query("session", "", Kind::NAME))
+    };
+    let own = |id| (id, "OwnSession");
+    let over = |id| (id, "SessionOver");
+    let all = ("listSessions", "SessionList");
+    let ticket = ("createTicket", "NewTicket");
+    [
+        operation(
+            OpenSession,
+            Post,
+            OWN,
+            own("openSession"),
+            opens,
+            &[429, 503],
+        ),
+        operation(OwnSession, Get, OWN, own("getSession"), shows, &[404]),
+        operation(
+            Logout,
+            Delete,
+            OWN,
+            over("closeSession"),
+            "Ends the browser session of the request",
+            &[404],
+        ),
+        operation(Sessions, Get, "/v1/sessions", all, lists, &[]),
+        Operation {
+            parameters: vec![session],
+            ..operation(EndSession, Delete, one, over("endSession"), ends, &[404])
+        },
+        operation(Ticket, Post, "/v1/tickets", ticket, gives, &[503]),
+    ]
+}
+
 pub(crate) fn operations() -> Vec<Operation> {
     let mut all: Vec<Operation> = Service::ALL.iter().copied().map(stream).collect();
     all.push(watch());
     all.extend(sockets());
+    all.extend(sessions());
     all.extend([
         document(
             Answerer::Live,

@@ -11,7 +11,10 @@ use turnstile_games::{Command, Games, PlayerId};
 use turnstile_http::{Problem, games::concerned};
 
 use super::{Door, limits::CANCEL_AGAIN};
-use crate::core::feed::{Place, Reading};
+use crate::core::{
+    caller::Caller,
+    feed::{Place, Reading},
+};
 
 /// The sockets of each player.
 ///
@@ -94,14 +97,14 @@ pub(super) fn call(door: &Door, mut place: Place) -> Place {
 /// Notes one more socket of a player, and says that the player is there. Each MUST be followed by
 /// [`leave`] with the same bell.
 pub(super) fn come(
-    door: &Door,
+    (door, caller): (&Door, &Caller),
     player: PlayerId,
     bell: &Arc<Bell>,
 ) -> impl Future<Output = Result<Reply<Games>, Problem>> + use<> {
     let mut sockets = door.attendance.sockets();
     sockets.entry(player).or_default().push(Arc::clone(bell));
     door.courier
-        .execute::<Games>(None, &Command::Connect { player })
+        .execute::<Games>(caller, None, &Command::Connect { player })
 }
 
 /// A socket of a player has ended; comes back when the arena knows it, where it was the last. What
@@ -109,7 +112,7 @@ pub(super) fn come(
 ///
 /// A server that stops tells nobody's going: it is not the players' fault, and when it begins anew
 /// all of them have just gone.
-pub(super) async fn leave(door: &Door, player: PlayerId, bell: &Arc<Bell>) {
+pub(super) async fn leave((door, caller): (&Door, &Caller), player: PlayerId, bell: &Arc<Bell>) {
     {
         let mut sockets = door.attendance.sockets();
         if let Some(bells) = sockets.get_mut(&player) {
@@ -127,7 +130,7 @@ pub(super) async fn leave(door: &Door, player: PlayerId, bell: &Arc<Bell>) {
                 return;
             }
             let gone = Command::Disconnect { player };
-            door.courier.execute::<Games>(None, &gone)
+            door.courier.execute::<Games>(caller, None, &gone)
         };
         match told.await {
             Ok(_told) => return,

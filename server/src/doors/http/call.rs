@@ -6,7 +6,11 @@ use http_body_util::BodyExt as _;
 use turnstile_http::{Code, FieldError, Given, Method, Operation, Place, Problem, parse_key};
 use turnstile_rooms as rooms;
 
-use super::{Door, reply::Trouble};
+use super::{
+    Door,
+    access::{Visitor, visitor_of},
+    reply::Trouble,
+};
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -18,6 +22,8 @@ pub(super) type PathValues = Vec<(String, String)>;
 pub(super) struct Call {
     pub(super) operation: &'static Operation,
     pub(super) parts: Parts,
+    /// Who has sent it.
+    pub(super) visitor: Visitor,
     path: PathValues,
     body: Bytes,
 }
@@ -35,7 +41,8 @@ impl Call {
     where
         B: hyper::body::Body<Data = Bytes>,
     {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let visitor = visitor_of(&mut parts.extensions);
         // Reading requests have none.
         let body = if body.is_end_stream() {
             Bytes::new()
@@ -46,6 +53,7 @@ impl Call {
         Ok(Self {
             operation,
             parts,
+            visitor,
             path,
             body,
         })

@@ -13,10 +13,10 @@ use turnstile_embedded::{ExecuteError, Reply};
 use turnstile_http::{Code, Problem};
 use turnstile_types::{Machine, Position};
 
-use super::Door;
+use super::{Door, access::problem_of_denied};
 use crate::core::{
     asked::Asked,
-    caller::NotPermitted,
+    caller::Caller,
     gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
 };
 
@@ -167,12 +167,13 @@ impl Courier {
     /// The loop takes no more work, cannot write, or knows the key with other content.
     pub(super) fn command<M: Carried>(
         &self,
+        caller: &Caller,
         key: Option<Box<str>>,
         command: Vec<u8>,
     ) -> impl Future<Output = Result<Reply<M>, Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
         let request = Request::Command {
-            caller: self.gate.caller(),
+            caller: caller.clone(),
             key,
             command,
             reply,
@@ -185,12 +186,13 @@ impl Courier {
     /// Has a command executed that is not yet encoded; as [`Self::command`].
     pub(super) fn execute<M: Carried>(
         &self,
+        caller: &Caller,
         key: Option<Box<str>>,
         command: &M::Command<'_>,
     ) -> impl Future<Output = Result<Reply<M>, Problem>> + use<M> {
         let mut bytes = Vec::with_capacity(256);
         M::encode_command(command, &mut bytes);
-        self.command::<M>(key, bytes)
+        self.command::<M>(caller, key, bytes)
     }
 
     /// Has a query answered.
@@ -199,11 +201,12 @@ impl Courier {
     /// The loop takes no more work, or has ended.
     pub(super) fn query<M: Carried>(
         &self,
+        caller: &Caller,
         query: M::Query,
     ) -> impl Future<Output = Result<(Position, M::Answer), Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
         let request = Request::Query {
-            caller: self.gate.caller(),
+            caller: caller.clone(),
             query,
             reply,
         };
@@ -325,15 +328,6 @@ fn problem_of_failure(failure: &Failure) -> Problem {
         Failure::Broken { .. } => Code::BackendBroken,
     };
     Problem::with(code, failure.to_string())
-}
-
-fn problem_of_denied(denied: NotPermitted) -> Problem {
-    let code = match denied {
-        NotPermitted::NotLoggedIn => Code::NotLoggedIn,
-        NotPermitted::LoggedOut => Code::WrongKey,
-        NotPermitted::Missing(_) => Code::MissingRight,
-    };
-    Problem::with(code, denied.to_string())
 }
 
 fn key_reused(first: Position) -> Problem {

@@ -132,9 +132,6 @@ pub(super) async fn serve_secured(
     match shaken {
         Ok(Some(stream)) if !door.is_stopping() => {
             let stream = HttpStream::Secured(Box::new(stream));
-            if let Some(names) = stream.names() {
-                tracing::debug!(?names, "an HTTP client has shown a certificate");
-            }
             let line = Arc::new(Line::of(&door, stream));
             serve_line(door, router, line).await;
         }

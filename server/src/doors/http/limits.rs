@@ -72,3 +72,27 @@ pub(super) const SNAPSHOT_ORDERS: u16 = 10_000;
 
 /// Bytes that one read takes: several requests, and one of the largest in a few reads.
 pub(super) const READ_BYTES: usize = 16 * 1_024;
+
+/// Browser sessions that may be open; each takes some 400 bytes.
+pub(super) const SESSIONS: usize = 10_000;
+
+/// Sessions of one principal: the browsers of a team that shares it.
+pub(super) const SESSIONS_OF_PRINCIPAL: usize = 100;
+
+/// A session that rests so long ends: someone has left the browser.
+pub(super) const SESSION_REST_MS: u64 = 60 * 60 * 1_000;
+
+/// A session ends after so long in any case: a working day.
+pub(super) const SESSION_AGE_MS: u64 = 12 * 60 * 60 * 1_000;
+
+/// Tickets that may wait to be used.
+pub(super) const TICKETS: usize = 10_000;
+
+/// Tickets of one principal: a page opens a few streams at once.
+pub(super) const TICKETS_OF_PRINCIPAL: usize = 1_000;
+
+/// How long a ticket is good: a page uses it at once, over a slow line too.
+pub(super) const TICKET_AGE_MS: u64 = 30 * 1_000;
+
+const _: () = assert!(SESSIONS_OF_PRINCIPAL < SESSIONS && SESSION_REST_MS < SESSION_AGE_MS);
+const _: () = assert!(TICKETS_OF_PRINCIPAL < TICKETS);

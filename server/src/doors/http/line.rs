@@ -5,6 +5,7 @@ use std::{
     cell::RefCell,
     collections::HashMap,
     io,
+    net::{IpAddr, Ipv4Addr},
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -50,6 +51,10 @@ pub(super) struct Line {
     socket: Mutex<Socket>,
     /// Whether what is written may stay in records for a while.
     is_secured: bool,
+    /// The address of the client.
+    peer: IpAddr,
+    /// The names in the certificate that the client has shown.
+    names: Vec<String>,
     verdict: AtomicU8,
     /// The task to wake when there is a verdict.
     owner: Mutex<Option<Waker>>,
@@ -132,8 +137,12 @@ impl Line {
         let (counters, clock) = (Arc::clone(&door.counters), Arc::clone(&door.clock));
         let now = clock.swept();
         let dropped = Arc::clone(unsent.dropped());
+        // One that has gone already asks for nothing more.
+        let peer = stream.peer().map(|peer| peer.ip());
         Self {
             is_secured: stream.is_secured(),
+            names: stream.names().unwrap_or_default(),
+            peer: peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
             socket: Mutex::new(Socket {
                 stream,
                 scanner: Scanner::new(),
@@ -152,6 +161,11 @@ impl Line {
             counters,
             clock,
         }
+    }
+
+    /// The address of the client, and the names in its certificate.
+    pub(super) fn peer(&self) -> (IpAddr, &[String]) {
+        (self.peer, &self.names)
     }
 
     pub(super) fn verdict(&self) -> Verdict {

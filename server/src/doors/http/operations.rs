@@ -129,7 +129,10 @@ async fn execute<M: Settles>(door: &Door, call: &Call, order: Order<M::About>) -
         command,
         about,
     } = order;
-    let reply = door.courier.command::<M>(key, command).await?;
+    let reply = door
+        .courier
+        .command::<M>(&call.visitor.caller, key, command)
+        .await?;
     let reply = M::settle(door, reply).await?;
     let place = (reply.position, reply.replayed);
     let told = tell_outcome::<M>(call.operation, about, place, &reply.outcome)?;
@@ -141,7 +144,7 @@ async fn query<M: Settles>(door: Arc<Door>, call: Call, place: usize) -> Answere
         let given = call.given()?;
         M::read_query(place, &given, door.sealing())?
     };
-    let (position, answer) = door.courier.query::<M>(query).await?;
+    let (position, answer) = door.courier.query::<M>(&call.visitor.caller, query).await?;
     let told = tell_answer::<M>(call.operation, &query, &answer);
     show(&call, position, told)
 }

@@ -162,6 +162,7 @@ fn cors(configured: Vec<HeaderValue>) -> CorsLayer {
         .allow_origin(configured)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
         .allow_headers([
+            header::AUTHORIZATION,
             header::CONTENT_TYPE,
             header::IF_MATCH,
             header::IF_NONE_MATCH,

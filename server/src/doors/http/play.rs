@@ -18,13 +18,17 @@ use turnstile_types::Position;
 
 use super::{
     Door,
+    access::StreamPass,
     attendance::{self, Bell},
     limits::IN_FLIGHT,
     socket::Wire,
     stream::Follower,
-    talk::{Ending, Going, Talk, answer_of},
+    talk::{Ending, Going, LEAVE_ENDED, Talk, answer_of},
 };
-use crate::core::feed::{FeedStart, Place, Reading};
+use crate::core::{
+    caller::Caller,
+    feed::{FeedStart, Place, Reading},
+};
 
 /// One player's conversation.
 ///
@@ -34,6 +38,9 @@ use crate::core::feed::{FeedStart, Place, Reading};
 /// for what concerns its player, and passes over what lies before.
 pub(super) struct Play {
     door: Arc<Door>,
+    caller: Caller,
+    /// Ends with the caller's leave to play.
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
     talk: Talk,
     player: PlayerId,
     bell: Arc<Bell>,
@@ -48,9 +55,15 @@ pub(super) struct Play {
 }
 
 impl Play {
-    pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>, player: PlayerId) -> Self {
+    pub(super) fn new(
+        door: Arc<Door>,
+        (socket, pass): (WebSocketStream<Wire>, StreamPass),
+        player: PlayerId,
+    ) -> Self {
         let follower = door.sources.games.follow();
         Self {
+            caller: pass.visitor().caller.clone(),
+            over: Box::pin(pass.over()),
             talk: Talk::new(Arc::clone(&door), socket),
             player,
             bell: Arc::default(),
@@ -76,12 +89,13 @@ impl Play {
         self.talk.end(ending).await;
         // What was sent is done, whether or not somebody hears of it, before the player goes.
         while self.in_flight.next().await.is_some() {}
-        attendance::leave(&self.door, self.player, &self.bell).await;
+        let caller = self.caller.by_server();
+        attendance::leave((&self.door, &caller), self.player, &self.bell).await;
     }
 
     /// Says that the player is there, and tells the client the state and what it missed.
     async fn begin(&mut self, since: Option<EventId>) -> Going {
-        let come = attendance::come(&self.door, self.player, &self.bell).await;
+        let come = attendance::come((&self.door, &self.caller), self.player, &self.bell).await;
         let told = come.and_then(|reply| match &reply.outcome {
             Outcome::Done(_) => Ok(()),
             refused @ Outcome::Refused(_) => {
@@ -114,7 +128,8 @@ impl Play {
     /// What the player does now; events up to there are known from then on.
     async fn look(&mut self) -> Result<String, Ending> {
         let player = self.player;
-        let answer = self.door.courier.query::<Games>(Query::Player { player });
+        let query = Query::Player { player };
+        let answer = self.door.courier.query::<Games>(&self.caller, query);
         match answer.await {
             Ok((position, answer)) => {
                 self.known = all_of(position);
@@ -137,6 +152,7 @@ impl Play {
         let heartbeat = self.door.limits.heartbeat;
         tokio::select! {
             biased;
+            () = &mut self.over => Err(LEAVE_ENDED),
             Some(answer) = self.in_flight.next(), if !self.in_flight.is_empty() => {
                 self.talk.say(answer).await
             }
@@ -197,7 +213,8 @@ impl Play {
             Ok(Wish::Ping) => self.talk.say(message::pong(tag.as_ref())).await,
             Ok(Wish::Look) => {
                 let player = self.player;
-                let answer = self.door.courier.query::<Games>(Query::Player { player });
+                let query = Query::Player { player };
+                let answer = self.door.courier.query::<Games>(&self.caller, query);
                 let door = Arc::clone(&self.door);
                 self.in_flight.push_back(Box::pin(async move {
                     match answer.await {
@@ -217,7 +234,10 @@ impl Play {
     /// Has a command executed. It is in the loop's queue when this returns, so that commands are
     /// executed in the order in which they were sent.
     fn send_on(&mut self, tag: Option<Tag>, command: &Command, key: Option<Box<str>>) {
-        let reply = self.door.courier.execute::<Games>(key, command);
+        let reply = self
+            .door
+            .courier
+            .execute::<Games>(&self.caller, key, command);
         let done = async move { answer_of::<Games>(tag.as_ref(), reply.await) };
         self.in_flight.push_back(Box::pin(done));
     }

@@ -7,7 +7,7 @@ use axum::{
 };
 use bytes::Bytes;
 use turnstile_embedded::Reply;
-use turnstile_http::{Problem, Told};
+use turnstile_http::{Code, Problem, Told};
 use turnstile_types::{Machine, Position};
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -16,6 +16,11 @@ pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
+/// How a caller shows who it is (RFC 6750).
+const KEY_NEEDED: HeaderValue = HeaderValue::from_static("Bearer realm=\"turnstile\"");
+const INVALID_KEY: HeaderValue =
+    HeaderValue::from_static("Bearer realm=\"turnstile\", error=\"invalid_token\"");
+
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 
 /// A problem on its way to the one place that writes it, where the request's path and id are known.
@@ -52,6 +57,13 @@ pub(super) fn problem_response(
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     if let Some(after) = problem.code.retry_after() {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(after));
+    }
+    if problem.code.status() == 401 {
+        let challenge = match problem.code {
+            Code::WrongKey => INVALID_KEY,
+            _ => KEY_NEEDED,
+        };
+        headers.insert(header::WWW_AUTHENTICATE, challenge);
     }
     if let Some(position) = problem.position {
         headers.insert(POSITION, HeaderValue::from(position.0));

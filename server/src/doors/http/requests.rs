@@ -69,10 +69,10 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     type Error = Infallible;
     type Future = Answering;
 
-    fn call(&self, request: Request<Incoming>) -> Answering {
+    fn call(&self, mut request: Request<Incoming>) -> Answering {
         let id = request_id(&self.door, request.headers());
         let instance = request.uri().path_and_query().cloned();
-        let routed = self.judge(&request);
+        let routed = self.judge(&mut request, &id);
         let routed = routed.map(|()| self.answer(request)).map_err(Trouble::from);
         let line = Arc::clone(&self.line);
         Answering {
@@ -86,7 +86,7 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
 
 impl Requests {
     /// Whether the request may be looked at: every one passes here, whichever way it goes on.
-    fn judge(&self, request: &Request<Incoming>) -> Result<(), Problem> {
+    fn judge(&self, request: &mut Request<Incoming>, id: &HeaderValue) -> Result<(), Problem> {
         let (headers, target) = (request.headers(), request.uri());
         if !self.door.hosts.are_named(headers, target.host()) {
             return Err(Problem::from(Code::MisdirectedRequest));
@@ -95,7 +95,8 @@ impl Requests {
         if origins.refuse(request.method(), target.path(), headers) {
             return Err(Problem::from(Code::ForeignOrigin));
         }
-        judge_accept(request.method().as_str(), target.path(), headers)
+        judge_accept(request.method().as_str(), target.path(), headers)?;
+        self.door.identities.admit(request, self.line.peer(), id)
     }
 
     /// Answers a request, and says whose pages may read that, where pages of others may.

@@ -1,6 +1,6 @@
 //! What answers which operation.
 
-use std::sync::Arc;
+use std::{future::ready, sync::Arc};
 
 use axum::{
     Router,
@@ -22,10 +22,11 @@ use tower_http::{
         predicate::{NotForContentType, SizeAbove},
     },
 };
-use turnstile_http::{Answerer, Code, Method, Operation, Place, Problem};
+use turnstile_http::{Answerer, Audience, Code, Method, Operation, Place, Problem};
 
 use super::{
     Door,
+    access::{self, note_use},
     call::{Call, PathValues},
     documents, metrics,
     operations::{Answered, Answering, answer_command, answer_query},
@@ -120,6 +121,12 @@ where
 }
 
 fn answer(door: Arc<Door>, call: Call) -> Answering {
+    note_use(&door, &call.visitor);
+    if call.operation.audience == Audience::Operators
+        && let Err(refused) = call.visitor.may_operate()
+    {
+        return Box::pin(ready(Err(refused)));
+    }
     match call.operation.answerer {
         Answerer::Command(service, place) => answer_command(service, place, (door, call)),
         Answerer::Query(service, place) => answer_query(service, place, (door, call)),
@@ -127,6 +134,12 @@ fn answer(door: Arc<Door>, call: Call) -> Answering {
         Answerer::MatchEvents => Box::pin(watch::watch(door, call)),
         Answerer::ExchangeFeed => Box::pin(socket::feed(door, call)),
         Answerer::Play => Box::pin(socket::play(door, call)),
+        Answerer::OpenSession => Box::pin(async move { access::open_session(&door, &call) }),
+        Answerer::OwnSession => Box::pin(async move { access::own_session(&door, &call) }),
+        Answerer::Logout => Box::pin(async move { access::log_out(&door, &call) }),
+        Answerer::Sessions => Box::pin(async move { access::sessions(&door, &call) }),
+        Answerer::EndSession => Box::pin(async move { access::end_session(&door, &call) }),
+        Answerer::Ticket => Box::pin(async move { access::ticket(&door, &call) }),
         Answerer::Live => Box::pin(async { Ok(documents::live()) }),
         Answerer::Ready => Box::pin(documents::ready(door)),
         Answerer::Version => Box::pin(async { Ok(documents::version()) }),

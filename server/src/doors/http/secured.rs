@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    net::SocketAddr,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -24,6 +25,14 @@ pub(super) enum HttpStream {
 impl HttpStream {
     pub(super) const fn is_secured(&self) -> bool {
         matches!(self, Self::Secured(_))
+    }
+
+    /// The address of the client.
+    pub(super) fn peer(&self) -> io::Result<SocketAddr> {
+        match self {
+            Self::Plain(stream) => stream.peer_addr(),
+            Self::Secured(stream) => stream.get_ref().0.peer_addr(),
+        }
     }
 
     /// The names of the certificate that the client has shown, if it has.

@@ -22,11 +22,13 @@ use turnstile_http::{
 use self::{entered::Entered, followed::Followed};
 use super::{
     Door,
+    access::StreamPass,
     limits::{IN_FLIGHT, SUBSCRIPTIONS},
     socket::Wire,
     stream::untold,
-    talk::{Ending, Going, Talk, answer_of},
+    talk::{Ending, Going, LEAVE_ENDED, Talk, answer_of},
 };
+use crate::core::caller::Caller;
 
 /// One client's conversation.
 ///
@@ -35,6 +37,9 @@ use super::{
 /// overtakes it, and it is told so and gets new snapshots.
 pub(super) struct Session {
     door: Arc<Door>,
+    caller: Caller,
+    /// Ends with the caller's leave to follow.
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
     talk: Talk,
     followed: Followed,
     entered: Entered,
@@ -51,8 +56,10 @@ struct Answer {
 }
 
 impl Session {
-    pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>) -> Self {
+    pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>, pass: StreamPass) -> Self {
         Self {
+            caller: pass.visitor().caller.clone(),
+            over: Box::pin(pass.over()),
             followed: Followed::new(door.epoch().to_owned()),
             entered: Entered::default(),
             in_flight: FuturesOrdered::new(),
@@ -72,7 +79,9 @@ impl Session {
         while let Some(answer) = self.in_flight.next().await {
             self.entered.note(&answer);
         }
-        self.entered.cancel(&self.door).await;
+        self.entered
+            .cancel(&self.door, &self.caller.by_server())
+            .await;
     }
 
     /// Says what there is to say, then waits for the next thing that happens.
@@ -88,6 +97,7 @@ impl Session {
         let heartbeat = self.door.limits.heartbeat;
         tokio::select! {
             biased;
+            () = &mut self.over => Err(LEAVE_ENDED),
             Some(answer) = self.in_flight.next(), if !self.in_flight.is_empty() => {
                 self.answer(answer).await
             }
@@ -168,7 +178,7 @@ impl Session {
     async fn has_room(&mut self) -> bool {
         let (most, awaited) = (self.door.limits.session_orders, self.in_flight.len());
         if !self.entered.has_room(most, awaited) {
-            self.entered.review(&self.door).await;
+            self.entered.review(&self.door, &self.caller).await;
         }
         self.entered.has_room(most, awaited)
     }
@@ -191,7 +201,10 @@ impl Session {
         command: &Command,
         key: Option<Box<str>>,
     ) {
-        let reply = self.door.courier.execute::<Exchange>(key, command);
+        let reply = self
+            .door
+            .courier
+            .execute::<Exchange>(&self.caller, key, command);
         let tag = tag.cloned();
         self.in_flight.push_back(Box::pin(async move {
             Answer {

@@ -21,11 +21,14 @@ use tokio_tungstenite::{
         protocol::{Role, WebSocketConfig},
     },
 };
-use turnstile_games::PlayerId;
+use turnstile_chassis::{Right, Subject};
+use turnstile_exchange::Exchange;
+use turnstile_games::{Games, PlayerId};
 use turnstile_http::{Code, EventId, games::play::player_and_since};
 
 use super::{
     Door,
+    access::StreamPass,
     call::Call,
     limits::{MESSAGE_BYTES, PLAYER_SOCKET_BYTES, SOCKET_BYTES},
     line::{Line, LineIo, left_of},
@@ -37,6 +40,8 @@ use super::{
     stream::Seat,
     unsent::{Dropped, Unsent},
 };
+use turnstile_types::{Machine as _, Name};
+
 use crate::counters::{Counters, DoorName};
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
@@ -48,6 +53,7 @@ const VERSION: HeaderValue = HeaderValue::from_static("13");
 pub(super) struct Invitation {
     upgrade: OnUpgrade,
     party: SocketParty,
+    pass: StreamPass,
     /// Held by one of the clones at a time.
     seat: Arc<Seat>,
 }
@@ -77,6 +83,14 @@ fn invite(door: &Arc<Door>, mut call: Call, party: SocketParty) -> Answered {
     let (Some(accept), Some(upgrade)) = (accept_key(&call.parts.headers), upgrade) else {
         return Ok(upgrade_required());
     };
+    let wanted = match party {
+        SocketParty::Trader => (Exchange::SERVICE, Right::Read, Subject::Public),
+        SocketParty::Player(player, _) => {
+            let subject = Name::parse(player.as_bytes()).map_or(Subject::All, Subject::of);
+            (Games::SERVICE, Right::Use, subject)
+        }
+    };
+    let pass = StreamPass::take(door, &call.visitor.as_socket(), wanted)?;
     let seat = match party {
         SocketParty::Trader => Seat::take(door)?,
         SocketParty::Player(..) => Seat::take_for_player(door)?,
@@ -86,6 +100,7 @@ fn invite(door: &Arc<Door>, mut call: Call, party: SocketParty) -> Answered {
     response.extensions_mut().insert(Invitation {
         upgrade,
         party,
+        pass,
         seat: Arc::new(seat),
     });
     let headers = response.headers_mut();
@@ -129,6 +144,7 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
     let Invitation {
         upgrade,
         party,
+        pass,
         seat,
     } = invitation;
     let upgraded = match upgrade.await {
@@ -164,8 +180,10 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
     let socket = WebSocketStream::from_partially_read(wire, early, Role::Server, Some(config));
     let (door, socket) = (Arc::clone(door), socket.await);
     match party {
-        SocketParty::Trader => Box::pin(Session::new(door, socket).run()).await,
-        SocketParty::Player(player, since) => Play::new(door, socket, player).run(since).await,
+        SocketParty::Trader => Box::pin(Session::new(door, socket, pass).run()).await,
+        SocketParty::Player(player, since) => {
+            Play::new(door, (socket, pass), player).run(since).await
+        }
     }
     drop(seat);
 }

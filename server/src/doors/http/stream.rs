@@ -21,15 +21,17 @@ use tokio::{
     sync::{Notify, futures::OwnedNotified},
     time::{Instant, Sleep, sleep},
 };
+use turnstile_chassis::{Right, Subject};
 use turnstile_exchange::Exchange;
 use turnstile_http::{
     Code, EventId, FeedEvent, FieldError, Given, Place as FieldPlace, Problem, Service,
     exchange::Interest, put_event, put_lagged, put_reset, read_since,
 };
-use turnstile_types::Machine;
+use turnstile_types::{Machine, Name};
 
 use super::{
     Door,
+    access::StreamPass,
     call::Call,
     documents::content,
     operations::{Answered, Answering},
@@ -152,6 +154,11 @@ trait Streamed: Sourced + Housed {
     fn is_wanted(_filter: &Self::Filter, _event: &Self::Event) -> bool {
         true
     }
+
+    /// What these events are about.
+    fn subject(_filter: &Self::Filter) -> Subject {
+        Subject::All
+    }
 }
 
 impl Streamed for Exchange {
@@ -163,6 +170,12 @@ impl Streamed for Exchange {
 
     fn is_wanted(filter: &Interest, event: &Self::Event) -> bool {
         filter.is_in(event)
+    }
+
+    fn subject(filter: &Interest) -> Subject {
+        let account = filter.account();
+        let name = account.and_then(|account| Name::parse(account.as_bytes()).ok());
+        name.map_or(Subject::All, Subject::of)
     }
 }
 
@@ -242,6 +255,8 @@ struct Stream<M: Streamed> {
     heartbeat: Pin<Box<Sleep>>,
     /// What to say before anything else.
     first: Option<Bytes>,
+    /// Ends with the caller's leave to follow.
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
     _seat: Seat,
     _follower: Follower<M>,
 }
@@ -254,9 +269,11 @@ where
     if door.gate.in_databases.has::<M>() {
         return Err(Trouble::from(untold::<M>()));
     }
-    let (last, filter, seat) = {
+    let (last, filter, pass, seat) = {
         let (since, filter) = M::read(&call.given()?)?;
-        (last_event(&call, since)?, filter, Seat::take(&door)?)
+        let wanted = (M::SERVICE, Right::Read, M::subject(&filter));
+        let pass = StreamPass::take(&door, &call.visitor, wanted)?;
+        (last_event(&call, since)?, filter, pass, Seat::take(&door)?)
     };
     let follower = M::source(&door).follow();
     if M::IS_KEPT_WHILE_FOLLOWED {
@@ -264,7 +281,7 @@ where
         door.courier.status().await?;
     }
     let start = start_of::<M>(&door, last).await?;
-    Ok(Stream::open(door, start, filter, (seat, follower)))
+    Ok(Stream::open(door, start, filter, (pass, seat, follower)))
 }
 
 /// What is answered to whoever wants to follow a service that a database decides.
@@ -310,7 +327,7 @@ where
         door: Arc<Door>,
         start: FeedStart,
         filter: M::Filter,
-        (seat, follower): (Seat, Follower<M>),
+        (pass, seat, follower): (StreamPass, Seat, Follower<M>),
     ) -> axum::http::Response<Body> {
         let source = M::source(&door);
         let mut first = Vec::from(HEARTBEAT);
@@ -330,6 +347,7 @@ where
             news: Box::pin(Arc::clone(&source.news).notified_owned()),
             heartbeat: Box::pin(sleep(door.limits.heartbeat)),
             first: Some(Bytes::from(first)),
+            over: Box::pin(pass.over()),
             _seat: seat,
             _follower: follower,
             door,
@@ -389,7 +407,7 @@ impl<M: Streamed> hyper::body::Body for Stream<M> {
             return Poll::Ready(Some(Ok(Frame::data(first))));
         }
         loop {
-            if self.door.is_stopping() {
+            if self.door.is_stopping() || self.over.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
             }
             if let Some(frame) = self.next() {

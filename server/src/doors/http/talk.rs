@@ -36,6 +36,12 @@ pub(super) enum Ending {
     Told(CloseCode, &'static str),
 }
 
+/// The client's key or session has ended, or it has lost its right.
+pub(super) const LEAVE_ENDED: Ending = Ending::Told(
+    CloseCode::Policy,
+    "the key or the session has ended, or its right",
+);
+
 pub(super) type Going = Result<(), Ending>;
 
 /// The message about what a command came to.

@@ -1,5 +1,6 @@
 //! The door over real sockets, with a real loop behind it, or with a test in the loop's place.
 
+mod access;
 mod databases;
 mod disconnect;
 mod errors;
@@ -25,8 +26,9 @@ use std::{
 };
 
 use serde_json::Value;
+use turnstile_access::Access;
 use turnstile_rooms::{IdKey, Rooms};
-use turnstile_types::Position;
+use turnstile_types::{Machine as _, Position};
 
 use super::{About, Feeds, HttpDoor, HttpLimits, WebOrigin};
 use crate::{
@@ -85,6 +87,7 @@ impl Site {
             Arc::new(crate::core::loading::Loading::over(IdKey::new([7; 16]))),
             false,
         );
+        inbox.publish(Arc::new(Access::empty()));
         (Self::before(gate, limits, &[]), inbox, poll)
     }
 

@@ -1,6 +1,6 @@
 //! Spectators: one match as a stream, from its state on to its end.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, pin::Pin, sync::Arc};
 
 use axum::{
     body::Body,
@@ -9,22 +9,27 @@ use axum::{
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use tokio::time;
+use turnstile_chassis::{Right, Subject};
 use turnstile_games::{Answer, Event, Games, MatchId, MatchView, Query};
 use turnstile_http::{
     Problem, Served as _,
     games::{StreamForm, is_about, put_event, put_lagged, put_reset, put_state, watching},
 };
-use turnstile_types::Position;
+use turnstile_types::{Machine as _, Position};
 
 use super::{
     Door,
+    access::StreamPass,
     call::Call,
     documents::content,
     operations::Answered,
     reply::Trouble,
     stream::{Endless, Follower, Seat, last_event},
 };
-use crate::core::feed::{FeedStart, Place, Reading};
+use crate::core::{
+    caller::Caller,
+    feed::{FeedStart, Place, Reading},
+};
 
 /// Somebody who watches a match.
 ///
@@ -41,6 +46,9 @@ struct Watcher {
     is_over: bool,
     /// What to say before anything else.
     first: Vec<u8>,
+    /// Ends with the caller's leave to follow.
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
+    caller: Caller,
     _seat: Seat,
     _follower: Follower<Games>,
 }
@@ -51,11 +59,17 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
         let (match_id, since, form) = watching(&call.given()?, accepted)?;
         (match_id, last_event(&call, since)?, form)
     };
+    let pass = StreamPass::take(
+        &door,
+        &call.visitor,
+        (Games::SERVICE, Right::Read, Subject::Public),
+    )?;
     let seat = Seat::take(&door)?;
     let follower = door.sources.games.follow();
     let place = door.sources.games.feed.end();
     let query = Query::Match { match_id };
-    let (position, answer) = door.courier.query::<Games>(query).await?;
+    let caller = call.visitor.caller.clone();
+    let (position, answer) = door.courier.query::<Games>(&caller, query).await?;
     let Answer::Match(state) = answer else {
         let absent = Games::tell_answer(&query, &answer).err();
         let absent = absent.expect("a match that is not there is a problem");
@@ -74,6 +88,8 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
         seen: None,
         is_over: false,
         first: Vec::from(form.heartbeat()),
+        over: Box::pin(pass.over()),
+        caller,
         _seat: seat,
         _follower: follower,
     };
@@ -164,8 +180,13 @@ impl Watcher {
                 }
                 Reading::Nothing => {
                     let heartbeat = self.door.limits.heartbeat;
-                    if time::timeout(heartbeat, news).await.is_err() {
-                        frame.extend_from_slice(self.form.heartbeat());
+                    tokio::select! {
+                        biased;
+                        () = &mut self.over => return None,
+                        () = news => {}
+                        () = time::sleep(heartbeat) => {
+                            frame.extend_from_slice(self.form.heartbeat());
+                        }
                     }
                 }
             }
@@ -178,7 +199,7 @@ impl Watcher {
     async fn show_now(&mut self, frame: &mut Vec<u8>) {
         let match_id = self.match_id;
         let query = Query::Match { match_id };
-        match self.door.courier.query::<Games>(query).await {
+        match self.door.courier.query::<Games>(&self.caller, query).await {
             Ok((position, Answer::Match(state))) => self.show(position, &state, frame),
             _ => self.is_over = true,
         }

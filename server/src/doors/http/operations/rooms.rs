@@ -21,7 +21,7 @@ pub(super) async fn cancel(door: Arc<Door>, call: Call, place: usize) -> Answere
         (order, booking)
     };
     if let Some(wanted) = call.header(header::IF_MATCH) {
-        assert_version(&door, booking, wanted).await?;
+        assert_version((&door, &call), booking, wanted).await?;
     }
     execute::<Rooms>(&door, &call, order).await
 }
@@ -30,9 +30,16 @@ pub(super) async fn cancel(door: Arc<Door>, call: Call, place: usize) -> Answere
 /// can do no wrong: a booking changes only once, by being cancelled, so between the two it can
 /// only end, and then the command itself is refused as `ended`. A hold could become a booking
 /// between the two; so when the look-up shows a hold, the command is not sent at all.
-async fn assert_version(door: &Door, booking: Reference, wanted: &str) -> Result<(), Trouble> {
+async fn assert_version(
+    (door, call): (&Door, &Call),
+    booking: Reference,
+    wanted: &str,
+) -> Result<(), Trouble> {
     let query = Query::LookUp { reference: booking };
-    let (_, answer) = door.courier.query::<Rooms>(query).await?;
+    let (_, answer) = door
+        .courier
+        .query::<Rooms>(&call.visitor.caller, query)
+        .await?;
     let Answer::Entry(entry) = &answer else {
         // A booking that is gone may have been cancelled by this very key: the command knows.
         return Ok(());

@@ -9,9 +9,12 @@ use turnstile_exchange::{
 };
 
 use super::Answer;
-use crate::doors::http::{
-    Door,
-    limits::{CANCEL_AGAIN, CANCELS_AT_ONCE, CANCELS_AT_ONCE_AWAY},
+use crate::{
+    core::caller::Caller,
+    doors::http::{
+        Door,
+        limits::{CANCEL_AGAIN, CANCELS_AT_ONCE, CANCELS_AT_ONCE_AWAY},
+    },
 };
 
 /// The orders of a session that wants them cancelled when it ends, each with its account.
@@ -58,7 +61,7 @@ impl Entered {
     }
 
     /// Forgets the orders that are not open any more.
-    pub(super) async fn review(&mut self, door: &Door) {
+    pub(super) async fn review(&mut self, door: &Door, caller: &Caller) {
         let accounts: BTreeSet<AccountId> = self.orders.values().copied().collect();
         for account in accounts {
             let query = Query::Orders {
@@ -67,7 +70,7 @@ impl Entered {
                 cursor: None,
                 limit: u16::MAX,
             };
-            let answer = door.courier.query::<Exchange>(query).await;
+            let answer = door.courier.query::<Exchange>(caller, query).await;
             // Of an account with more open orders than one page holds, nothing is forgotten.
             let Ok((_, Told::Orders { orders, next: None })) = answer else {
                 continue;
@@ -80,7 +83,7 @@ impl Entered {
 
     /// Cancels all that was noted, and comes back when that is durable. What the loop does not take
     /// now is tried again, until the server ends.
-    pub(super) async fn cancel(self, door: &Door) {
+    pub(super) async fn cancel(self, door: &Door, caller: &Caller) {
         let mut left: Vec<(OrderId, AccountId)> = self.orders.into_iter().collect();
         let at_once = if door.gate.in_databases.has::<Exchange>() {
             CANCELS_AT_ONCE_AWAY
@@ -90,7 +93,10 @@ impl Entered {
         while !left.is_empty() {
             let mut again = Vec::new();
             for some in left.chunks(at_once) {
-                let sent: Vec<_> = some.iter().map(|order| send(door, *order)).collect();
+                let sent: Vec<_> = some
+                    .iter()
+                    .map(|order| send((door, caller), *order))
+                    .collect();
                 for (order, answer) in some.iter().zip(sent) {
                     match answer.await {
                         Ok(_done_or_ended) => {}
@@ -115,10 +121,10 @@ impl Entered {
 }
 
 fn send(
-    door: &Door,
+    (door, caller): (&Door, &Caller),
     (order, account): (OrderId, AccountId),
 ) -> impl Future<Output = Result<turnstile_embedded::Reply<Exchange>, turnstile_http::Problem>> {
     let order = OrderRef::Id(order);
     let cancel = Command::Cancel { account, order };
-    door.courier.execute::<Exchange>(None, &cancel)
+    door.courier.execute::<Exchange>(caller, None, &cancel)
 }

@@ -260,7 +260,11 @@ impl Session {
             }
             one.due = None;
             let query = one.query();
-            let answer = self.door.courier.query::<Exchange>(query).await;
+            let answer = self
+                .door
+                .courier
+                .query::<Exchange>(&self.caller, query)
+                .await;
             let teller = Teller {
                 epoch: &self.followed.epoch,
             };

@@ -5,7 +5,7 @@ use turnstile_types::{Name, Timestamp};
 
 use super::*;
 
-fn event(position: u64) -> Event {
+pub(super) fn event(position: u64) -> Event {
     Event {
         position: Position(position),
         ordinal: 0,

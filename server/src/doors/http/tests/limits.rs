@@ -163,6 +163,7 @@ fn what_the_queue_does_not_take_is_told_to_come_again_and_the_door_still_lives()
         Arc::new(crate::core::loading::Loading::over(IdKey::new([7; 16]))),
         false,
     );
+    inbox.publish(Arc::new(Access::empty()));
     let site = Site::before(gate.clone(), HttpLimits::STANDARD, &[]);
     let fill = || {
         let (reply, _answer) = tokio::sync::oneshot::channel();

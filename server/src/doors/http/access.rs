@@ -1,0 +1,332 @@
+//! Who asks over HTTP: keys in headers, browser sessions in cookies, and tickets in addresses.
+
+mod answers;
+mod credentials;
+mod pass;
+mod sessions;
+mod tickets;
+mod token;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, Request, Uri, header};
+use tokio::sync::watch;
+use turnstile_access::{Access, Command, KeyId, limits::USE_NOTED_MS};
+use turnstile_chassis::{Right, Subject};
+use turnstile_http::{Audience, Code, Operation, Problem, operation_at};
+use turnstile_types::{AddressPolicy, CallerAddress, DoorKind, Origin, Timestamp};
+
+use self::{
+    credentials::{Shown, shown, without_ticket},
+    sessions::BrowserSessions,
+    tickets::StreamTickets,
+    token::is_csrf_token,
+};
+use super::{Door, reply::Trouble};
+use crate::core::{
+    caller::{Caller, NotPermitted},
+    failed_logins::FailedLogins,
+    gate::Gate,
+};
+
+pub(super) use answers::{end_session, log_out, open_session, own_session, sessions, ticket};
+pub(super) use credentials::CSRF_TOKEN;
+pub(super) use pass::StreamPass;
+
+/// Who has sent a request.
+#[derive(Clone, Debug)]
+pub(super) struct Visitor {
+    pub(super) caller: Caller,
+    /// The browser session that it belongs to.
+    session: Option<Box<str>>,
+}
+
+impl Visitor {
+    pub(super) const fn of(caller: Caller) -> Self {
+        Self {
+            caller,
+            session: None,
+        }
+    }
+
+    /// The same on a WebSocket.
+    pub(super) fn as_socket(&self) -> Self {
+        let origin = Origin {
+            door: DoorKind::Socket,
+            ..self.caller.origin()
+        };
+        Self {
+            caller: self.caller.clone().with_origin(origin),
+            session: self.session.clone(),
+        }
+    }
+
+    /// Asserts that the visitor operates the server.
+    pub(super) fn may_operate(&self) -> Result<(), Trouble> {
+        if self.caller.rights().may_operate() {
+            return Ok(());
+        }
+        let needed = "this needs the right operate";
+        Err(Trouble::from(Problem::with(Code::MissingRight, needed)))
+    }
+
+    /// Asserts that the visitor has this right of a service for what it wants to follow.
+    pub(super) fn may_follow(
+        &self,
+        service: u8,
+        right: Right,
+        subject: &Subject,
+    ) -> Result<(), Problem> {
+        let Caller { principal, .. } = &self.caller;
+        let judged = self
+            .caller
+            .rights()
+            .permits(principal, service, right, subject);
+        judged.map_err(|missing| problem_of_denied(NotPermitted::Missing(missing)))
+    }
+}
+
+/// What this door knows of its callers beside the machine.
+///
+/// It has a copy of the machine, which the loop renews after every change. Sessions and tickets are in
+/// memory only.
+pub(super) struct Identities {
+    gate: Gate,
+    access: watch::Receiver<Option<Arc<Access>>>,
+    sessions: Mutex<BrowserSessions<Caller>>,
+    tickets: Mutex<StreamTickets<Visitor>>,
+    failed: Mutex<FailedLogins>,
+    /// When the use of each key was noted last.
+    uses: Mutex<HashMap<KeyId, Timestamp>>,
+    /// Counts the sessions that were ended, so that their streams look.
+    ended: watch::Sender<u64>,
+    /// Whether browsers send the cookie over TLS only.
+    is_secure: bool,
+    /// How much of the addresses of callers records keep.
+    addresses: AddressPolicy,
+}
+
+impl fmt::Debug for Identities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Identities")
+    }
+}
+
+impl Identities {
+    pub(super) fn new(gate: &Gate, is_secure: bool, addresses: AddressPolicy) -> Self {
+        Self {
+            access: gate.access(),
+            gate: gate.clone(),
+            sessions: Mutex::default(),
+            tickets: Mutex::default(),
+            failed: Mutex::default(),
+            uses: Mutex::default(),
+            ended: watch::channel(0).0,
+            is_secure,
+            addresses,
+        }
+    }
+
+    /// Finds out who has sent a request, and takes its ticket out of its address.
+    ///
+    /// # Errors
+    /// The server asks for a key, or what is shown is worth nothing.
+    pub(super) fn admit<B>(
+        &self,
+        request: &mut Request<B>,
+        (peer, names): (IpAddr, &[String]),
+        id: &HeaderValue,
+    ) -> Result<(), Problem> {
+        let (method, uri) = (request.method(), request.uri());
+        let operation = || operation_at(method.as_str(), uri.path());
+        let mut visitor = match self.visitor((method, uri), request.headers(), (peer, names)) {
+            Ok(visitor) => visitor,
+            Err(_) if is_public(uri.path(), operation()) => Visitor::of(Caller::unknown()),
+            Err(problem) => return Err(problem),
+        };
+        if let Some(query) = uri.query().filter(|query| query.contains("ticket="))
+            && operation().is_some_and(Operation::takes_ticket)
+        {
+            let address = format!("{}?{}", uri.path(), without_ticket(query));
+            if let Ok(address) = address.parse() {
+                *request.uri_mut() = address;
+            }
+        }
+        let origin = Origin {
+            address: CallerAddress::of(peer, self.addresses),
+            ..Origin::without_address(DoorKind::Http)
+        };
+        let id = id.to_str().unwrap_or_default();
+        visitor.caller = visitor.caller.with_origin(origin).for_request(id);
+        // Nobody behind here needs it.
+        request.headers_mut().remove(header::AUTHORIZATION);
+        request.extensions_mut().insert(visitor);
+        Ok(())
+    }
+
+    fn visitor(
+        &self,
+        (method, uri): (&Method, &Uri),
+        headers: &HeaderMap,
+        (peer, names): (IpAddr, &[String]),
+    ) -> Result<Visitor, Problem> {
+        let access = self.access.borrow().clone();
+        let access = access.ok_or_else(|| self.not_recovered())?;
+        let now = wall_time();
+        let operation = || operation_at(method.as_str(), uri.path());
+        let takes_ticket = uri.query().is_some_and(|query| query.contains("ticket="))
+            && operation().is_some_and(Operation::takes_ticket);
+        let mut visitor = match shown(headers, uri.query(), takes_ticket) {
+            Shown::Key(key) => Visitor::of(self.with_key(&access, now, key, peer)?),
+            Shown::Ticket(ticket) => self.with_ticket(now, ticket)?,
+            Shown::Session(token) => {
+                let found = self.with_session(now, token);
+                if found.is_some() && !method.is_safe() {
+                    assert_csrf_token(headers, token)?;
+                }
+                found.unwrap_or_else(|| Visitor::of(with_certificate(&access, names)))
+            }
+            Shown::NoKey | Shown::Nothing => Visitor::of(with_certificate(&access, names)),
+        };
+        let renewed = visitor.caller.renew(&access, now);
+        renewed.map_err(problem_of_denied)?;
+        Ok(visitor)
+    }
+
+    /// Before the journal is recovered nobody is known.
+    fn not_recovered(&self) -> Problem {
+        let recovery = self.gate.recovery();
+        let headway = recovery.map(|recovery| recovery.headway().to_string());
+        headway.map_or_else(
+            || Problem::from(Code::Recovering),
+            |headway| Problem::with(Code::Recovering, headway),
+        )
+    }
+
+    fn with_key(
+        &self,
+        access: &Access,
+        now: Timestamp,
+        key: &[u8],
+        peer: IpAddr,
+    ) -> Result<Caller, Problem> {
+        let refused = match Caller::with_key(access, now, key) {
+            Ok(caller) => return Ok(caller),
+            Err(refused) => refused,
+        };
+        // A right key is taken from everywhere: behind a proxy, all callers have one address.
+        let mut failed = lock(&self.failed);
+        if failed.wait_ms(now, peer).is_some() {
+            return Err(Problem::from(Code::TooManyFailedLogins));
+        }
+        if failed.note(now, peer) == 1 {
+            tracing::warn!(source = %peer, %refused, "a key was refused over HTTP");
+        }
+        Err(Problem::with(Code::WrongKey, refused.to_string()))
+    }
+
+    fn with_ticket(&self, now: Timestamp, ticket: &str) -> Result<Visitor, Problem> {
+        let visitor = lock(&self.tickets).take(now, ticket.as_bytes());
+        let visitor = visitor.filter(|visitor| self.is_session_open(now, visitor));
+        let over = "there is no such ticket, or it was used";
+        visitor.ok_or_else(|| Problem::with(Code::WrongKey, over))
+    }
+
+    /// The visitor of an open session.
+    fn with_session(&self, now: Timestamp, token: &[u8]) -> Option<Visitor> {
+        let mut sessions = lock(&self.sessions);
+        sessions.find(now, token).map(|session| Visitor {
+            caller: session.caller.clone(),
+            session: Some(session.id.clone()),
+        })
+    }
+
+    fn is_session_open(&self, now: Timestamp, visitor: &Visitor) -> bool {
+        let session = visitor.session.as_deref();
+        session.is_none_or(|session| lock(&self.sessions).is_open(now, session))
+    }
+
+    /// The key whose use is to be noted now, if that of the visitor is.
+    fn noted_key(&self, caller: &Caller, now: Timestamp) -> Option<KeyId> {
+        let key = caller.key()?;
+        let mut uses = lock(&self.uses);
+        let last = uses.get(&key);
+        if last.is_some_and(|last| now.ms_since(*last) < USE_NOTED_MS) {
+            return None;
+        }
+        uses.insert(key, now);
+        let access = self.access.borrow();
+        let is_due = access.as_ref()?.is_use_worth_noting(now, key);
+        is_due.then_some(key)
+    }
+}
+
+/// Whoever shows a certificate that stands for a principal, or anybody.
+fn with_certificate(access: &Access, names: &[String]) -> Caller {
+    let mut names = names.iter();
+    let principal = names.find_map(|name| access.principal_of_certificate(name));
+    principal.map_or_else(Caller::unknown, Caller::named)
+}
+
+/// Keeps that the key of a visitor was used, once an hour.
+pub(super) fn note_use(door: &Door, visitor: &Visitor) {
+    if let Some(key) = door.identities.noted_key(&visitor.caller, wall_time()) {
+        let noted =
+            door.courier
+                .execute::<Access>(&Caller::server(), None, &Command::NoteUse { key });
+        tokio::spawn(async move {
+            if let Err(problem) = noted.await {
+                tracing::debug!(%problem, "the use of a key was not noted");
+            }
+        });
+    }
+}
+
+/// Whether a path is answered to everybody.
+fn is_public(path: &str, operation: Option<&Operation>) -> bool {
+    path == "/" || operation.is_some_and(|one| one.audience == Audience::Everybody)
+}
+
+fn assert_csrf_token(headers: &HeaderMap, token: &[u8]) -> Result<(), Problem> {
+    let shown = headers
+        .get(CSRF_TOKEN)
+        .map_or(&b""[..], HeaderValue::as_bytes);
+    if is_csrf_token(token, shown) {
+        return Ok(());
+    }
+    Err(Problem::from(Code::CsrfTokenNeeded))
+}
+
+/// A request that is not looked at, as HTTP tells it.
+pub(super) fn problem_of_denied(denied: NotPermitted) -> Problem {
+    let code = match denied {
+        NotPermitted::NotLoggedIn => Code::NotLoggedIn,
+        NotPermitted::LoggedOut => Code::WrongKey,
+        NotPermitted::Missing(_) => Code::MissingRight,
+    };
+    Problem::with(code, denied.to_string())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The time of the wall clock, by which keys and sessions end here.
+fn wall_time() -> Timestamp {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// The visitor that [`Identities::admit`] has found.
+pub(super) fn visitor_of(extensions: &mut Extensions) -> Visitor {
+    let visitor = extensions.remove();
+    visitor.unwrap_or_else(|| Visitor::of(Caller::unknown()))
+}

@@ -1,0 +1,438 @@
+//! Keys, browser sessions and tickets, and what each caller may do.
+
+use serde_json::json;
+use tokio_tungstenite::tungstenite::{Message, client::client};
+use turnstile_access::SecretKey;
+
+use super::{
+    events::{block, event, open_stream},
+    *,
+};
+
+/// A key that nobody guesses, for tests.
+fn key(number: u8) -> SecretKey {
+    SecretKey::new("test", [number; 8], [number; 32]).unwrap()
+}
+
+/// The header that shows a key.
+fn bearer(number: u8) -> String {
+    format!("Authorization: Bearer {}\r\n", key(number).expose())
+}
+
+/// Has one thing done, as whoever has this key.
+#[track_caller]
+fn done(peer: &mut Peer, number: u8, (method, path): (&str, &str), body: &Value) -> Reply {
+    let headers = format!("Content-Type: application/json\r\n{}", bearer(number));
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
+    let reply = peer.request(method, path, &headers, &body);
+    assert!(reply.status < 300, "{method} {path}: {reply:?}");
+    reply
+}
+
+/// Adds a principal with one role and the key of this number, as `chief`.
+fn add(peer: &mut Peer, name: &str, (role, only): (&str, &[&str]), number: u8) {
+    let principal = format!("/v1/access/principals/{name}");
+    let add = json!({"principal": name});
+    done(peer, 1, ("POST", "/v1/access/principals"), &add);
+    let grant = format!("{principal}/grants/{role}");
+    done(peer, 1, ("PUT", &grant), &json!({"only": only}));
+    add_key(peer, name, number);
+}
+
+fn add_key(peer: &mut Peer, name: &str, number: u8) {
+    let keys = format!("/v1/access/principals/{name}/keys");
+    let key = json!({"id": key(number).id().as_str(), "digest": key(number).digest().hex()});
+    done(peer, 1, ("POST", &keys), &key);
+}
+
+fn revoke(peer: &mut Peer, number: u8) {
+    let path = format!("/v1/access/keys/{}", key(number).id().as_str());
+    done(peer, 1, ("DELETE", &path), &Value::Null);
+}
+
+/// A door of a directory with keys: `chief` has key 1 and may do everything. There are the properties
+/// `bench` and `other`.
+fn guarded() -> Site {
+    let site = Site::open();
+    let mut peer = site.peer();
+    for (path, body) in [
+        (
+            "/v1/rooms/properties",
+            json!({"property": "other", "open": true}),
+        ),
+        ("/v1/access/principals", json!({"principal": "chief"})),
+    ] {
+        let reply = peer.post(path, "", &body.to_string());
+        assert_eq!(reply.status, 201, "{reply:?}");
+    }
+    let headers = "Content-Type: application/json\r\n";
+    let grant = "/v1/access/principals/chief/grants/admin";
+    let reply = peer.request("PUT", grant, headers, r#"{"only":["*"]}"#);
+    assert_eq!(reply.status, 200, "{reply:?}");
+    let first = json!({"id": key(1).id().as_str(), "digest": key(1).digest().hex()});
+    let keys = "/v1/access/principals/chief/keys";
+    assert_eq!(peer.post(keys, "", &first.to_string()).status, 201);
+    // The thread of this door hears of it after the answer.
+    let hears = |peer: &mut Peer| peer.get("/v1/rooms/totals", "").status == 401;
+    assert!((0..10_000).any(|_| hears(&mut peer)));
+    site
+}
+
+const CHALLENGE: &str = "Bearer realm=\"turnstile\"";
+const INVALID: &str = "Bearer realm=\"turnstile\", error=\"invalid_token\"";
+
+#[test]
+fn a_directory_with_a_key_asks_for_one_except_for_what_is_public() {
+    let site = guarded();
+    let mut peer = site.peer();
+    for (method, path) in [
+        ("GET", "/v1/rooms/totals"),
+        ("POST", "/v1/rooms/bookings"),
+        ("GET", "/v1/rooms/events"),
+        ("GET", "/v1/exchange/feed"),
+        ("GET", "/v1/games/play?player=ada"),
+        ("POST", "/v1/session"),
+        ("GET", "/v1/sessions"),
+        ("POST", "/v1/tickets"),
+        ("GET", "/metrics"),
+        ("GET", "/readyz"),
+        ("GET", "/no/such/path"),
+    ] {
+        let reply = peer.request(method, path, "", "");
+        assert_eq!(reply.problem(), (401, "not_logged_in".to_owned()), "{path}");
+        assert_eq!(reply.header("www-authenticate").as_deref(), Some(CHALLENGE));
+    }
+    for path in [
+        "/livez",
+        "/version",
+        "/openapi.json",
+        "/docs",
+        "/docs/style.css",
+    ] {
+        assert_eq!(peer.get(path, "").status, 200, "{path}");
+        assert_eq!(peer.get(path, &bearer(9)).status, 200, "{path}");
+    }
+    site.close();
+}
+
+#[test]
+fn a_key_is_taken_whole_and_once_and_no_other_is() {
+    let site = guarded();
+    let mut peer = site.peer();
+    let text = key(1).expose().to_owned();
+    for right in [
+        format!("Authorization: Bearer {text}\r\n"),
+        format!("authorization: bEaReR   {text}\r\n"),
+    ] {
+        assert_eq!(peer.get("/v1/rooms/totals", &right).status, 200, "{right}");
+    }
+    let shorter = &text[..text.len() - 1];
+    for (wrong, code, challenge) in [
+        (
+            format!("Authorization: Bearer {shorter}\r\n"),
+            "wrong_key",
+            INVALID,
+        ),
+        (
+            format!("Authorization: Bearer {text}a\r\n"),
+            "wrong_key",
+            INVALID,
+        ),
+        (bearer(9), "wrong_key", INVALID),
+        (
+            "Authorization: Bearer \r\n".to_owned(),
+            "not_logged_in",
+            CHALLENGE,
+        ),
+        (
+            format!("Authorization: Basic {text}\r\n"),
+            "not_logged_in",
+            CHALLENGE,
+        ),
+        (
+            format!("{}{}", bearer(1), bearer(1)),
+            "not_logged_in",
+            CHALLENGE,
+        ),
+    ] {
+        let reply = peer.get("/v1/rooms/totals", &wrong);
+        assert_eq!(reply.problem(), (401, code.to_owned()), "{wrong}");
+        assert_eq!(reply.header("www-authenticate").as_deref(), Some(challenge));
+        assert!(!reply.body.contains("ts_"), "{reply:?}");
+    }
+    site.close();
+}
+
+#[test]
+fn a_directory_without_keys_asks_for_none_and_knows_none() {
+    let site = Site::open();
+    let mut peer = site.peer();
+    assert_eq!(peer.get("/v1/rooms/totals", "").status, 200);
+    assert_eq!(peer.get("/metrics", "").status, 200);
+    let basic = "Authorization: Basic abc\r\n";
+    assert_eq!(peer.get("/v1/rooms/totals", basic).status, 200);
+    let reply = peer.get("/v1/rooms/totals", &bearer(1));
+    assert_eq!(reply.problem(), (401, "wrong_key".to_owned()));
+    site.close();
+}
+
+#[test]
+fn a_caller_does_what_its_rights_are_for_and_hears_what_is_missing() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "desk", ("rooms.user", &["bench"]), 2);
+    add(&mut peer, "watch", ("operator", &["*"]), 3);
+    add(&mut peer, "books", ("reader", &["*"]), 4);
+    let stay = booking("1", "2027-01-01", "2027-01-02");
+    done(
+        &mut peer,
+        2,
+        ("POST", "/v1/rooms/bookings"),
+        &serde_json::from_str(&stay).unwrap(),
+    );
+    let other = stay.replace("bench", "other");
+    let json = "Content-Type: application/json\r\n";
+    for (number, (method, path), body, missing) in [
+        (2, ("POST", "/v1/rooms/bookings"), &*other, "rooms.use"),
+        (
+            2,
+            (
+                "GET",
+                "/v1/rooms/properties/other/bookings?from=2027-01-01&to=2027-01-02",
+            ),
+            "",
+            "rooms.read",
+        ),
+        (
+            2,
+            ("POST", "/v1/rooms/properties"),
+            r#"{"property":"third"}"#,
+            "rooms.manage",
+        ),
+        (2, ("GET", "/v1/rooms/events"), "", "rooms.read"),
+        (2, ("GET", "/v1/exchange/totals"), "", "exchange.read"),
+        (2, ("GET", "/metrics"), "", "operate"),
+        (3, ("GET", "/v1/rooms/totals"), "", "rooms.read"),
+        (3, ("GET", "/v1/access/principals"), "", "access"),
+        (4, ("POST", "/v1/rooms/bookings"), &stay, "rooms.use"),
+        (4, ("GET", "/readyz"), "", "operate"),
+    ] {
+        let headers = format!("{json}{}", bearer(number));
+        let reply = peer.request(method, path, &headers, body);
+        assert_eq!(reply.problem(), (403, "missing_right".to_owned()), "{path}");
+        let detail = reply.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(missing), "{number} {path}: {detail}");
+    }
+    for (number, path) in [
+        (2, "/v1/rooms/totals"),
+        (
+            2,
+            "/v1/rooms/properties/bench/bookings?from=2027-01-01&to=2027-01-02",
+        ),
+        (3, "/metrics"),
+        (3, "/readyz"),
+        (4, "/v1/rooms/totals"),
+        (4, "/v1/exchange/totals"),
+    ] {
+        let reply = peer.get(path, &bearer(number));
+        assert_eq!(reply.status, 200, "{number} {path}: {reply:?}");
+    }
+    site.close();
+}
+
+/// Opens a session: the header of its cookie, and its token for changes.
+fn session(peer: &mut Peer, number: u8) -> (String, String) {
+    let reply = peer.request("POST", "/v1/session", &bearer(number), "");
+    assert_eq!(reply.status, 200, "{reply:?}");
+    let cookie = reply.header("set-cookie").unwrap();
+    let (pair, attributes) = cookie.split_once("; ").unwrap();
+    assert_eq!(attributes, "Path=/; HttpOnly; SameSite=Strict");
+    assert_eq!(reply.header("cache-control").as_deref(), Some("no-store"));
+    let token = reply.json()["csrf_token"].as_str().unwrap().to_owned();
+    assert!(!pair.contains(&token) && !reply.body.contains(pair));
+    (
+        format!("Cookie: {pair}\r\n"),
+        format!("X-CSRF-Token: {token}\r\n"),
+    )
+}
+
+#[test]
+fn a_session_reads_by_its_cookie_and_changes_with_its_token() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "desk", ("rooms.user", &["bench"]), 2);
+    let (cookie, token) = session(&mut peer, 2);
+    let own = peer.get("/v1/session", &cookie).json();
+    assert_eq!(own["principal"], "desk");
+    assert_eq!(own["key"], key(2).id().as_str());
+    assert_eq!(
+        format!("X-CSRF-Token: {}\r\n", own["csrf_token"].as_str().unwrap()),
+        token
+    );
+    assert_eq!(peer.get("/v1/rooms/totals", &cookie).status, 200);
+
+    let (path, body) = (
+        "/v1/rooms/bookings",
+        booking("1", "2027-01-01", "2027-01-02"),
+    );
+    let (_, other) = session(&mut peer, 2);
+    for wrong in ["", "X-CSRF-Token: \r\n", "X-CSRF-Token: abc\r\n", &other] {
+        let reply = peer.post(path, &format!("{cookie}{wrong}"), &body);
+        assert_eq!(
+            reply.problem(),
+            (403, "csrf_token_needed".to_owned()),
+            "{wrong}"
+        );
+    }
+    let both = format!("{cookie}{token}");
+    assert_eq!(peer.post(path, &both, &body).status, 201);
+    let foreign = format!("{both}Origin: https://evil.example\r\n");
+    let reply = peer.post(path, &foreign, &body);
+    assert_eq!(reply.problem(), (403, "foreign_origin".to_owned()));
+    // A key in the header is no session, and no browser sends it by itself.
+    let keyed = format!("{cookie}{}", bearer(2));
+    assert_ne!(
+        peer.post(path, &keyed, &body).problem().1,
+        "csrf_token_needed"
+    );
+    site.close();
+}
+
+#[test]
+fn sessions_are_listed_and_ended_by_those_whose_they_are_and_by_administrators() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "desk", ("rooms.user", &["bench"]), 2);
+    add(&mut peer, "till", ("rooms.user", &["bench"]), 3);
+    let (desk, token) = session(&mut peer, 2);
+    let (till, _) = session(&mut peer, 3);
+    let listed = |peer: &mut Peer, headers: &str| {
+        let listed = peer.get("/v1/sessions", headers).json();
+        let sessions = listed["sessions"].as_array().unwrap().clone();
+        assert!(!listed.to_string().contains("csrf"), "{listed}");
+        sessions
+    };
+    let of_desk = listed(&mut peer, &desk);
+    assert_eq!(of_desk.len(), 1);
+    assert_eq!(listed(&mut peer, &bearer(1)).len(), 2);
+    let id = of_desk[0]["session"].as_str().unwrap();
+    let path = format!("/v1/sessions/{id}");
+
+    let reply = peer.request("DELETE", &path, &bearer(3), "");
+    assert_eq!(reply.problem(), (404, "unknown_session".to_owned()));
+    assert_eq!(peer.get("/v1/rooms/totals", &desk).status, 200);
+    done(&mut peer, 1, ("DELETE", &path), &Value::Null);
+    let over = peer.get("/v1/rooms/totals", &desk);
+    assert_eq!(over.problem(), (401, "not_logged_in".to_owned()));
+    let late = peer.request("DELETE", "/v1/session", &format!("{desk}{token}"), "");
+    assert_eq!(late.status, 401);
+
+    let own = peer.get("/v1/session", &till).json();
+    let token = own["csrf_token"].as_str().unwrap();
+    let both = format!("{till}X-CSRF-Token: {token}\r\n");
+    let reply = peer.request("DELETE", "/v1/session", &both, "");
+    assert_eq!(reply.status, 200, "{reply:?}");
+    let cookie = reply.header("set-cookie").unwrap();
+    assert!(cookie.starts_with("turnstile_session=; ") && cookie.ends_with("; Max-Age=0"));
+    assert_eq!(peer.get("/v1/rooms/totals", &till).status, 401);
+    site.close();
+}
+
+fn ticket(peer: &mut Peer, headers: &str) -> String {
+    let reply = peer.request("POST", "/v1/tickets", headers, "");
+    assert_eq!(reply.status, 200, "{reply:?}");
+    reply.json()["ticket"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_ticket_opens_one_stream_and_nothing_else() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "books", ("reader", &["*"]), 2);
+    let first = ticket(&mut peer, &bearer(2));
+    let elsewhere = format!("/v1/rooms/totals?ticket={first}");
+    assert_eq!(peer.get(&elsewhere, "").status, 401);
+    let target = format!("/v1/rooms/events?ticket={first}&since=1");
+    let _stream = open_stream(site.peer(), &target, "");
+    let again = peer.get(&target, "");
+    assert_eq!(again.problem(), (401, "wrong_key".to_owned()));
+    assert_eq!(again.json()["instance"], "/v1/rooms/events");
+
+    let socket = ticket(&mut peer, &bearer(2));
+    let address = format!("ws://localhost/v1/exchange/feed?ticket={socket}");
+    let (mut socket, _) = client(address, site.peer().stream).unwrap();
+    socket.send(Message::text(r#"{"op":"ping"}"#)).unwrap();
+    assert!(socket.read().unwrap().is_text());
+    site.close();
+}
+
+#[test]
+fn a_key_that_is_revoked_ends_its_streams_its_sockets_and_its_sessions() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "books", ("reader", &["*"]), 2);
+    add_key(&mut peer, "books", 3);
+    let (cookie, token) = session(&mut peer, 2);
+    let mut by_key = open_stream(site.peer(), "/v1/rooms/events", &bearer(2));
+    let mut by_cookie = open_stream(site.peer(), "/v1/travel/events", &cookie);
+    let target = format!(
+        "/v1/seats/events?ticket={}",
+        ticket(&mut peer, &format!("{cookie}{token}"))
+    );
+    let mut by_ticket = open_stream(site.peer(), &target, "");
+    let mut other = open_stream(site.peer(), "/v1/rooms/events", &bearer(3));
+    let address = format!(
+        "ws://localhost/v1/exchange/feed?ticket={}",
+        ticket(&mut peer, &bearer(2))
+    );
+    let (mut socket, _) = client(address, site.peer().stream).unwrap();
+    let unused = ticket(&mut peer, &bearer(2));
+
+    revoke(&mut peer, 2);
+    for stream in [&mut by_key, &mut by_cookie, &mut by_ticket] {
+        // The last chunk of the body: the stream ends as one that is whole.
+        assert!(stream.read_to("0\r\n\r\n").is_some());
+    }
+    loop {
+        match socket.read().unwrap() {
+            Message::Close(Some(frame)) => {
+                assert_eq!(u16::from(frame.code), 1008, "{frame:?}");
+                break;
+            }
+            Message::Close(None) => panic!("no reason"),
+            _ => {}
+        }
+    }
+    for headers in [&*cookie, &bearer(2)] {
+        let reply = peer.get("/v1/rooms/totals", headers);
+        assert_eq!(reply.problem(), (401, "wrong_key".to_owned()));
+    }
+    let late = peer.get(&format!("/v1/rooms/events?ticket={unused}"), "");
+    assert_eq!(late.problem(), (401, "wrong_key".to_owned()));
+
+    // Whoever has another key goes on.
+    site.feed.publish([event(9)]);
+    assert!(block(&mut other).starts_with("id: 9.0\nevent: booked\n"));
+    site.close();
+}
+
+#[test]
+fn a_session_that_is_ended_ends_its_streams_and_a_right_that_is_withdrawn_too() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "books", ("reader", &["*"]), 2);
+    let (cookie, token) = session(&mut peer, 2);
+    let mut of_session = open_stream(site.peer(), "/v1/rooms/events", &cookie);
+    let mut of_key = open_stream(site.peer(), "/v1/rooms/events", &bearer(2));
+    let closed = peer.request("DELETE", "/v1/session", &format!("{cookie}{token}"), "");
+    assert_eq!(closed.status, 200);
+    assert!(of_session.read_to("0\r\n\r\n").is_some());
+    let grant = "/v1/access/principals/books/grants/reader";
+    done(&mut peer, 1, ("DELETE", grant), &Value::Null);
+    assert!(of_key.read_to("0\r\n\r\n").is_some());
+    site.close();
+}
