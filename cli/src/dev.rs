@@ -27,6 +27,7 @@ use pasted::PastedTools;
 
 use crate::{
     config::{Config, Flags, Layers, LogFlags, Role},
+    exit::Coded,
     logging,
     reading::Reading,
     serving::Opened,
@@ -121,6 +122,10 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let Some(serving) = opened.recovered()? else {
         return Ok(());
     };
+    if is_guarded(&serving.gate()) {
+        let told = "this directory asks for keys, and dev has none: use `turnstile serve`";
+        return Err(Coded::usage(told.to_owned()).into());
+    }
     let tools = PastedTools::new(config.certificate());
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
@@ -151,6 +156,13 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
         terminal::line(line)?;
     }
     serving.until_stopped()
+}
+
+/// Whether the directory has had a key.
+fn is_guarded(gate: &Gate) -> bool {
+    let access = gate.access();
+    let access = access.borrow();
+    access.as_ref().is_some_and(|access| access.is_guarded())
 }
 
 /// What `dev` serves by: no file has a say.

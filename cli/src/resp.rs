@@ -50,7 +50,12 @@ pub(crate) fn connect_named(address: &ServerAddress) -> anyhow::Result<NamedConn
 /// Who does not trust the server, or is not let in, has found one.
 fn no_server(error: client::Error, address: &ServerAddress) -> anyhow::Error {
     let is_there = match &error {
-        client::Error::Io(error) => error.kind() == io::ErrorKind::InvalidData,
+        client::Error::Io(error) => matches!(
+            error.kind(),
+            io::ErrorKind::InvalidData
+                | io::ErrorKind::PermissionDenied
+                | io::ErrorKind::ResourceBusy
+        ),
         _ => true,
     };
     anyhow::Error::from(error).context(if is_there {

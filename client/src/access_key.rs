@@ -29,11 +29,12 @@ impl AccessKey {
         Ok(Self(Arc::new(Zeroizing::new(text.to_owned()))))
     }
 
-    /// The request that logs in over RESP.
+    /// The request that logs in over RESP. It names the default user: a server that asks for no key, as
+    /// `dev`, refuses one without a name.
     pub(crate) fn login(&self) -> Zeroizing<Vec<u8>> {
         // Long enough from the start: what grows leaves copies behind.
-        let mut request = Zeroizing::new(Vec::with_capacity(self.0.len() + 32));
-        resp::put_command(&mut request, &[b"AUTH", self.0.as_bytes()]);
+        let mut request = Zeroizing::new(Vec::with_capacity(self.0.len() + 64));
+        resp::put_command(&mut request, &[b"AUTH", b"default", self.0.as_bytes()]);
         request
     }
 
@@ -76,7 +77,7 @@ mod tests {
         }
         let key = AccessKey::parse("ts_live_abc_secret").unwrap();
         assert_eq!(format!("{key:?}"), "AccessKey(..)");
-        let login = b"*2\r\n$4\r\nAUTH\r\n$18\r\nts_live_abc_secret\r\n";
+        let login = b"*3\r\n$4\r\nAUTH\r\n$7\r\ndefault\r\n$18\r\nts_live_abc_secret\r\n";
         assert_eq!(key.login().as_slice(), login);
         assert_eq!(key.bearer().as_str(), "Bearer ts_live_abc_secret");
         assert_eq!(key, key.clone());

@@ -30,6 +30,14 @@ pub enum Error {
     Server(String),
 }
 
+impl Error {
+    /// Whether the server recovers its data still, and knows no key before it has.
+    #[must_use]
+    pub fn is_loading(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::ResourceBusy)
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -127,6 +127,9 @@ impl<S: Read + Write> PeerStream<S> {
                 let error = String::from_utf8_lossy(error).into_owned();
                 Err(match Denied::of(&error) {
                     Some(denied) => denied.into(),
+                    None if error.starts_with("LOADING ") => {
+                        io::Error::new(ErrorKind::ResourceBusy, error)
+                    }
                     None => io::Error::new(ErrorKind::PermissionDenied, error),
                 })
             }

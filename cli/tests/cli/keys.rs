@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::Value as Json;
 
-use crate::process::{Ended, run, turnstile};
+use crate::process::{Ended, Server, run, turnstile};
 
 /// A directory with its first administrator.
 fn directory(folder: &Path) -> (std::path::PathBuf, String) {
@@ -137,4 +137,108 @@ fn what_would_lock_everybody_out_or_means_nothing_is_refused() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.err.contains("is no data directory"), "{ended:?}");
     assert!(!fs::exists(&missing).unwrap());
+}
+
+/// `serve` on this directory, over RESP alone.
+fn serve(dir: &Path) -> Server {
+    let mut command = turnstile();
+    command.args(["serve", "--resp", "127.0.0.1:0", "--http", "off", "--data"]);
+    Server::start(command.arg(dir))
+}
+
+#[test]
+fn keys_of_a_running_server_are_made_and_ended_by_an_administrator() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, admin) = directory(folder.path());
+    let server = serve(&dir);
+    let resp = server.door("resp").unwrap().to_string();
+    let asked = |key: &str, words: &[&str]| {
+        let mut command = turnstile();
+        command.args(words).args(["--resp", &resp]);
+        run(command.env("TURNSTILE_KEY", key))
+    };
+    let who = ["call", "access.who_am_i"];
+    let file = folder.path().join("desk.key");
+    let created = asked(
+        &admin,
+        &[
+            "key",
+            "create",
+            "desk",
+            "--role",
+            "rooms.user",
+            "-o",
+            file.to_str().unwrap(),
+        ],
+    );
+    assert_eq!((created.code, &*created.out), (Some(0), ""), "{created:?}");
+    let desk = fs::read_to_string(&file).unwrap().trim_end().to_owned();
+    let found = asked(&desk, &who);
+    assert!(found.out.contains("principal: desk"), "{found:?}");
+    // The right that it lacks is named.
+    let lacks = asked(&desk, &["key", "list"]);
+    assert_eq!(lacks.code, Some(77), "{lacks:?}");
+    assert!(lacks.err.contains("access.read"), "{lacks:?}");
+    assert_eq!(keys(&asked(&admin, &["key", "list", "--json"])).len(), 2);
+    // An old key ends when it is rotated without an overlap; the new one is for the same.
+    let rotated = asked(&admin, &["key", "rotate", id(&desk), "--overlap", "0m"]);
+    assert_eq!(rotated.code, Some(0), "{rotated:?}");
+    let new = rotated.out.trim_end();
+    assert_eq!(asked(&desk, &who).code, Some(77));
+    assert!(asked(new, &who).out.contains("principal: desk"));
+    assert_eq!(asked(&admin, &["key", "revoke", id(new)]).code, Some(0));
+    assert_eq!(asked(new, &who).code, Some(77));
+    let last = asked(&admin, &["key", "revoke", id(&admin)]);
+    assert!(last.err.contains("last_administrator"), "{last:?}");
+    // A load logs in on each of its connections.
+    let rush = asked(&admin, &["lab", "rush", "--clients", "20"]);
+    assert!(rush.out.contains("1 sold, 19 refused, 0 twice"), "{rush:?}");
+    let log = server.stop();
+    for key in [&admin, &desk, &new.to_owned()] {
+        let secret = key.rsplit('_').next().unwrap();
+        assert!(!log.contains(secret), "a secret is in the log");
+        for file in fs::read_dir(&dir).unwrap() {
+            let bytes = fs::read(file.unwrap().path()).unwrap();
+            let is_there = bytes
+                .windows(secret.len())
+                .any(|part| part == secret.as_bytes());
+            assert!(!is_there, "a secret is in the directory");
+        }
+    }
+}
+
+#[test]
+fn where_no_key_is_asked_for_one_does_no_harm_and_dev_asks_for_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::dev(&folder.path().join("data"));
+    let resp = server.door("resp").unwrap().to_string();
+    let mut command = turnstile();
+    command.args(["call", "access.who_am_i", "--resp", &resp]);
+    let who = run(command.env("TURNSTILE_KEY", "ts_live_abcdefghijkl_x"));
+    assert_eq!(who.code, Some(0), "{who:?}");
+    assert!(who.out.contains("guarded: false"), "{who:?}");
+    server.stop();
+    let (dir, _) = directory(folder.path());
+    let mut command = turnstile();
+    command.args(["dev", "--data"]).arg(&dir);
+    for door in [
+        "--resp",
+        "--http",
+        "--xml",
+        "--travel",
+        "--games-arena",
+        "--games-scores",
+    ] {
+        command.args([
+            door,
+            if door == "--resp" {
+                "127.0.0.1:0"
+            } else {
+                "off"
+            },
+        ]);
+    }
+    let refused = run(&mut command);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.err.contains("turnstile serve"), "{refused:?}");
 }

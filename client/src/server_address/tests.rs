@@ -120,7 +120,8 @@ fn answer(stream: impl Read + Write) {
             "PING" => "+PONG\r\n",
             KEY => "+OK\r\n",
             "ts_test_abc_wrong" => "-WRONGPASS no such key\r\n",
-            "" | "*1" | "*2" | "AUTH" => "",
+            "ts_test_abc_early" => "-LOADING the server is loading\r\n",
+            "" | "*1" | "*3" | "AUTH" | "default" => "",
             length if length.starts_with('$') => "",
             _ => "-ERR what is this?\r\n",
         };
@@ -160,6 +161,8 @@ fn a_connection_begins_with_its_key() {
     assert!(error.to_string().contains("ERR what is this?"), "{error}");
     let told = format!("{error} {error:?}");
     assert!(!told.contains("ts_test_abc_odd"), "{told}");
+    let early = ping(ServerAddress::from(serve(None)).with_key(key("ts_test_abc_early")));
+    assert!(early.is_err_and(|error| error.is_loading()));
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn an_answer_to_a_key_may_come_in_one_piece_with_the_next() {
     let address = ServerAddress::from(listener.local_addr().unwrap()).with_key(key("k"));
     let peer = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut asked = [0; b"*2\r\n$4\r\nAUTH\r\n$1\r\nk\r\nPING".len()];
+        let mut asked = [0; b"*3\r\n$4\r\nAUTH\r\n$7\r\ndefault\r\n$1\r\nk\r\nPING".len()];
         stream.read_exact(&mut asked).unwrap();
         stream.write_all(b"+OK\r\n+PONG\r\n").unwrap();
         asked
@@ -182,7 +185,7 @@ fn an_answer_to_a_key_may_come_in_one_piece_with_the_next() {
     assert_eq!(&answer, b"+PONG\r\n");
     assert_eq!(
         &peer.join().unwrap(),
-        b"*2\r\n$4\r\nAUTH\r\n$1\r\nk\r\nPING"
+        b"*3\r\n$4\r\nAUTH\r\n$7\r\ndefault\r\n$1\r\nk\r\nPING"
     );
 }
 

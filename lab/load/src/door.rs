@@ -48,7 +48,12 @@ pub(crate) fn connect(address: &ServerAddress) -> Result<Connection, Error> {
 /// Connects to a server that may have been killed and started again, and waits until it has recovered
 /// its journal: until then it answers for no service.
 pub(crate) fn connect_again(address: &ServerAddress) -> Result<Connection, Error> {
-    let mut door = connect(address)?;
+    let mut door = loop {
+        match connect(address) {
+            Err(Error::Door(error)) if error.is_loading() => thread::park_timeout(LOADING_PAUSE),
+            connected => break connected?,
+        }
+    };
     while is_loading(&door.command(&[b"INFO"])?) {
         thread::park_timeout(LOADING_PAUSE);
     }
