@@ -5,6 +5,7 @@
 //! wherever it came from, and its error can name the place. [`options::OPTIONS`] declares every option
 //! once; flags, file, environment, `config print` and the reference page follow from it.
 
+mod bounds;
 mod file;
 mod flags;
 mod layers;

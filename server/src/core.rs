@@ -28,3 +28,4 @@ pub(crate) mod tickets;
 pub(crate) mod tls;
 pub(crate) mod transport;
 pub(crate) mod turn;
+pub(crate) mod waiting_room;

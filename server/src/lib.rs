@@ -32,6 +32,7 @@ pub use self::core::{
     remote::{DatabaseUrl, InvalidUrl},
     shares::ShareFull,
     tls::{InvalidTls, TlsFiles},
+    waiting_room::{LinePlace, NotYourTurn},
 };
 pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, DoorCounters, DoorName,

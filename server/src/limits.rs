@@ -2,7 +2,7 @@
 
 mod http;
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use turnstile_resp::FRAME_BYTES_MAX;
 
@@ -74,12 +74,17 @@ pub struct Limits {
     pub busy_poll: Duration,
     /// A run of commands that takes so long is kept in the slow log; zero: every one.
     pub slow_command: Duration,
+    /// Bookings and holds of rooms and seats that are let in each second while more come. Nothing: all.
+    pub waiting_room: Option<NonZeroU32>,
     pub http: HttpLimits,
 }
 
 impl Limits {
     /// As many connections as there are ports, and as all that is spared of their input allows.
     pub const CONNECTIONS_MOST: u32 = 65_535;
+
+    /// The most bookings and holds that a waiting room lets in each second: more than a server decides.
+    pub const WAITING_ROOM_RATE_MOST: u32 = 1_000_000;
 
     /// The longest time that a request may be given, in milliseconds: an idle connection gets no more.
     pub const REQUEST_MS_MOST: u32 = 900_000;
@@ -103,6 +108,7 @@ impl Limits {
         farewell: FAREWELL,
         busy_poll: Duration::ZERO,
         slow_command: Duration::from_millis(10),
+        waiting_room: None,
         http: HttpLimits::STANDARD,
     };
 

@@ -3,16 +3,16 @@
 use turnstile_travel::Desk;
 
 use super::{
-    Role,
+    Role, bounds,
     option::{
         ADDRESS, BOOLEAN, BYTES, DOOR, Declaration, INTEGER, LIST, MILLISECONDS, NUMBER, PEM,
         PRINCIPAL, TEXT,
     },
     values::{
-        add_desk, address, addresses, backend, boolean, busy_poll, connections, directory, door,
-        durability, exchange_backend, fault_points, file, games_ms, hosts, key_bytes, log_format,
-        origins, output_bytes, players, principal, put, records, request, scores_wire,
-        segment_bytes, slow_command, travel_ms,
+        add_desk, address, addresses, backend, boolean, connections, directory, door, durability,
+        exchange_backend, fault_points, file, games_ms, hosts, key_bytes, log_format, origins,
+        output_bytes, players, principal, put, records, request, scores_wire, segment_bytes,
+        travel_ms,
     },
 };
 use crate::logging;
@@ -233,29 +233,9 @@ pub(super) static OPTIONS: &[Declaration] = &[
         set: |config, text| put(&mut config.server.storage.key_bytes, key_bytes(text)),
         ..BYTES
     },
-    Declaration {
-        path: "limits.slow_command_us",
-        flag: "slow-command-us",
-        value: "MICROSECONDS",
-        help: "Record commands in SLOWLOG that take this long to decide, in microseconds; 0 \
-               records every command",
-        default: Some("10000"),
-        example: "0",
-        set: |config, text| put(&mut config.server.limits.slow_command, slow_command(text)),
-        ..INTEGER
-    },
-    Declaration {
-        path: "limits.busy_poll_us",
-        flag: "busy-poll-us",
-        value: "MICROSECONDS",
-        help: "Busy-poll for this many microseconds before sleeping, 0 to 10000. Lowers \
-               latency, uses CPU",
-        default: Some("0"),
-        is_live: true,
-        example: "1",
-        set: |config, text| put(&mut config.server.limits.busy_poll, busy_poll(text)),
-        ..INTEGER
-    },
+    bounds::SLOW_COMMAND_US,
+    bounds::BUSY_POLL_US,
+    bounds::WAITING_ROOM_RATE,
     Declaration {
         path: "rooms.verhoeff",
         flag: "verhoeff",

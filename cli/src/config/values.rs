@@ -1,7 +1,8 @@
 //! Parsers of values: text in, value or the reason why it is none out.
 
 use std::{
-    fmt::Display, net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr, time::Duration,
+    fmt::Display, net::SocketAddr, num::NonZeroU32, ops::RangeInclusive, path::PathBuf,
+    str::FromStr, time::Duration,
 };
 
 use turnstile_embedded::Durability;
@@ -74,6 +75,11 @@ pub(super) fn request(text: &str) -> Result<Duration, String> {
 
 pub(super) fn slow_command(text: &str) -> Result<Duration, String> {
     microseconds(text, "every command", Limits::SLOW_COMMAND_US_MOST)
+}
+
+pub(super) fn waiting_room_rate(text: &str) -> Result<Option<NonZeroU32>, String> {
+    let rate = number(text, 0..=Limits::WAITING_ROOM_RATE_MOST, " a second");
+    rate.map(NonZeroU32::new)
 }
 
 pub(super) fn busy_poll(text: &str) -> Result<Duration, String> {

@@ -486,3 +486,69 @@ fn a_limit_is_a_number_of_connections() {
         assert!(ended.err.contains("it is from 1 to 65535"), "{ended:?}");
     }
 }
+
+/// Two clients come after the first: one asks over RESP, the other over HTTP, each again and again.
+#[test]
+fn a_waiting_room_tells_each_client_its_place_and_lets_it_in_later() {
+    let (_directory, server) = serve(&format!("{FREE_PORTS}[waiting_room]\nrate = 1\n"));
+    let mut door = server.connect();
+    let mut booked = |room: &str, key: &str| {
+        let stay = "2027-01-01 2027-01-02 ada 234123412346";
+        words(&ask(
+            &mut door,
+            &format!("ROOMS.BOOK inn {room} {stay}{key}"),
+        ))
+    };
+    assert!(booked("1", "").starts_with("0 unknown_property"));
+    let place = booked("2", " KEY two");
+    assert_eq!(place, "2 1 1 1");
+    let no_key = booked("3", "");
+    assert!(no_key.contains("ask with an idempotency key"), "{no_key}");
+    let http = server.door("http").unwrap();
+    let body = r#"{"property":"inn","wish":"4","arrival":"2027-01-01","departure":"2027-01-02","guest":"bob","id_number":"234123412346"}"#;
+    let post = || {
+        let mut stream = TcpStream::connect(http).unwrap();
+        let request = format!(
+            "POST /v1/rooms/bookings HTTP/1.1\r\nHost: {http}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nIdempotency-Key: \"four\"\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let first = post();
+    assert!(first.starts_with("HTTP/1.1 503 "), "{first}");
+    assert!(
+        first.to_lowercase().contains("\r\nretry-after: "),
+        "{first}"
+    );
+    assert!(
+        first.contains(r#""code":"in_line","retryable":true"#),
+        "{first}"
+    );
+    let place_of = |answer: &str| {
+        let (_, rest) = answer.split_once(r#""place":"#)?;
+        rest.split([',', '}']).next()?.parse::<u64>().ok()
+    };
+    let mut place = place_of(&first).unwrap();
+    assert!(place <= 2, "{first}");
+    let end = std::time::Instant::now() + Duration::from_secs(30);
+    loop {
+        let answer = post();
+        let Some(next) = place_of(&answer) else {
+            assert!(answer.contains("unknown_property"), "{answer}");
+            break;
+        };
+        assert!(next <= place, "a place never grows: {answer}");
+        place = next;
+        assert!(std::time::Instant::now() < end, "{answer}");
+    }
+    // Its turn came before.
+    assert!(booked("2", " KEY two").starts_with("0 unknown_property"));
+    // What was answered needs no turn.
+    assert!(booked("2", " KEY two").starts_with("0 unknown_property"));
+    server.stop();
+}

@@ -13,19 +13,29 @@ macro_rules! codes {
             KeysFull {
                 retry_after_s: u32,
             },
+            /// Others are before this caller, who may ask again after `retry_after_s` seconds. Its place
+            /// in line, and the seconds until its turn, if it has a place.
+            InLine {
+                place: Option<(u64, u64)>,
+                retry_after_s: u32,
+            },
             $(#[doc = $title] $name,)+
         }
 
         impl Code {
             /// Those that are no refusals of a service.
-            pub(crate) const PLAIN: &[Self] = &[$(Self::$name,)+ Self::KeysFull { retry_after_s: 1 }];
+            pub(crate) const PLAIN: &[Self] = &[
+                $(Self::$name,)+
+                Self::KeysFull { retry_after_s: 1 },
+                Self::InLine { place: None, retry_after_s: 1 },
+            ];
 
             /// The HTTP status.
             #[must_use]
             pub fn status(&self) -> u16 {
                 match self {
                     Self::Refused(refusal) => refusal.status(),
-                    Self::KeysFull { .. } => 503,
+                    Self::KeysFull { .. } | Self::InLine { .. } => 503,
                     $(Self::$name => $status,)+
                 }
             }
@@ -36,6 +46,7 @@ macro_rules! codes {
                 match self {
                     Self::Refused(refusal) => refusal.word(),
                     Self::KeysFull { .. } => "keys_full",
+                    Self::InLine { .. } => "in_line",
                     $(Self::$name => $word,)+
                 }
             }
@@ -46,6 +57,7 @@ macro_rules! codes {
                 match self {
                     Self::Refused(refusal) => refusal.title(),
                     Self::KeysFull { .. } => "The memory for idempotency keys is full",
+                    Self::InLine { .. } => "Others are before this caller in the waiting room",
                     $(Self::$name => $title,)+
                 }
             }
@@ -110,7 +122,9 @@ impl Code {
         match self.status() {
             429 => Some(60),
             503 => Some(match self {
-                Self::KeysFull { retry_after_s } => *retry_after_s,
+                Self::KeysFull { retry_after_s } | Self::InLine { retry_after_s, .. } => {
+                    *retry_after_s
+                }
                 Self::ReadOnly | Self::Unavailable => 10,
                 _ => 1,
             }),

@@ -196,6 +196,14 @@ fn problem_schema() -> Schema {
         .property("request_id", text())
         .property("errors", errors)
         .property("position", number())
+        .property(
+            "place",
+            number().description(Some("In the waiting room, from 1")),
+        )
+        .property(
+            "wait_seconds",
+            number().description(Some("Until the turn of this place comes")),
+        )
         .property("replayed", truth());
     let always = [
         "type",

@@ -190,6 +190,14 @@ impl Problem {
         if let Code::Refused(refusal) = &self.code {
             refusal.put_data(map)?;
         }
+        if let Code::InLine {
+            place: Some((place, seconds)),
+            ..
+        } = self.code
+        {
+            map.serialize_entry("place", &place)?;
+            map.serialize_entry("wait_seconds", &seconds)?;
+        }
         if let Some(position) = self.position {
             map.serialize_entry("position", &position.0)?;
         }

@@ -32,6 +32,7 @@ use crate::{
         remote::Remotes,
         slow_log::SlowLog,
         transport::DoorTransport,
+        waiting_room::WaitingRoom,
     },
     counters::{Counters, ErrorCode, Stopwatch},
     limits::{FULL_DISK_REST, Limits, SOFT_AGE},
@@ -99,6 +100,8 @@ pub(crate) struct Engine {
     pub(crate) remotes: Remotes,
     pub(crate) id_key: IdKey,
     pub(crate) slow_log: SlowLog,
+    /// Nothing where bookings need not wait for their turns.
+    pub(crate) waiting_room: Option<WaitingRoom>,
     verhoeff: bool,
     clock: Clock,
     now: Timestamp,
@@ -154,6 +157,7 @@ impl Engine {
             failed_logins: FailedLogins::default(),
             remotes: Remotes::default(),
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),
+            waiting_room: None,
             verhoeff,
             clock,
             now,
@@ -163,6 +167,12 @@ impl Engine {
             stopped: false,
             loading: None,
         }
+    }
+
+    /// Takes the limits over that hold until the end.
+    pub(crate) fn begin_within(&mut self, limits: &Limits) {
+        self.slow_log = SlowLog::new(limits.slow_command);
+        self.waiting_room = limits.waiting_room.map(WaitingRoom::new);
     }
 
     /// Reads the clock for this turn and lets happen what is due.

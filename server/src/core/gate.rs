@@ -26,6 +26,7 @@ use crate::{
         clock::ClockStatus,
         loading::Loading,
         shares::ShareFull,
+        waiting_room::NotYourTurn,
     },
     limits::GATE_QUEUE,
     registry::{SERVICES, SomeServices},
@@ -49,6 +50,8 @@ pub enum Undecided {
     Share(ShareFull),
     /// The caller may not ask for it.
     NotPermitted(NotPermitted),
+    /// It is not the caller's turn in the waiting room.
+    InLine(NotYourTurn),
 }
 
 impl fmt::Display for Undecided {
@@ -58,6 +61,7 @@ impl fmt::Display for Undecided {
             Self::Backend(cause) => cause.fmt(f),
             Self::Share(cause) => cause.fmt(f),
             Self::NotPermitted(cause) => cause.fmt(f),
+            Self::InLine(cause) => cause.fmt(f),
         }
     }
 }

@@ -39,7 +39,6 @@ use crate::{
         remote::Landings,
         shares::{LeftOpen, Shares},
         signals::Signals,
-        slow_log::SlowLog,
         tickets::{LateWaiter, Tickets},
         tls::DoorTls,
     },
@@ -151,7 +150,7 @@ impl<D: Doors> FastLoop<D> {
         (feeds, signals): (Feeds, Arc<Signals>),
         (limits, doors): (Limits, D),
     ) -> Self {
-        engine.slow_log = SlowLog::new(limits.slow_command);
+        engine.begin_within(&limits);
         Self {
             poll,
             listeners,

@@ -34,6 +34,7 @@ use crate::{
         gate::Undecided,
         remote::Housed,
         shares::{Opens, Shares},
+        waiting_room::{LinePlace, NotYourTurn},
     },
     counters::ErrorCode,
 };
@@ -396,6 +397,17 @@ fn put_undecided(reply: &mut Encoder<'_>, undecided: &Undecided) {
             let sentence = admission::sentence_of(denied);
             reply.error(format_args!("{sentence}"));
         }
+        Undecided::InLine(NotYourTurn::Wait(line)) => put_place(reply, *line),
+        Undecided::InLine(not_yet) => reply.error(format_args!("BUSY {not_yet}")),
+    }
+}
+
+/// A place in line: 2, the place, and the seconds until its turn and until it is asked for again.
+fn put_place(reply: &mut Encoder<'_>, line: LinePlace) {
+    let retry_after = NotYourTurn::Wait(line).retry_after_s();
+    reply.array(4);
+    for number in [2, line.place, line.seconds, retry_after.into()] {
+        reply.integer(number);
     }
 }
 

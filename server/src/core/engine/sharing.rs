@@ -28,10 +28,39 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
+        self.check_turn::<M>(key, command)?;
         self.check_share::<M>(shares, key, command)?;
         let reply = self.execute::<M>(key, command, bytes)?;
         shares.note::<M>(&reply);
         Ok(reply)
+    }
+
+    /// Where there is a waiting room, lets a booking or a hold go on when its turn has come. A command that
+    /// is sent again after it was answered needs no turn.
+    #[inline]
+    fn check_turn<M: Opens>(
+        &mut self,
+        key: Option<Key<'_>>,
+        command: &M::Command<'_>,
+    ) -> Result<(), Undecided>
+    where
+        Services: Hosts<M>,
+    {
+        if self.waiting_room.is_none() || !M::waits_in_line(command) {
+            return Ok(());
+        }
+        // Who may not book gets no place.
+        self.permit_command::<M>(command)?;
+        let (now, principal) = (self.now, &self.caller.principal);
+        let is_known = key.is_some_and(|key| self.backend.knows(now, principal, key));
+        let Some(room) = self.waiting_room.as_mut().filter(|_| !is_known) else {
+            return Ok(());
+        };
+        let key = key.map(|key| key.as_str());
+        room.enter(now.0, principal, key).map_err(|not_yet| {
+            self.counters.error(ErrorCode::Busy);
+            Undecided::InLine(not_yet)
+        })
     }
 
     #[inline]

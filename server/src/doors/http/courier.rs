@@ -18,6 +18,7 @@ use crate::core::{
     asked::Asked,
     caller::Caller,
     gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
+    waiting_room::NotYourTurn,
 };
 
 /// Requests for which the loop is woken although others are still with it.
@@ -316,6 +317,18 @@ fn problem_of(undecided: Undecided) -> Problem {
         Undecided::Backend(failure) => problem_of_failure(&failure),
         Undecided::Share(full) => Problem::with(Code::Overloaded, full.to_string()),
         Undecided::NotPermitted(denied) => problem_of_denied(denied),
+        Undecided::InLine(not_yet) => {
+            let place = match not_yet {
+                NotYourTurn::Wait(line) => Some((line.place, line.seconds)),
+                NotYourTurn::NoKey | NotYourTurn::Full => None,
+            };
+            let retry_after_s = not_yet.retry_after_s();
+            let code = Code::InLine {
+                place,
+                retry_after_s,
+            };
+            Problem::with(code, not_yet.to_string())
+        }
     }
 }
 

@@ -1,0 +1,48 @@
+//! Options that bound the work of the fast loop.
+
+use super::{
+    option::{Declaration, INTEGER},
+    values::{busy_poll, put, slow_command, waiting_room_rate},
+};
+
+pub(super) const SLOW_COMMAND_US: Declaration = Declaration {
+    path: "limits.slow_command_us",
+    flag: "slow-command-us",
+    value: "MICROSECONDS",
+    help: "Record commands in SLOWLOG that take this long to decide, in microseconds; 0 \
+           records every command",
+    default: Some("10000"),
+    example: "0",
+    set: |config, text| put(&mut config.server.limits.slow_command, slow_command(text)),
+    ..INTEGER
+};
+
+pub(super) const BUSY_POLL_US: Declaration = Declaration {
+    path: "limits.busy_poll_us",
+    flag: "busy-poll-us",
+    value: "MICROSECONDS",
+    help: "Busy-poll for this many microseconds before sleeping, 0 to 10000. Lowers \
+           latency, uses CPU",
+    default: Some("0"),
+    is_live: true,
+    example: "1",
+    set: |config, text| put(&mut config.server.limits.busy_poll, busy_poll(text)),
+    ..INTEGER
+};
+
+pub(super) const WAITING_ROOM_RATE: Declaration = Declaration {
+    path: "waiting_room.rate",
+    flag: "waiting-room-rate",
+    value: "PER_SECOND",
+    help: "Bookings and holds of rooms and seats that are let in each second; others get a place in \
+           line. 0 lets all in",
+    default: Some("0"),
+    example: "100",
+    set: |config, text| {
+        put(
+            &mut config.server.limits.waiting_room,
+            waiting_room_rate(text),
+        )
+    },
+    ..INTEGER
+};

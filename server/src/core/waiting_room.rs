@@ -1,0 +1,477 @@
+//! The waiting room: a line before bookings and holds, while more come than the server is to take.
+//!
+//! First come, first served. A caller is told its place and asks again; the same idempotency key keeps
+//! the place. See `docs/decisions/0026-the-key-is-the-ticket.md`. Nothing here does I/O or reads a clock.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt,
+    hash::{BuildHasher as _, RandomState},
+    num::{NonZeroU32, NonZeroU64},
+};
+
+use turnstile_types::Principal;
+
+/// The most callers in line. One more is sent away without a place.
+pub(crate) const WAITERS_MAX: usize = 100_000;
+
+/// Who has not asked for so long when the turn comes has left. At least three times as long as callers
+/// are told to wait.
+const ABSENT_MS: u64 = 90_000;
+
+/// Who is let in has so long to come.
+const CALLED_MS: u64 = 60_000;
+
+/// The longest time that a caller is told to wait before it asks again.
+const RETRY_SECONDS_MAX: u64 = 30;
+
+/// One request in thousandths.
+const ONE: u64 = 1_000;
+
+/// Why a caller may not go on yet. Nothing was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotYourTurn {
+    /// The same command under the same key keeps this place.
+    Wait(LinePlace),
+    /// Others wait, and without an idempotency key there is no place to keep.
+    NoKey,
+    /// There are as many in line as there may be.
+    Full,
+}
+
+impl NotYourTurn {
+    /// When to ask again, in seconds.
+    #[must_use]
+    pub fn retry_after_s(&self) -> u32 {
+        let seconds = match self {
+            Self::Wait(line) => line.seconds.min(RETRY_SECONDS_MAX),
+            Self::NoKey => 1,
+            Self::Full => RETRY_SECONDS_MAX,
+        };
+        u32::try_from(seconds).expect("the longest time is short")
+    }
+}
+
+impl std::error::Error for NotYourTurn {}
+
+impl fmt::Display for NotYourTurn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wait(LinePlace { place, seconds }) => write!(
+                f,
+                "place {place} in line, about {seconds} s: nothing was done, ask again with the same \
+                 idempotency key after {} s",
+                self.retry_after_s()
+            ),
+            Self::NoKey => f.write_str(
+                "others wait for their turn: nothing was done, ask with an idempotency key to get a \
+                 place in line",
+            ),
+            Self::Full => write!(
+                f,
+                "{WAITERS_MAX} wait for their turn, as many as may: nothing was done, retry after \
+                 {RETRY_SECONDS_MAX} s"
+            ),
+        }
+    }
+}
+
+/// A place in line. It never grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinePlace {
+    /// From 1, which is next. Those before it who have left count until their turn comes.
+    pub place: u64,
+    /// How long it takes until the turn comes, if all before it are still there.
+    pub seconds: u64,
+}
+
+/// One caller in line, in 16 bytes; some 25 more are in the table of numbers.
+#[derive(Clone, Copy, Debug)]
+struct QueuedCaller {
+    /// Nothing: it was let in and came, or it has left.
+    caller: Option<NonZeroCaller>,
+    /// When it asked last; once it is let in, since when.
+    since_ms: u64,
+}
+
+/// A number for a caller and its key that nobody can guess.
+type NonZeroCaller = NonZeroU64;
+
+/// The line, and how many were let in.
+///
+/// Callers have numbers in the order in which they came. Those before `next` were let in; the others
+/// wait. Time moves when somebody asks.
+#[derive(Debug)]
+pub(crate) struct WaitingRoom {
+    /// Requests a second that are let in.
+    rate: u64,
+    /// What may be let in now, in thousandths; at most a second's worth while nobody waits.
+    credit: u64,
+    /// Until when credit was given.
+    until_ms: u64,
+    /// From the first number that is kept.
+    line: VecDeque<QueuedCaller>,
+    first: u64,
+    /// The number that is let in next.
+    next: u64,
+    /// The numbers of those in line.
+    numbers: HashMap<NonZeroCaller, u64>,
+    /// Makes a number of a principal and its key.
+    callers: RandomState,
+}
+
+impl WaitingRoom {
+    /// A room that lets in so many requests a second.
+    pub(crate) fn new(rate: NonZeroU32) -> Self {
+        let rate = u64::from(rate.get());
+        Self {
+            rate,
+            credit: rate * ONE,
+            until_ms: 0,
+            line: VecDeque::new(),
+            first: 0,
+            next: 0,
+            numbers: HashMap::new(),
+            callers: RandomState::new(),
+        }
+    }
+
+    /// Lets a principal in with a command under this key, or says when to come back.
+    ///
+    /// # Errors
+    /// It is not its turn.
+    pub(crate) fn enter(
+        &mut self,
+        now_ms: u64,
+        principal: &Principal,
+        key: Option<&str>,
+    ) -> Result<(), NotYourTurn> {
+        let caller = key.map(|key| {
+            let hash = self.callers.hash_one((principal, key));
+            NonZeroCaller::new(hash).unwrap_or(NonZeroCaller::MIN)
+        });
+        self.ask(now_ms, caller)
+    }
+
+    /// A caller asks, for the first time or again.
+    fn ask(&mut self, now_ms: u64, caller: Option<NonZeroCaller>) -> Result<(), NotYourTurn> {
+        self.advance(now_ms);
+        let known = caller.and_then(|caller| self.numbers.get(&caller).copied());
+        if let Some(number) = known {
+            if number < self.next {
+                self.forget(number);
+                return Ok(());
+            }
+            self.waiter(number).since_ms = now_ms;
+            return Err(NotYourTurn::Wait(self.place(number)));
+        }
+        if !self.anyone_waits() && self.credit >= ONE {
+            self.credit -= ONE;
+            return Ok(());
+        }
+        let caller = caller.ok_or(NotYourTurn::NoKey)?;
+        // Those who have left count until the front comes to them.
+        if self.line.len() >= WAITERS_MAX {
+            return Err(NotYourTurn::Full);
+        }
+        let number = self.end();
+        self.line.push_back(QueuedCaller {
+            caller: Some(caller),
+            since_ms: now_ms,
+        });
+        self.numbers.insert(caller, number);
+        Err(NotYourTurn::Wait(self.place(number)))
+    }
+
+    /// Lets in whose turn has come by now.
+    fn advance(&mut self, now_ms: u64) {
+        let passed = now_ms.saturating_sub(self.until_ms);
+        self.until_ms = self.until_ms.max(now_ms);
+        self.credit = self.credit.saturating_add(passed.saturating_mul(self.rate));
+        while self.anyone_waits() && self.credit >= ONE {
+            let number = self.next;
+            self.next += 1;
+            let waiter = self.waiter(number);
+            if now_ms.saturating_sub(waiter.since_ms) > ABSENT_MS {
+                self.forget(number);
+            } else {
+                waiter.since_ms = now_ms;
+                self.credit -= ONE;
+            }
+        }
+        if !self.anyone_waits() {
+            self.credit = self.credit.min(self.rate * ONE);
+        }
+        self.drop_front(now_ms);
+    }
+
+    /// Drops those at the front who came, who have left, or who were let in and did not come.
+    fn drop_front(&mut self, now_ms: u64) {
+        while self.first < self.next
+            && let Some(waiter) = self.line.front()
+        {
+            let is_late = now_ms.saturating_sub(waiter.since_ms) > CALLED_MS;
+            match waiter.caller {
+                Some(caller) if is_late => drop(self.numbers.remove(&caller)),
+                Some(_) => return,
+                None => {}
+            }
+            self.line.pop_front();
+            self.first += 1;
+        }
+    }
+
+    fn anyone_waits(&self) -> bool {
+        self.next < self.end()
+    }
+
+    /// The number behind the last.
+    fn end(&self) -> u64 {
+        self.first + self.line.len() as u64
+    }
+
+    const fn place(&self, number: u64) -> LinePlace {
+        let place = number - self.next + 1;
+        LinePlace {
+            place,
+            seconds: place.div_ceil(self.rate),
+        }
+    }
+
+    fn waiter(&mut self, number: u64) -> &mut QueuedCaller {
+        let at = usize::try_from(number - self.first).expect("the line is short");
+        self.line.get_mut(at).expect("the number is in line")
+    }
+
+    fn forget(&mut self, number: u64) {
+        if let Some(caller) = self.waiter(number).caller.take() {
+            self.numbers.remove(&caller);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use turnstile_types::Name;
+
+    use super::*;
+
+    fn caller(number: u64) -> NonZeroCaller {
+        NonZeroCaller::new(number + 1).unwrap()
+    }
+
+    fn room(rate: u32) -> WaitingRoom {
+        WaitingRoom::new(NonZeroU32::new(rate).unwrap())
+    }
+
+    /// The same rules with a list that is searched from the front.
+    struct Naive {
+        rate: u64,
+        credit: u64,
+        until_ms: u64,
+        line: Vec<NaiveWaiter>,
+    }
+
+    #[derive(Clone, Copy)]
+    struct NaiveWaiter {
+        caller: NonZeroCaller,
+        asked_ms: u64,
+        called_ms: Option<u64>,
+        /// Let in and come, or left: it counts for places until its turn.
+        is_gone: bool,
+    }
+
+    impl Naive {
+        fn ask(&mut self, now_ms: u64, caller: NonZeroCaller) -> Result<(), NotYourTurn> {
+            self.credit += (now_ms - self.until_ms) * self.rate;
+            self.until_ms = now_ms;
+            for waiter in self
+                .line
+                .iter_mut()
+                .filter(|waiter| waiter.called_ms.is_none())
+            {
+                if self.credit < ONE {
+                    break;
+                }
+                waiter.called_ms = Some(now_ms);
+                waiter.is_gone = now_ms - waiter.asked_ms > ABSENT_MS;
+                if !waiter.is_gone {
+                    self.credit -= ONE;
+                }
+            }
+            for waiter in &mut self.line {
+                let is_late = |called: u64| now_ms - called > CALLED_MS;
+                waiter.is_gone |= waiter.called_ms.is_some_and(is_late);
+            }
+            let waits = |waiter: &&NaiveWaiter| waiter.called_ms.is_none();
+            let waiting = self.line.iter().filter(waits).count() as u64;
+            if waiting == 0 {
+                self.credit = self.credit.min(self.rate * ONE);
+            }
+            let mut place = 0;
+            for waiter in &mut self.line {
+                place += u64::from(waiter.called_ms.is_none());
+                if waiter.caller == caller && !waiter.is_gone {
+                    if waiter.called_ms.is_some() {
+                        waiter.is_gone = true;
+                        return Ok(());
+                    }
+                    waiter.asked_ms = now_ms;
+                    return Err(NotYourTurn::Wait(self.place(place)));
+                }
+            }
+            if waiting == 0 && self.credit >= ONE {
+                self.credit -= ONE;
+                return Ok(());
+            }
+            self.line.push(NaiveWaiter {
+                caller,
+                asked_ms: now_ms,
+                called_ms: None,
+                is_gone: false,
+            });
+            Err(NotYourTurn::Wait(self.place(waiting + 1)))
+        }
+
+        fn place(&self, place: u64) -> LinePlace {
+            LinePlace {
+                place,
+                seconds: place.div_ceil(self.rate),
+            }
+        }
+    }
+
+    proptest! {
+        /// Callers come, ask again, and stay away, at any pace.
+        #[test]
+        fn a_line_agrees_with_a_list(
+            rate in 1_u32..5,
+            asks in proptest::collection::vec((prop_oneof![
+                4 => 0_u64..400,
+                2 => 0_u64..5_000,
+                1 => 50_000_u64..200_000,
+            ], 0_u64..12), 1..300),
+        ) {
+            let mut room = room(rate);
+            let rate = u64::from(rate);
+            let mut naive = Naive { rate, credit: rate * ONE, until_ms: 0, line: Vec::new() };
+            let mut now_ms = 0;
+            for (pause, number) in asks {
+                now_ms += pause;
+                let admission = room.ask(now_ms, Some(caller(number)));
+                prop_assert_eq!(admission, naive.ask(now_ms, caller(number)), "at {}", now_ms);
+            }
+        }
+
+        /// Whoever keeps asking is let in once, in the order in which the first asked came, and no faster
+        /// than the rate; no place grows.
+        #[test]
+        fn order_is_kept_and_nobody_is_let_in_twice(
+            rate in 1_u32..50,
+            crowd in 1_u64..400,
+            pause in 1_u64..500,
+        ) {
+            let mut room = room(rate);
+            let mut places = vec![u64::MAX; usize::try_from(crowd).unwrap()];
+            let mut waiting: Vec<u64> = (0..crowd).collect();
+            let mut entered = Vec::new();
+            let mut now_ms = 0;
+            while !waiting.is_empty() {
+                prop_assert!(now_ms < 1_000_000, "{} wait for ever", waiting.len());
+                waiting.retain(|&number| match room.ask(now_ms, Some(caller(number))) {
+                    Ok(()) => {
+                        entered.push(number);
+                        false
+                    }
+                    Err(NotYourTurn::Wait(line)) => {
+                        let place = &mut places[usize::try_from(number).unwrap()];
+                        assert!(line.place <= *place, "the place of {number} has grown");
+                        *place = line.place;
+                        true
+                    }
+                    Err(refused) => panic!("there is room: {refused}"),
+                });
+                let most = u64::from(rate) + now_ms * u64::from(rate) / 1_000;
+                prop_assert!(entered.len() as u64 <= most);
+                now_ms += pause;
+            }
+            prop_assert_eq!(entered, (0..crowd).collect::<Vec<_>>());
+            prop_assert_eq!(room.numbers.len(), 0);
+        }
+    }
+
+    #[test]
+    fn a_full_line_takes_nobody_and_keeps_its_memory_small() {
+        let mut room = room(1);
+        assert_eq!(room.ask(0, Some(caller(0))), Ok(()));
+        for number in 1..=WAITERS_MAX as u64 {
+            let place = LinePlace {
+                place: number,
+                seconds: number,
+            };
+            assert_eq!(
+                room.ask(0, Some(caller(number))),
+                Err(NotYourTurn::Wait(place))
+            );
+        }
+        assert_eq!(
+            room.ask(0, Some(caller(u64::MAX - 1))),
+            Err(NotYourTurn::Full)
+        );
+        assert_eq!(
+            (room.numbers.len(), room.line.len()),
+            (WAITERS_MAX, WAITERS_MAX)
+        );
+        let line = room.line.capacity() * size_of::<QueuedCaller>();
+        // A table of seven eighths, with a byte beside each entry.
+        let table = room.numbers.capacity() * 8 / 7 * (size_of::<(NonZeroCaller, u64)>() + 1);
+        assert!(
+            (line + table) / WAITERS_MAX <= 64,
+            "{line} and {table} bytes"
+        );
+    }
+
+    #[test]
+    fn who_does_not_come_back_loses_the_place_and_holds_nobody_up() {
+        let mut room = room(1);
+        assert_eq!(room.ask(0, Some(caller(0))), Ok(()));
+        let waits = |place| {
+            Err(NotYourTurn::Wait(LinePlace {
+                place,
+                seconds: place,
+            }))
+        };
+        for number in 1..=200 {
+            assert_eq!(room.ask(0, Some(caller(number))), waits(number));
+        }
+        // Only the last comes back. Eighty were let in by then, and those behind them have left.
+        assert_eq!(room.ask(80_000, Some(caller(200))), waits(120));
+        assert_eq!(room.ask(90_001, Some(caller(200))), Ok(()));
+        // The first has lost its place, and finds an empty room.
+        assert_eq!(room.ask(152_000, Some(caller(1))), Ok(()));
+        assert_eq!(room.numbers.len(), 0);
+    }
+
+    #[test]
+    fn a_place_belongs_to_a_principal_and_its_key() {
+        let mut room = room(1);
+        let [ada, bob] = [b"ada", b"bob"].map(|name| Principal(Name::parse(name).unwrap()));
+        assert_eq!(room.enter(0, &ada, None), Ok(()));
+        assert_eq!(room.enter(0, &ada, None), Err(NotYourTurn::NoKey));
+        let place = |place| {
+            Err(NotYourTurn::Wait(LinePlace {
+                place,
+                seconds: place,
+            }))
+        };
+        assert_eq!(room.enter(0, &ada, Some("k")), place(1));
+        assert_eq!(room.enter(0, &bob, Some("k")), place(2));
+        assert_eq!(room.enter(999, &ada, Some("k")), place(1));
+        assert_eq!(room.enter(1_000, &bob, Some("k")), place(1));
+        assert_eq!(room.enter(1_000, &ada, Some("k")), Ok(()));
+        // The key has no place any more, and the line is not for those without one.
+        assert_eq!(room.enter(1_000, &ada, Some("k")), place(2));
+        assert_eq!(room.enter(1_000, &ada, None), Err(NotYourTurn::NoKey));
+    }
+}
