@@ -20,6 +20,7 @@ pub(crate) mod news;
 pub(crate) mod owed;
 pub(crate) mod pace;
 pub(crate) mod post;
+pub(crate) mod quotas;
 pub(crate) mod remote;
 pub(crate) mod shares;
 pub(crate) mod signals;

@@ -144,9 +144,11 @@ pub enum ErrorCode {
     WrongKey,
     /// The caller has not the right.
     Forbidden,
+    /// The principal has asked for as much as its quota allows.
+    QuotaExceeded,
 }
 
-const ERRORS: [&str; 10] = [
+const ERRORS: [&str; 11] = [
     "invalid",
     "protocol",
     "busy",
@@ -157,6 +159,7 @@ const ERRORS: [&str; 10] = [
     "not_logged_in",
     "wrong_key",
     "forbidden",
+    "quota_exceeded",
 ];
 
 /// The upper bounds of the buckets for commit times, in nanoseconds; one more bucket is open.

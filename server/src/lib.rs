@@ -29,6 +29,7 @@ pub use self::core::{
         ServerStatus, TotalsOfServices, Undecided,
     },
     post::Peers,
+    quotas::{QuotaExceeded, QuotaKind},
     remote::{DatabaseUrl, InvalidUrl},
     shares::ShareFull,
     tls::{InvalidTls, TlsFiles},

@@ -212,6 +212,10 @@ pub(crate) const EVICTED_PART: usize = 16;
 /// of a connection's, and some of HTTP's.
 pub(crate) const SHARE_LOOKS: usize = 1_000;
 
+/// How far a principal can be in debt for answers that were longer than its quota: one page of a listing
+/// does not shut it out for longer than this.
+pub(crate) const QUOTA_DEBT_MOST: Duration = Duration::from_secs(60);
+
 /// The longest name of a connection, and of a channel, in bytes.
 pub(crate) const LABEL_BYTES: usize = 256;
 

@@ -17,6 +17,7 @@ mod server {
     mod hostile_xml;
     mod keys;
     mod overlap;
+    mod quotas;
     mod seats;
     mod tls;
     mod tls_lines;

@@ -104,6 +104,14 @@ impl Access {
         Some(member.quota.or(self.register.default_quota))
     }
 
+    /// Whether anybody has a quota. It looks at all principals until it finds one.
+    #[must_use]
+    pub fn has_quotas(&self) -> bool {
+        let mut members = self.register.principals.values();
+        self.register.default_quota != AccessQuota::NONE
+            || members.any(|member| member.quota != AccessQuota::NONE)
+    }
+
     /// Whether a use of the key now should be noted by `note_use`: it is live, and its last use was
     /// noted an hour ago or never.
     #[must_use]

@@ -19,6 +19,14 @@ macro_rules! codes {
                 place: Option<(u64, u64)>,
                 retry_after_s: u32,
             },
+            /// The caller has asked for as much as a quota of it allows, for `retry_after_s` seconds.
+            QuotaExceeded {
+                /// What the quota is of, in one word.
+                policy: &'static str,
+                /// How many, or how many a second.
+                most: u32,
+                retry_after_s: u32,
+            },
             $(#[doc = $title] $name,)+
         }
 
@@ -28,6 +36,7 @@ macro_rules! codes {
                 $(Self::$name,)+
                 Self::KeysFull { retry_after_s: 1 },
                 Self::InLine { place: None, retry_after_s: 1 },
+                Self::QuotaExceeded { policy: "requests", most: 1, retry_after_s: 1 },
             ];
 
             /// The HTTP status.
@@ -36,6 +45,7 @@ macro_rules! codes {
                 match self {
                     Self::Refused(refusal) => refusal.status(),
                     Self::KeysFull { .. } | Self::InLine { .. } => 503,
+                    Self::QuotaExceeded { .. } => 429,
                     $(Self::$name => $status,)+
                 }
             }
@@ -47,6 +57,7 @@ macro_rules! codes {
                     Self::Refused(refusal) => refusal.word(),
                     Self::KeysFull { .. } => "keys_full",
                     Self::InLine { .. } => "in_line",
+                    Self::QuotaExceeded { .. } => "quota_exceeded",
                     $(Self::$name => $word,)+
                 }
             }
@@ -58,6 +69,7 @@ macro_rules! codes {
                     Self::Refused(refusal) => refusal.title(),
                     Self::KeysFull { .. } => "The memory for idempotency keys is full",
                     Self::InLine { .. } => "Others are before this caller in the waiting room",
+                    Self::QuotaExceeded { .. } => "The caller has asked for as much as its quota allows",
                     $(Self::$name => $title,)+
                 }
             }
@@ -120,7 +132,10 @@ impl Code {
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
         match self.status() {
-            429 => Some(60),
+            429 => match self {
+                Self::QuotaExceeded { retry_after_s, .. } => Some(*retry_after_s),
+                _ => Some(60),
+            },
             503 => Some(match self {
                 Self::KeysFull { retry_after_s } | Self::InLine { retry_after_s, .. } => {
                     *retry_after_s

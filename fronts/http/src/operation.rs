@@ -315,7 +315,7 @@ fn problems(is_command: bool, has_body: bool, classes: &[Class]) -> Vec<u16> {
         Class::Conflict | Class::Early | Class::Forbidden => is_command,
     };
     let of_classes = classes.iter().filter(is_told).map(|class| status(*class));
-    let mut all: BTreeSet<u16> = of_classes.chain([400, 503]).collect();
+    let mut all: BTreeSet<u16> = of_classes.chain([400, 429, 503]).collect();
     all.extend(is_command.then_some(422));
     all.extend(has_body.then_some([413, 415]).into_iter().flatten());
     all.into_iter().collect()

@@ -93,7 +93,7 @@ where
         } => {
             engine.caller = caller;
             let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
-            if let Err(denied) = engine.permit_command::<M>(&command) {
+            if let Err(denied) = engine.admit_command::<M>(&command) {
                 drop(reply.send(Err(denied.into())));
                 return None;
             }
@@ -112,7 +112,7 @@ where
             reply,
         } => {
             engine.caller = caller;
-            if let Err(denied) = engine.permit_query::<M>(&query) {
+            if let Err(denied) = engine.admit_query::<M>(&query) {
                 drop(reply.send(Err(denied.into())));
                 return None;
             }

@@ -7,6 +7,8 @@ use turnstile_access::{
 };
 use turnstile_types::{Author, Origin, Principal, RequestId, Timestamp};
 
+use crate::core::quotas::QuotaExceeded;
+
 /// How a caller has shown who it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Credential {
@@ -35,6 +37,8 @@ pub struct Caller {
     rights: Arc<Rights>,
     /// The generation of the access service that the rights are of; nothing: they are to be renewed.
     generation: Option<u64>,
+    /// Whether its connection is counted among those of its principal.
+    is_counted: bool,
 }
 
 /// Why a request is not looked at.
@@ -46,6 +50,8 @@ pub enum NotPermitted {
     LoggedOut,
     /// The caller has not the right.
     Missing(MissingRight),
+    /// It has the right, and has asked for as much as it may.
+    Quota(QuotaExceeded),
 }
 
 impl fmt::Display for NotPermitted {
@@ -54,6 +60,7 @@ impl fmt::Display for NotPermitted {
             Self::NotLoggedIn => f.write_str("this server asks for a key"),
             Self::LoggedOut => f.write_str("the key was revoked or has expired"),
             Self::Missing(missing) => missing.fmt(f),
+            Self::Quota(exceeded) => exceeded.fmt(f),
         }
     }
 }
@@ -70,6 +77,7 @@ impl Caller {
             credential: Credential::None,
             rights: Arc::default(),
             generation: None,
+            is_counted: false,
         }
     }
 
@@ -167,6 +175,19 @@ impl Caller {
 
     pub(crate) fn rights(&self) -> &Rights {
         &self.rights
+    }
+
+    /// The same, whose connection is counted among those of its principal.
+    pub(crate) fn counted(self) -> Self {
+        Self {
+            is_counted: true,
+            ..self
+        }
+    }
+
+    /// The principal among whose connections its own is counted.
+    pub(crate) fn counted_for(&self) -> Option<Principal> {
+        self.is_counted.then_some(self.principal)
     }
 
     /// The key that it has shown.

@@ -1,6 +1,7 @@
 //! One client: its socket, what has come, what is owed, and how far its life has gone.
 
 mod ageing;
+mod calling;
 mod renewal;
 mod sending;
 
@@ -245,20 +246,6 @@ impl<C: Conversation> Connection<C> {
             self.phase = Life::LastCall;
             self.note_readable(false);
         }
-    }
-
-    /// Reads once and answers every whole request of its caller, up to `budget` of them; answers how many.
-    pub(crate) fn serve(
-        &mut self,
-        (shared, around): (&mut C::Shared, &mut Surroundings<'_>),
-        scratch: &mut Input,
-        limits: &Limits,
-        budget: usize,
-    ) -> usize {
-        std::mem::swap(&mut around.engine.caller, &mut self.caller);
-        let served = self.read_and_answer((shared, around), scratch, limits, budget);
-        std::mem::swap(&mut around.engine.caller, &mut self.caller);
-        served
     }
 
     fn read_and_answer(

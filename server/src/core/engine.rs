@@ -6,6 +6,7 @@ mod fullness;
 mod lines;
 mod loading;
 mod sharing;
+mod spending;
 mod status;
 
 use std::{
@@ -29,6 +30,7 @@ use crate::{
         news::News,
         pace::Pace,
         post::Switchboard,
+        quotas::Quotas,
         remote::Remotes,
         slow_log::SlowLog,
         transport::DoorTransport,
@@ -41,7 +43,7 @@ use crate::{
 
 use self::fullness::Fullness;
 
-pub(crate) use self::loading::RecoveredEngine;
+pub(crate) use self::{admission::LoginRefused, loading::RecoveredEngine};
 
 /// What to do with the open group at the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +98,7 @@ pub(crate) struct Engine {
     pub(crate) switchboard: Switchboard,
     pub(crate) fault_points: FaultPoints,
     pub(crate) failed_logins: FailedLogins,
+    pub(crate) quotas: Quotas,
     /// The services that databases decide.
     pub(crate) remotes: Remotes,
     pub(crate) id_key: IdKey,
@@ -155,6 +158,7 @@ impl Engine {
             switchboard: Switchboard::default(),
             fault_points: FaultPoints::new(false, None),
             failed_logins: FailedLogins::default(),
+            quotas: Quotas::default(),
             remotes: Remotes::default(),
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),
             waiting_room: None,
@@ -237,7 +241,7 @@ impl Engine {
             self.loading.is_none(),
             "nothing is decided before the recovery"
         );
-        self.permit_command::<M>(command)?;
+        self.admit_command::<M>(command)?;
         let (backend, caller) = (&mut self.backend, &self.caller);
         let executed =
             caller.as_author(|author| backend.execute::<M>(self.now, author, key, command, bytes));
@@ -282,7 +286,7 @@ impl Engine {
             self.loading.is_none(),
             "nothing is known before the recovery"
         );
-        self.permit_query::<M>(query)?;
+        self.admit_query::<M>(query)?;
         self.count_query::<M>(query);
         let (now, principal) = (self.now, &self.caller.principal);
         Ok(self.backend.query::<M>(now, principal, query))

@@ -397,6 +397,9 @@ impl<D: Doors> FastLoop<D> {
             conversation.awaited(&mut |ticket| self.tickets.forget(ticket, place));
             self.doors.leave(conversation, place);
             let line = conversation.peer().and_then(|peer| peer.desk);
+            if let Some(principal) = connection.counted_for() {
+                self.engine.quotas.disconnect(&principal);
+            }
             if let Some(shares) = connection.into_shares() {
                 self.left.add(shares, self.engine.travel());
             }

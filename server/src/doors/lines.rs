@@ -222,7 +222,7 @@ impl Conversation for LinesSession {
 
 fn show(engine: &mut Engine, locator: Locator, out: &mut Vec<u8>) {
     let query = Query::Itinerary { locator };
-    if let Err(denied) = engine.permit_query::<Travel>(&query) {
+    if let Err(denied) = engine.admit_query::<Travel>(&query) {
         return put_exception(out, denied);
     }
     engine.count_query::<Travel>(&query);

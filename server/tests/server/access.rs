@@ -9,18 +9,18 @@ use turnstile_types::{Name, Principal};
 use super::client::{Client, Server, book};
 
 /// A key that nobody guesses, for tests.
-fn key(number: u8) -> SecretKey {
+pub(crate) fn key(number: u8) -> SecretKey {
     SecretKey::new("test", [number; 8], [number; 32]).unwrap()
 }
 
 /// What is answered in one line.
-fn said(client: &mut Client, request: &str) -> String {
+pub(crate) fn said(client: &mut Client, request: &str) -> String {
     client.send(format!("{request}\r\n"));
     client.until("\r\n").trim_end().to_owned()
 }
 
 #[track_caller]
-fn is_done(client: &mut Client, request: &str) {
+pub(crate) fn is_done(client: &mut Client, request: &str) {
     client.send(format!("{request}\r\n"));
     let first = client.until("\r\n");
     assert!(!first.starts_with('-'), "{request}: {first}");
@@ -36,7 +36,7 @@ fn add_key(client: &mut Client, principal: &str, key: &SecretKey) {
 }
 
 /// A server whose principal `root` has key 1 and the role admin, and a client with that key.
-fn guarded(server: &Server) -> Client {
+pub(crate) fn guarded(server: &Server) -> Client {
     let mut root = server.client();
     is_done(&mut root, "ROOMS.ADD-PROPERTY bench OPEN");
     is_done(&mut root, "ROOMS.ADD-PROPERTY other OPEN");
@@ -49,14 +49,14 @@ fn guarded(server: &Server) -> Client {
     logged_in(server, &key(1))
 }
 
-fn logged_in(server: &Server, key: &SecretKey) -> Client {
+pub(crate) fn logged_in(server: &Server, key: &SecretKey) -> Client {
     let mut client = server.client();
     assert_eq!(said(&mut client, &format!("AUTH {}", key.expose())), "+OK");
     client
 }
 
 /// A principal with one role and a key, and a client with that.
-fn with_role(server: &Server, root: &mut Client, who: (&str, &str, u8)) -> Client {
+pub(crate) fn with_role(server: &Server, root: &mut Client, who: (&str, &str, u8)) -> Client {
     let (name, grant, number) = who;
     is_done(root, &format!("ACCESS.ADD-PRINCIPAL {name}"));
     is_done(root, &format!("ACCESS.GRANT {name} {grant}"));

@@ -176,6 +176,7 @@ fn a_quota_of_its_own_goes_before_that_of_everyone() {
         quota: quota(Some(10), Some(20)),
     });
     let root = principal("root");
+    assert!(office.access.has_quotas());
     assert_eq!(
         office.access.quota_of(&root),
         Some(quota(Some(10), Some(20)))
@@ -189,6 +190,14 @@ fn a_quota_of_its_own_goes_before_that_of_everyone() {
         Some(quota(Some(10), Some(7)))
     );
     assert_eq!(office.access.quota_of(&principal("nobody")), None);
+    let none = AccessQuota::NONE;
+    office.done(&Command::SetDefaultQuota { quota: none });
+    assert!(office.access.has_quotas());
+    office.done(&Command::SetQuota {
+        principal: name("root"),
+        quota: none,
+    });
+    assert!(!office.access.has_quotas());
 }
 
 #[test]

@@ -19,7 +19,9 @@ impl<C: Conversation> Connection<C> {
                 let logs_in = self.conversation.door().proof == ClientProof::Key;
                 logs_in && !self.conversation.follows()
             }
-            Err(NotPermitted::LoggedOut | NotPermitted::Missing(_)) => false,
+            Err(NotPermitted::LoggedOut | NotPermitted::Missing(_) | NotPermitted::Quota(_)) => {
+                false
+            }
         };
         if !goes_on {
             self.close();

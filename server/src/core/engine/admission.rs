@@ -9,7 +9,10 @@ use turnstile_types::Hosts;
 
 use super::Engine;
 use crate::{
-    core::caller::{Caller, NotPermitted},
+    core::{
+        caller::{Caller, NotPermitted},
+        quotas::QuotaExceeded,
+    },
     counters::ErrorCode,
     registry::Registered,
 };
@@ -24,6 +27,8 @@ pub(crate) enum LoginRefused {
     TooManyFailures {
         wait_ms: u64,
     },
+    /// The principal has as many connections as it may.
+    TooManyConnections(QuotaExceeded),
 }
 
 impl fmt::Display for LoginRefused {
@@ -38,6 +43,7 @@ impl fmt::Display for LoginRefused {
                     "too many logins from here have failed, try again in {seconds} s"
                 )
             }
+            Self::TooManyConnections(exceeded) => exceeded.fmt(f),
         }
     }
 }
@@ -191,7 +197,11 @@ impl Engine {
         });
         match shown {
             Ok(caller) => {
-                self.caller = caller.with_origin(self.caller.origin());
+                let caller = caller.with_origin(self.caller.origin());
+                if let Err(exceeded) = self.become_caller(caller) {
+                    self.counters.error(ErrorCode::QuotaExceeded);
+                    return Err(LoginRefused::TooManyConnections(exceeded));
+                }
                 self.note_use_of_key();
                 Ok(())
             }
@@ -207,14 +217,17 @@ impl Engine {
     }
 
     /// Makes the principal of a client's certificate the caller, which has these names. One that belongs to
-    /// nobody changes nothing.
+    /// nobody changes nothing, nor does one whose principal has as many connections as it may.
     pub(crate) fn identify(&mut self, names: &[String]) {
         let access = self.access();
         let known = names
             .iter()
             .find_map(|name| access.principal_of_certificate(name));
         if let Some(principal) = known.filter(|_| !self.caller.is_server()) {
-            self.caller = Caller::named(principal).with_origin(self.caller.origin());
+            let caller = Caller::named(principal).with_origin(self.caller.origin());
+            if let Err(exceeded) = self.become_caller(caller) {
+                self.deny(NotPermitted::Quota(exceeded));
+            }
         }
     }
 
@@ -238,6 +251,7 @@ impl Engine {
         self.counters.error(match denied {
             NotPermitted::NotLoggedIn | NotPermitted::LoggedOut => ErrorCode::NotLoggedIn,
             NotPermitted::Missing(_) => ErrorCode::Forbidden,
+            NotPermitted::Quota(_) => ErrorCode::QuotaExceeded,
         });
         denied
     }

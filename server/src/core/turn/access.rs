@@ -24,6 +24,7 @@ impl<D: Doors> FastLoop<D> {
             return;
         }
         self.heeded = Some(generation);
+        self.engine.heed_quotas();
         self.inbox.publish(Arc::new(self.engine.access().clone()));
         let now = self.engine.now();
         for place in self.connections.places() {

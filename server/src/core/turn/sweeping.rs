@@ -20,6 +20,7 @@ impl<D: Doors> FastLoop<D> {
         if self.accepting == Accepting::NextSweep {
             self.accepting = Accepting::NextTurn;
         }
+        self.engine.sweep_quotas();
         let mut told = Vec::new();
         for place in self.connections.places() {
             let Some(connection) = self.connections.get_mut(place) else {

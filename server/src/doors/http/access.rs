@@ -33,6 +33,7 @@ use crate::core::{
     caller::{Caller, NotPermitted},
     failed_logins::FailedLogins,
     gate::Gate,
+    quotas::QuotaExceeded,
 };
 
 pub(super) use answers::{end_session, log_out, open_session, own_session, sessions, ticket};
@@ -309,8 +310,19 @@ pub(super) fn problem_of_denied(denied: NotPermitted) -> Problem {
         NotPermitted::NotLoggedIn => Code::NotLoggedIn,
         NotPermitted::LoggedOut => Code::WrongKey,
         NotPermitted::Missing(_) => Code::MissingRight,
+        NotPermitted::Quota(exceeded) => Code::QuotaExceeded {
+            policy: exceeded.kind.word(),
+            most: exceeded.most,
+            retry_after_s: seconds_of(&exceeded),
+        },
     };
     Problem::with(code, denied.to_string())
+}
+
+/// How many seconds of `Retry-After` cover this; a second where nobody knows.
+fn seconds_of(exceeded: &QuotaExceeded) -> u32 {
+    let seconds = exceeded.retry_ms().map_or(1, |ms| ms.div_ceil(1_000));
+    u32::try_from(seconds).unwrap_or(u32::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

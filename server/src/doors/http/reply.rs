@@ -14,6 +14,9 @@ pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 pub(super) const POSITION: HeaderName = HeaderName::from_static("turnstile-position");
 pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 /// How a caller shows who it is (RFC 6750).
@@ -65,6 +68,16 @@ pub(super) fn problem_response(
         };
         headers.insert(header::WWW_AUTHENTICATE, challenge);
     }
+    if let Code::QuotaExceeded {
+        policy,
+        most,
+        retry_after_s,
+    } = &problem.code
+    {
+        for (name, value) in rate_limit(policy, *most, *retry_after_s) {
+            headers.extend(HeaderValue::try_from(value).map(|value| (name, value)));
+        }
+    }
     if let Some(position) = problem.position {
         headers.insert(POSITION, HeaderValue::from(position.0));
     }
@@ -72,6 +85,15 @@ pub(super) fn problem_response(
         headers.insert(REPLAYED, TRUE);
     }
     *response.body_mut() = Body::from(body);
+}
+
+/// A quota that is used up, in the headers of the IETF's draft on rate limits.
+fn rate_limit(policy: &str, most: u32, retry_after_s: u32) -> [(HeaderName, String); 2] {
+    let window = if policy == "connections" { "" } else { ";w=1" };
+    [
+        (RATE_LIMIT_POLICY, format!("\"{policy}\";q={most}{window}")),
+        (RATE_LIMIT, format!("\"{policy}\";r=0;t={retry_after_s}")),
+    ]
 }
 
 /// The response to a command that was done.

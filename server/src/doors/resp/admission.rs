@@ -85,6 +85,7 @@ pub(super) fn sentence_of(denied: &NotPermitted) -> String {
         NotPermitted::NotLoggedIn => "NOAUTH Authentication required.".to_owned(),
         NotPermitted::LoggedOut => format!("NOAUTH {denied}"),
         NotPermitted::Missing(_) => format!("NOPERM {denied}"),
+        NotPermitted::Quota(_) => format!("BUSY {denied}"),
     }
 }
 

@@ -43,7 +43,11 @@ impl Session {
     ) where
         Services: Hosts<M>,
     {
-        if let Err(denied) = around.engine.permit_request::<M>(request) {
+        let engine = &mut around.engine;
+        let admitted = engine
+            .spend()
+            .and_then(|()| engine.permit_request::<M>(request));
+        if let Err(denied) = admitted {
             return self.put_denied(denied, out);
         }
         self.late.leave_gap_for_database(M::SERVICE, out);

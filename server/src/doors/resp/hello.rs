@@ -3,7 +3,7 @@
 use turnstile_resp::{Arguments, Encoder, Protocol};
 
 use super::{Next, Session};
-use crate::core::engine::Engine;
+use crate::core::engine::{Engine, LoginRefused};
 
 /// What clients take for a Redis version when they decide what a server can do.
 pub(super) const COMPATIBLE_VERSION: &str = "7.4.0";
@@ -111,7 +111,12 @@ impl Session {
         }
         let name = name.filter(|name| *name != b"default");
         let logged_in = engine.log_in(self.peer.ip(), name, key);
-        logged_in.map_err(|refused| format!("WRONGPASS {refused}"))
+        logged_in.map_err(|refused| match refused {
+            LoginRefused::TooManyConnections(_) => format!("BUSY {refused}"),
+            LoginRefused::Key(_)
+            | LoginRefused::OtherPrincipal
+            | LoginRefused::TooManyFailures { .. } => format!("WRONGPASS {refused}"),
+        })
     }
 
     pub(super) fn select(

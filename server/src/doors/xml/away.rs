@@ -187,6 +187,7 @@ impl UnderWay {
 
 /// Asserts that the caller may ask for an item.
 fn permit(engine: &mut Engine, ask: &Ask) -> Result<(), NotPermitted> {
+    engine.spend()?;
     match ask {
         Ask::Command(command) => engine.permit_command::<Exchange>(command),
         Ask::Query(query) => engine.permit_query::<Exchange>(query),

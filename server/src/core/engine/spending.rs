@@ -1,0 +1,108 @@
+//! Whether a caller has asked for as much as its quota allows.
+
+use std::time::Duration;
+
+use turnstile_embedded::Services;
+use turnstile_types::{Hosts, Principal};
+
+use super::Engine;
+use crate::{
+    core::{
+        caller::{Caller, NotPermitted},
+        quotas::QuotaExceeded,
+    },
+    registry::Registered,
+};
+
+impl Engine {
+    /// Asserts that the caller may have this command decided now: by its quota, and by its rights.
+    ///
+    /// # Errors
+    /// It may not, and nothing happened.
+    #[inline]
+    pub(crate) fn admit_command<M: Registered>(
+        &mut self,
+        command: &M::Command<'_>,
+    ) -> Result<(), NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        self.spend()?;
+        self.permit_command::<M>(command)
+    }
+
+    /// Asserts that the caller may ask this now.
+    ///
+    /// # Errors
+    /// It may not.
+    #[inline]
+    pub(crate) fn admit_query<M: Registered>(
+        &mut self,
+        query: &M::Query,
+    ) -> Result<(), NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        self.spend()?;
+        self.permit_query::<M>(query)
+    }
+
+    /// Counts a request of the caller.
+    ///
+    /// # Errors
+    /// It has asked for as much as it may.
+    #[inline]
+    pub(crate) fn spend(&mut self) -> Result<(), NotPermitted> {
+        if self.quotas.are_set() && !self.caller.is_server() {
+            return self.spend_of_quota();
+        }
+        Ok(())
+    }
+
+    fn spend_of_quota(&mut self) -> Result<(), NotPermitted> {
+        let (now, access) = (self.instant(), self.backend.machine());
+        let asked = self.quotas.ask(access, now, &self.caller.principal);
+        asked.map_err(|exceeded| self.deny(NotPermitted::Quota(exceeded)))
+    }
+
+    /// Counts bytes that were answered to a principal.
+    #[inline]
+    pub(crate) fn charge(&mut self, principal: &Principal, bytes: usize) {
+        if self.quotas.are_set() && bytes > 0 {
+            self.quotas.charge(self.instant(), principal, bytes);
+        }
+    }
+
+    /// Makes this the caller, and counts its connection among those of its principal.
+    ///
+    /// # Errors
+    /// The principal has as many as it may; the caller is who it was.
+    pub(super) fn become_caller(&mut self, caller: Caller) -> Result<(), QuotaExceeded> {
+        let before = self.caller.counted_for();
+        if before != Some(caller.principal) {
+            let access = self.backend.machine();
+            self.quotas.connect(access, &caller.principal)?;
+            if let Some(before) = before {
+                self.quotas.disconnect(&before);
+            }
+        }
+        self.caller = caller.counted();
+        Ok(())
+    }
+
+    /// The quotas of somebody have changed.
+    pub(crate) fn heed_quotas(&mut self) {
+        self.quotas.renew(self.backend.machine());
+    }
+
+    /// Forgets what nobody has spent lately.
+    pub(crate) fn sweep_quotas(&mut self) {
+        let now = self.instant();
+        self.quotas.sweep(now);
+    }
+
+    /// This turn as quotas count time: it never goes back.
+    const fn instant(&self) -> Duration {
+        Duration::from_millis(self.now.0)
+    }
+}

@@ -1,0 +1,160 @@
+//! How much a principal may ask for, with real sockets.
+
+use std::{io::Read, time::Instant};
+
+use super::{
+    access::{guarded, is_done, key, logged_in, said, with_role},
+    client::{Client, Server},
+};
+
+const REQUESTS: usize = 300;
+
+/// Sends many requests at once; answers how many were answered, and how many were told to come later.
+fn ask_often(client: &mut Client) -> (usize, usize) {
+    client.send("ROOMS.GET-TOTALS\n".repeat(REQUESTS) + "ECHO marker\n");
+    let answers = client.until("$6\r\nmarker\r\n");
+    let refused = answers.matches("-BUSY ").count();
+    (REQUESTS - refused, refused)
+}
+
+#[test]
+fn whoever_asks_too_often_is_told_when_to_come_again_and_nobody_else_is() {
+    let server = Server::new();
+    let mut root = guarded(&server);
+    let mut shop = with_role(&server, &mut root, ("shop", "rooms.user *", 2));
+    let mut desk = with_role(&server, &mut root, ("desk", "rooms.user *", 3));
+    assert_eq!(ask_often(&mut shop), (REQUESTS, 0));
+    is_done(&mut root, "ACCESS.SET-QUOTA shop REQUESTS_PER_SECOND 10");
+    let begun = Instant::now();
+    let (answered, refused) = ask_often(&mut shop);
+    let seconds = begun.elapsed().as_secs() + 1;
+    let most = 10 + 10 * usize::try_from(seconds).unwrap();
+    assert!((10..=most).contains(&answered), "{answered} of {most}");
+    assert_eq!(answered + refused, REQUESTS);
+    for other in [&mut desk, &mut root] {
+        assert_eq!(ask_often(other), (REQUESTS, 0));
+    }
+    // A second connection of the same principal has nothing of its own.
+    let mut again = logged_in(&server, &key(2));
+    let (more, _) = ask_often(&mut again);
+    let seconds = begun.elapsed().as_secs() + 1;
+    let most = 10 + 10 * usize::try_from(seconds).unwrap();
+    assert!(answered + more <= most, "{answered} and {more} of {most}");
+    let told = said(&mut again, "ROOMS.GET-TOTALS");
+    if told.starts_with('-') {
+        let begin = "-BUSY your quota is 10 requests a second; retry in ";
+        let wait = told
+            .strip_prefix(begin)
+            .and_then(|rest| rest.strip_suffix(" ms"));
+        let wait: u64 = wait.expect("it says when").parse().expect("milliseconds");
+        assert!((1..=100).contains(&wait), "{told}");
+    }
+    is_done(&mut root, "ACCESS.SET-QUOTA shop");
+    assert_eq!(ask_often(&mut shop), (REQUESTS, 0));
+    server.stop();
+}
+
+#[test]
+fn a_quota_of_everyone_is_for_each_principal() {
+    let server = Server::new();
+    let mut root = guarded(&server);
+    let mut shop = with_role(&server, &mut root, ("shop", "rooms.user *", 2));
+    let mut desk = with_role(&server, &mut root, ("desk", "rooms.user *", 3));
+    is_done(
+        &mut root,
+        "ACCESS.SET-QUOTA root REQUESTS_PER_SECOND 1000000",
+    );
+    is_done(&mut root, "ACCESS.SET-DEFAULT-QUOTA REQUESTS_PER_SECOND 20");
+    for client in [&mut shop, &mut desk] {
+        let (answered, refused) = ask_often(client);
+        assert!(answered >= 20 && refused > 0, "{answered}, {refused}");
+    }
+    assert_eq!(ask_often(&mut root), (REQUESTS, 0));
+    server.stop();
+}
+
+#[test]
+fn long_answers_are_paid_for() {
+    let server = Server::new();
+    let mut root = guarded(&server);
+    let mut shop = with_role(&server, &mut root, ("shop", "rooms.user *", 2));
+    is_done(&mut root, "ACCESS.SET-QUOTA shop BYTES_OUT_PER_SECOND 1000");
+    // All at once are answered: what they cost is known afterwards.
+    assert_eq!(ask_often(&mut shop).0, REQUESTS);
+    let told = said(&mut shop, "ROOMS.GET-TOTALS");
+    let begin = "-BUSY your quota is 1000 bytes of answers a second; retry in ";
+    assert!(told.starts_with(begin), "{told}");
+    server.stop();
+}
+
+#[test]
+fn a_principal_has_no_more_connections_than_its_quota() {
+    let server = Server::new();
+    let mut root = guarded(&server);
+    let first = with_role(&server, &mut root, ("shop", "rooms.user *", 2));
+    is_done(&mut root, "ACCESS.SET-QUOTA shop CONNECTIONS 2");
+    let mut second = logged_in(&server, &key(2));
+    let login = format!("AUTH {}", key(2).expose());
+    // Whoever logs in once more on its connection has one as before.
+    assert_eq!(said(&mut second, &login), "+OK");
+    let mut third = server.client();
+    let busy = "-BUSY your quota is 2 connections; close one and retry";
+    assert_eq!(said(&mut third, &login), busy);
+    assert_eq!(said(&mut third, "PING"), "-NOAUTH Authentication required.");
+    // As another it may, and it may become the other when one has gone.
+    assert_eq!(
+        said(&mut second, &format!("AUTH {}", key(1).expose())),
+        "+OK"
+    );
+    assert_eq!(said(&mut third, &login), "+OK");
+    let mut fourth = server.client();
+    assert_eq!(said(&mut fourth, &login), busy);
+    drop(first);
+    let mut attempts = 0;
+    while said(&mut fourth, &login) == busy {
+        attempts += 1;
+        assert!(
+            attempts < 1_000_000,
+            "the place of a closed connection stays taken"
+        );
+    }
+    server.stop();
+}
+
+#[test]
+fn http_tells_a_quota_and_when_to_come_again() {
+    let server = Server::with_room_for_keys(1_000_000);
+    let mut client = server.client();
+    is_done(&mut client, "ACCESS.ADD-PRINCIPAL local");
+    is_done(&mut client, "ACCESS.SET-QUOTA local REQUESTS_PER_SECOND 2");
+    let mut http = server.client_of("http");
+    let mut refused = None;
+    for _ in 0..1_000 {
+        http.send("GET /v1/rooms/totals HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let head = http.until("\r\n\r\n");
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
+        let length: usize = length.expect("a length").parse().expect("a number");
+        let mut body = vec![0; length];
+        http.socket.read_exact(&mut body).unwrap();
+        if !head.starts_with("HTTP/1.1 200 ") {
+            refused = Some((head, String::from_utf8(body).unwrap()));
+            break;
+        }
+    }
+    let (head, body) = refused.expect("two requests a second");
+    for line in [
+        "HTTP/1.1 429 Too Many Requests",
+        "retry-after: 1",
+        "ratelimit-policy: \"requests\";q=2;w=1",
+        "ratelimit: \"requests\";r=0;t=1",
+    ] {
+        assert!(head.lines().any(|one| one == line), "{line}: {head}");
+    }
+    assert!(
+        body.contains("\"code\":\"quota_exceeded\",\"retryable\":true"),
+        "{body}"
+    );
+    server.stop();
+}
