@@ -27,7 +27,7 @@ pub(crate) struct AccessPlace {
     #[arg(long, global = true, value_name = "ADDR", value_parser = address::RESP, default_value = resp::ADDRESS)]
     resp: DoorAddress,
     /// Data directory to work on instead; no server may use it
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", conflicts_with = "resp")]
     data: Option<PathBuf>,
     #[command(flatten)]
     security: Security,

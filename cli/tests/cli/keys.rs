@@ -131,6 +131,8 @@ fn what_would_lock_everybody_out_or_means_nothing_is_refused() {
         assert!(ended.err.contains(told), "{words:?}: {ended:?}");
     }
     assert!(!fs::exists(&file).unwrap(), "nobody knows the key in it");
+    let both = in_directory(&dir, &["key", "list", "--resp", "127.0.0.1:1"]);
+    assert_eq!(both.code, Some(2), "{both:?}");
     // A mistyped directory is not made.
     let missing = folder.path().join("hotle");
     let ended = in_directory(&missing, &["key", "list"]);

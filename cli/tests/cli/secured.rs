@@ -1,6 +1,8 @@
 //! Commands that come to a server through TLS.
 
-use std::path::Path;
+use std::{fs, path::Path};
+
+use serde_json::Value as Json;
 
 use crate::process::{Ended, Server, run, turnstile};
 
@@ -10,6 +12,52 @@ fn certificate(folder: &Path) -> [String; 2] {
     let made = run(turnstile().arg("init").arg(&dir).arg("--self-signed"));
     assert_eq!(made.code, Some(0), "{made:?}");
     ["certificate.pem", "key.pem"].map(|file| dir.join("tls").join(file).display().to_string())
+}
+
+/// Drives a page; the errors of the run, and what was driven.
+fn drive(page: &str, options: &[&str]) -> (Json, Json) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = turnstile();
+    command.args(["lab", "run", page, "-c", "2", "-d", "300ms"]);
+    // So short a run is invalid: what it found is in its result all the same.
+    run(command.args(options).current_dir(folder.path()));
+    let kept = fs::read_dir(folder.path().join("runs")).unwrap();
+    let kept = kept.map(|one| one.unwrap().path().join("run.json"));
+    let kept: Vec<_> = kept.collect();
+    let kept: Json = serde_json::from_slice(&fs::read(&kept[0]).unwrap()).unwrap();
+    let operation = &kept["points"][0]["operations"][0];
+    (operation["errors"].clone(), kept["asked"]["target"].clone())
+}
+
+#[test]
+fn a_page_is_driven_through_tls_with_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, file) = (folder.path().join("data"), folder.path().join("key"));
+    let mut init = turnstile();
+    init.arg("init")
+        .arg(&dir)
+        .args(["--self-signed", "--key-file"]);
+    let made = run(init.arg(&file));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let [ca, key] =
+        ["certificate", "key"].map(|name| dir.join("tls").join(name).with_extension("pem"));
+    let (ca, key) = (ca.to_str().unwrap(), key.to_str().unwrap());
+    let mut command = turnstile();
+    command.args(["serve", "--resp", "off", "--http", "127.0.0.1:0"]);
+    command.args(["--tls-certificate", ca, "--tls-key", key]);
+    let server = Server::start(command.arg("--data").arg(&dir));
+    let port = server.door("http").unwrap().port();
+    let page = format!("https://localhost:{port}/v1/rooms/totals");
+    let (errors, target) = drive(&page, &["--ca", ca, "--key-file", file.to_str().unwrap()]);
+    assert_eq!(errors, serde_json::json!({}));
+    assert_eq!(
+        (&target["tls"], &target["authenticated"]),
+        (&Json::from(true), &Json::from(true))
+    );
+    let (errors, target) = drive(&page, &["--ca", ca]);
+    assert!(errors["401"].as_u64() > Some(0), "{errors}");
+    assert_eq!(target["authenticated"], false);
+    server.stop();
 }
 
 #[test]
@@ -44,7 +92,7 @@ fn commands_reach_every_door_of_a_server_that_they_trust() {
     assert!(!played.out.contains("VIOLATION"), "{played:?}");
     // Whom it does not trust it tells nothing, and says why.
     let other = folder.path().join("other");
-    std::fs::create_dir(&other).unwrap();
+    fs::create_dir(&other).unwrap();
     let [other, _] = certificate(&other);
     for (address, ca, told) in [
         (&*resp, Some(&other), "no authority that is trusted here"),
