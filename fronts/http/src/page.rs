@@ -28,7 +28,9 @@ pub fn docs_page(document: &Value) -> String {
          <meta name=\"viewport\" content=\"width=device-width\"><title>Turnstile</title>\
          <link rel=\"stylesheet\" href=\"/docs/style.css\">\
          <script src=\"/docs/script.js\" defer></script></head><body><nav><h1>Turnstile</h1>\
-         <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\">",
+         <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\">\
+         <form id=\"login\"><input name=\"key\" type=\"password\" placeholder=\"Key\" \
+         aria-label=\"Key\" autocomplete=\"off\"><button>Log in</button><output></output></form>",
     );
     for (service, _) in chapters() {
         put_contents(&mut page, service);

@@ -1,6 +1,7 @@
 //! One binary for all tests of the whole system.
 
 mod backends;
+mod browser_sessions;
 mod clients;
 mod copying;
 mod crash;

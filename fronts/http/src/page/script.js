@@ -1,6 +1,10 @@
 "use strict";
 
 const search = document.getElementById("search");
+const login = document.getElementById("login");
+
+// What every change of the open session repeats, so that no other page can make one.
+let csrfToken = "";
 
 // Shows the operations and problems that have every word of the search.
 function find() {
@@ -54,6 +58,7 @@ function requestOf(form) {
     }
   }
   const request = { method: form.dataset.method, headers };
+  if (csrfToken && request.method !== "GET") headers["X-CSRF-Token"] = csrfToken;
   if ("body" in form.dataset) {
     headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(body);
@@ -83,7 +88,32 @@ async function send(event) {
   }
 }
 
+// Takes up a session, a new one or that of the cookie.
+async function enter(request) {
+  const response = await fetch("/v1/session", request);
+  const session = await response.json();
+  csrfToken = response.ok ? session.csrf_token : "";
+  return response.ok ? `Logged in as ${session.principal}` : session.title;
+}
+
+async function logIn(event) {
+  event.preventDefault();
+  const { key } = login.elements;
+  const headers = { Authorization: `Bearer ${key.value}` };
+  key.value = "";
+  const output = login.querySelector("output");
+  try {
+    output.textContent = await enter({ method: "POST", headers });
+  } catch (failure) {
+    output.textContent = `no answer: ${failure.message}`;
+  }
+}
+
 search.addEventListener("input", find);
+login.addEventListener("submit", logIn);
 window.addEventListener("hashchange", open);
-for (const form of document.forms) form.addEventListener("submit", send);
+for (const form of document.querySelectorAll("main form")) form.addEventListener("submit", send);
+enter({}).then((who) => {
+  if (csrfToken) login.querySelector("output").textContent = who;
+}, () => {});
 open();
