@@ -172,6 +172,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         put_lines(reply, 0, &mut lines);
         terminal::line(lines.join("\n"))?;
     }
+    if answer.is_waiting() {
+        return Err(anyhow!(
+            "in line: nothing was done, call again with the same key after that time"
+        ));
+    }
     if let Some(code) = answer.refusal() {
         return Err(match sentence(operation, code) {
             Some(sentence) => anyhow!("refused: {sentence} ({code})"),

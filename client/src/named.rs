@@ -92,6 +92,13 @@ impl NamedAnswer {
         self.0.at("reason")?.as_str().filter(|_| is_refused)
     }
 
+    /// Whether it is not the caller's turn in a waiting room. Nothing was done.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        let outcome = self.0.at("outcome").and_then(Value::as_str);
+        outcome == Some("waiting")
+    }
+
     /// A field as the type that the service declares. Nothing: it is not there, or not of that type.
     #[must_use]
     pub fn get<T: for<'a> Readable<'a>>(&self, field: &str) -> Option<T> {

@@ -552,3 +552,29 @@ fn a_waiting_room_tells_each_client_its_place_and_lets_it_in_later() {
     assert!(booked("2", " KEY two").starts_with("0 unknown_property"));
     server.stop();
 }
+
+#[test]
+fn a_call_that_has_to_wait_shows_its_place_and_fails() {
+    let (_directory, server) = serve(&format!("{FREE_PORTS}[waiting_room]\nrate = 1\n"));
+    let mut door = server.connect();
+    let line = "ROOMS.BOOK inn 1 2027-01-01 2027-01-02 ada 234123412346 KEY";
+    // So many are before it that their turns do not come meanwhile.
+    for other in 0..100 {
+        ask(&mut door, &format!("{line} other-{other}"));
+    }
+    let mut call = turnstile();
+    call.args(["call", "rooms.book", "property=inn", "wish=2", "guest=ada"]);
+    call.args(["arrival=2027-01-01", "departure=2027-01-02", "key=mine"]);
+    call.args(["id_number=234123412346", "--resp"]);
+    let called = run(call.arg(server.door("resp").unwrap().to_string()));
+    assert_eq!(called.code, Some(1), "{called:?}");
+    let rows: Vec<&str> = called.out.lines().collect();
+    let ["outcome: waiting", place, wait, "retry_after: 30"] = rows[..] else {
+        panic!("{called:?}");
+    };
+    let number = |row: &str| row.split_once(": ").unwrap().1.parse::<u64>().unwrap();
+    assert_eq!(number(place), number(wait), "one a second: {called:?}");
+    let said = "in line: nothing was done, call again with the same key after that time";
+    assert!(called.err.contains(said), "{called:?}");
+    server.stop();
+}

@@ -64,6 +64,12 @@ fn killed() -> tempfile::TempDir {
 fn every_command_of_a_killed_server_is_told_with_what_it_came_to() {
     let data = killed();
     let all = lines(data.path(), &[]);
+    for line in &all[all.len() - 5..] {
+        assert_eq!(
+            (&line["door"], &line["address_class"]),
+            (&json!("resp"), &json!("loopback"))
+        );
+    }
     let positions: Vec<u64> = all
         .iter()
         .map(|line| line["position"].as_u64().unwrap())

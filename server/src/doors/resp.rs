@@ -405,8 +405,24 @@ fn put_undecided(reply: &mut Encoder<'_>, undecided: &Undecided) {
 /// A place in line: 2, the place, and the seconds until its turn and until it is asked for again.
 fn put_place(reply: &mut Encoder<'_>, line: LinePlace) {
     let retry_after = NotYourTurn::Wait(line).retry_after_s();
-    reply.array(4);
-    for number in [2, line.place, line.seconds, retry_after.into()] {
+    let numbers = [
+        ("place", line.place),
+        ("wait_seconds", line.seconds),
+        ("retry_after", retry_after.into()),
+    ];
+    let is_named = reply.protocol() == Protocol::Resp3;
+    if is_named {
+        reply.map(1 + numbers.len());
+        reply.text("outcome");
+        reply.text("waiting");
+    } else {
+        reply.array(1 + numbers.len());
+        reply.integer(2);
+    }
+    for (name, number) in numbers {
+        if is_named {
+            reply.text(name);
+        }
         reply.integer(number);
     }
 }
