@@ -107,6 +107,15 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
         0
     }
 
+    /// How many open holds a principal has, if the command is to make one more.
+    fn holds_before(
+        _backend: &Embedded,
+        _command: &Self::Command<'_>,
+        _principal: &Principal,
+    ) -> Option<u32> {
+        None
+    }
+
     /// What was opened.
     fn opened(_outcome: &Self::Outcome) -> Option<Self::Opened> {
         None
@@ -260,6 +269,15 @@ impl Registered for Rooms {
 
     fn taken(backend: &Embedded) -> usize {
         usize::try_from(backend.machine::<Self>().totals().holds).unwrap_or(usize::MAX)
+    }
+
+    fn holds_before(
+        backend: &Embedded,
+        command: &Self::Command<'_>,
+        principal: &Principal,
+    ) -> Option<u32> {
+        let holds = matches!(command, turnstile_rooms::Command::Hold { .. });
+        holds.then(|| backend.machine::<Self>().open_holds_of(principal))
     }
 
     fn opened(outcome: &Self::Outcome) -> Option<Reference> {

@@ -241,7 +241,7 @@ impl Engine {
             self.loading.is_none(),
             "nothing is decided before the recovery"
         );
-        self.admit_command::<M>(command)?;
+        self.admit_execution::<M>(key, command)?;
         let (backend, caller) = (&mut self.backend, &self.caller);
         let executed =
             caller.as_author(|author| backend.execute::<M>(self.now, author, key, command, bytes));

@@ -19,6 +19,7 @@ pub enum QuotaKind {
     Requests,
     Connections,
     BytesOut,
+    OpenHolds,
 }
 
 impl QuotaKind {
@@ -29,6 +30,7 @@ impl QuotaKind {
             Self::Requests => "requests",
             Self::Connections => "connections",
             Self::BytesOut => "bytes-out",
+            Self::OpenHolds => "open-holds",
         }
     }
 }
@@ -59,10 +61,11 @@ impl fmt::Display for QuotaExceeded {
             QuotaKind::Requests => write!(f, "your quota is {most} requests a second")?,
             QuotaKind::Connections => write!(f, "your quota is {most} connections")?,
             QuotaKind::BytesOut => write!(f, "your quota is {most} bytes of answers a second")?,
+            QuotaKind::OpenHolds => write!(f, "your quota is {most} open holds")?,
         }
         match self.retry_ms() {
             Some(ms) => write!(f, "; retry in {ms} ms"),
-            None => f.write_str("; close one and retry"),
+            None => f.write_str("; end one and retry"),
         }
     }
 }
@@ -218,6 +221,26 @@ impl Quotas {
         {
             let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
             spending.bytes.charge(now, bytes, most);
+        }
+    }
+
+    /// Asserts that a principal with so many open holds may make another.
+    ///
+    /// # Errors
+    /// It has as many as it may.
+    pub(crate) fn hold(
+        access: &Access,
+        principal: &Principal,
+        open: u32,
+    ) -> Result<(), QuotaExceeded> {
+        let quota = access.quota_of(principal);
+        match quota.and_then(|quota| quota.open_holds) {
+            Some(most) if open >= most => Err(QuotaExceeded {
+                kind: QuotaKind::OpenHolds,
+                most,
+                retry_after: None,
+            }),
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -421,7 +444,7 @@ mod tests {
         );
         assert_eq!(
             refused.to_string(),
-            "your quota is 2 connections; close one and retry"
+            "your quota is 2 connections; end one and retry"
         );
         quotas.disconnect(&shop);
         assert!(quotas.connect(&access, &shop).is_err());

@@ -98,7 +98,7 @@ fn a_principal_has_no_more_connections_than_its_quota() {
     // Whoever logs in once more on its connection has one as before.
     assert_eq!(said(&mut second, &login), "+OK");
     let mut third = server.client();
-    let busy = "-BUSY your quota is 2 connections; close one and retry";
+    let busy = "-BUSY your quota is 2 connections; end one and retry";
     assert_eq!(said(&mut third, &login), busy);
     assert_eq!(said(&mut third, "PING"), "-NOAUTH Authentication required.");
     // As another it may, and it may become the other when one has gone.
@@ -117,6 +117,26 @@ fn a_principal_has_no_more_connections_than_its_quota() {
             attempts < 1_000_000,
             "the place of a closed connection stays taken"
         );
+    }
+    server.stop();
+}
+
+#[test]
+fn a_principal_has_no_more_open_holds_than_its_quota() {
+    let server = Server::new();
+    let mut root = guarded(&server);
+    let mut shop = with_role(&server, &mut root, ("shop", "rooms.user *", 2));
+    is_done(&mut root, "ACCESS.SET-QUOTA shop OPEN_HOLDS 2");
+    let hold =
+        |room| format!("ROOMS.HOLD bench {room} 2027-01-01 2027-01-02 TTL_SECONDS 600 KEY k{room}");
+    is_done(&mut shop, &hold(1));
+    is_done(&mut shop, &hold(2));
+    let busy = "-BUSY your quota is 2 open holds; end one and retry";
+    assert_eq!(said(&mut shop, &hold(3)), busy);
+    // What it has done it is told again, and others hold as they like.
+    is_done(&mut shop, &hold(2));
+    for room in 4..8 {
+        is_done(&mut root, &hold(room));
     }
     server.stop();
 }

@@ -1,6 +1,6 @@
 //! Holding a room.
 
-use turnstile_types::{Context, Name, Stay};
+use turnstile_types::{Context, Name, Principal, Stay};
 
 use crate::{Done, EventKind, Refusal, Rooms, Wish, ledger::State, limits};
 
@@ -37,11 +37,15 @@ impl Rooms {
         })
     }
 
+    /// How many holds of a principal are open, as the last record left it.
+    #[must_use]
+    pub fn open_holds_of(&self, principal: &Principal) -> u32 {
+        let number = self.principals.number(principal);
+        number.map_or(0, |number| self.principals.holds_count(number))
+    }
+
     fn refuse_too_many_holds(&self, context: &Context<'_>) -> Result<(), Refusal> {
-        let open = self
-            .principals
-            .number(context.principal)
-            .map_or(0, |number| self.principals.holds_count(number));
+        let open = self.open_holds_of(context.principal);
         if open >= limits::HOLDS_PER_PRINCIPAL_MAX {
             return Err(Refusal::TooManyHolds {
                 limit: limits::HOLDS_PER_PRINCIPAL_MAX,

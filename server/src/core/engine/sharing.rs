@@ -57,10 +57,13 @@ impl Engine {
             return Ok(());
         };
         let key = key.map(|key| key.as_str());
-        room.enter(now.0, principal, key).map_err(|not_yet| {
+        if let Err(not_yet) = room.enter(now.0, principal, key) {
+            // Whoever asks for its place again and again spends its quota as well.
+            self.spend()?;
             self.counters.error(ErrorCode::Busy);
-            Undecided::InLine(not_yet)
-        })
+            return Err(Undecided::InLine(not_yet));
+        }
+        Ok(())
     }
 
     #[inline]

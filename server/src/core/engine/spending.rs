@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use turnstile_embedded::Services;
-use turnstile_types::{Hosts, Principal};
+use turnstile_types::{Hosts, Key, Principal};
 
 use super::Engine;
 use crate::{
     core::{
         caller::{Caller, NotPermitted},
-        quotas::QuotaExceeded,
+        quotas::{QuotaExceeded, Quotas},
     },
     registry::Registered,
 };
@@ -29,6 +29,23 @@ impl Engine {
     {
         self.spend()?;
         self.permit_command::<M>(command)
+    }
+
+    /// The same of a command that is decided here, where it is known what the caller has open.
+    ///
+    /// # Errors
+    /// It may not, and nothing happened.
+    #[inline]
+    pub(super) fn admit_execution<M: Registered>(
+        &mut self,
+        key: Option<Key<'_>>,
+        command: &M::Command<'_>,
+    ) -> Result<(), NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        self.admit_command::<M>(command)?;
+        self.check_holds::<M>(key, command)
     }
 
     /// Asserts that the caller may ask this now.
@@ -63,6 +80,33 @@ impl Engine {
         let (now, access) = (self.instant(), self.backend.machine());
         let asked = self.quotas.ask(access, now, &self.caller.principal);
         asked.map_err(|exceeded| self.deny(NotPermitted::Quota(exceeded)))
+    }
+
+    /// Asserts that the caller may have one more hold, if the command is to make one.
+    ///
+    /// # Errors
+    /// It has as many as its quota allows.
+    #[inline]
+    fn check_holds<M: Registered>(
+        &mut self,
+        key: Option<Key<'_>>,
+        command: &M::Command<'_>,
+    ) -> Result<(), NotPermitted> {
+        if !self.quotas.are_set() || self.caller.is_server() {
+            return Ok(());
+        }
+        let principal = &self.caller.principal;
+        let Some(open) = M::holds_before(&self.backend, command, principal) else {
+            return Ok(());
+        };
+        let Err(exceeded) = Quotas::hold(self.access(), principal, open) else {
+            return Ok(());
+        };
+        // A command that is sent again makes no other.
+        if key.is_some_and(|key| self.backend.knows(self.now, principal, key)) {
+            return Ok(());
+        }
+        Err(self.deny(NotPermitted::Quota(exceeded)))
     }
 
     /// Counts bytes that were answered to a principal.

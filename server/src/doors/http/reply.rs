@@ -89,7 +89,8 @@ pub(super) fn problem_response(
 
 /// A quota that is used up, in the headers of the IETF's draft on rate limits.
 fn rate_limit(policy: &str, most: u32, retry_after_s: u32) -> [(HeaderName, String); 2] {
-    let window = if policy == "connections" { "" } else { ";w=1" };
+    let is_rate = matches!(policy, "requests" | "bytes-out");
+    let window = if is_rate { ";w=1" } else { "" };
     [
         (RATE_LIMIT_POLICY, format!("\"{policy}\";q={most}{window}")),
         (RATE_LIMIT, format!("\"{policy}\";r=0;t={retry_after_s}")),
