@@ -184,23 +184,30 @@ fn sessions() -> [Operation; 6] {
             OWN,
             own("openSession"),
             opens,
-            &[429, 503],
+            &[400, 429, 503],
         ),
-        operation(OwnSession, Get, OWN, own("getSession"), shows, &[404]),
+        operation(OwnSession, Get, OWN, own("getSession"), shows, &[400, 404]),
         operation(
             Logout,
             Delete,
             OWN,
             over("closeSession"),
             "Ends the browser session of the request",
-            &[404],
+            &[400, 404],
         ),
-        operation(Sessions, Get, "/v1/sessions", all, lists, &[]),
+        operation(Sessions, Get, "/v1/sessions", all, lists, &[400]),
         Operation {
             parameters: vec![session],
-            ..operation(EndSession, Delete, one, over("endSession"), ends, &[404])
+            ..operation(
+                EndSession,
+                Delete,
+                one,
+                over("endSession"),
+                ends,
+                &[400, 404],
+            )
         },
-        operation(Ticket, Post, "/v1/tickets", ticket, gives, &[503]),
+        operation(Ticket, Post, "/v1/tickets", ticket, gives, &[400, 503]),
     ]
 }
 
