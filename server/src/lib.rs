@@ -155,6 +155,19 @@ pub struct ListenerPrincipals {
     pub scores: Option<Principal>,
 }
 
+impl ListenerPrincipals {
+    /// Whether all who come to this door are one principal.
+    pub(crate) const fn has(&self, door: DoorName) -> bool {
+        match door {
+            DoorName::Xml => self.xml.is_some(),
+            DoorName::Lines => self.lines.is_some(),
+            DoorName::Arena => self.arena.is_some(),
+            DoorName::Scores => self.scores.is_some(),
+            DoorName::Resp | DoorName::Http | DoorName::Desk => false,
+        }
+    }
+}
+
 /// Why a server did not start.
 #[derive(Debug)]
 pub enum StartError {
@@ -222,8 +235,8 @@ impl fmt::Display for StartError {
             ),
             Self::WithoutKeys { name, address } => write!(
                 f,
-                "{name} at {address} would serve every client that reaches it: this server asks for no \
-                 keys, so it serves loopback addresses (127.0.0.0/8 and ::1) only"
+                "{name} at {address} would serve every client that reaches it: the directory has no \
+                 keys. Make the first, of its administrator:\n\nturnstile init DIR\n"
             ),
             Self::Bind {
                 door,

@@ -399,7 +399,7 @@ fn secured(settings: &Settings) -> Result<Option<Arc<DoorTls>>, StartError> {
     let Some(files) = &settings.tls else {
         return Ok(None);
     };
-    let tls = DoorTls::open(files).map_err(StartError::Tls)?;
+    let tls = DoorTls::open(files, &settings.principals).map_err(StartError::Tls)?;
     let (peers, duels) = (&settings.peers, &settings.duels);
     let line = [
         ("desk", peers.door.is_some() || !peers.desks.is_empty()),

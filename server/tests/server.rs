@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod server {
     mod access;
+    mod beyond;
     pub(crate) mod certificates;
     pub(crate) mod client;
     mod conversation;

@@ -29,6 +29,7 @@ use rustls::{
 use zeroize::Zeroizing;
 
 use crate::{
+    ListenerPrincipals,
     core::conversation::{ClientProof, FastDoor},
     limits::TLS_SESSIONS,
 };
@@ -122,6 +123,8 @@ impl std::error::Error for InvalidTls {
 #[derive(Debug)]
 pub(crate) struct DoorTls {
     files: TlsFiles,
+    /// Whose clients need no certificate.
+    principals: ListenerPrincipals,
     current: RwLock<Arc<TlsConfigs>>,
 }
 
@@ -155,8 +158,12 @@ impl DoorTls {
     ///
     /// # Errors
     /// One of them cannot be used.
-    pub(crate) fn open(files: &TlsFiles) -> Result<Self, InvalidTls> {
+    pub(crate) fn open(
+        files: &TlsFiles,
+        principals: &ListenerPrincipals,
+    ) -> Result<Self, InvalidTls> {
         Ok(Self {
+            principals: *principals,
             current: RwLock::new(Arc::new(TlsConfigs::read(files)?)),
             files: files.clone(),
         })
@@ -206,6 +213,9 @@ impl DoorTls {
         let current = self.current();
         let (config, name) = match (door.proof, &current.lines) {
             (ClientProof::Key, _) => (&current.clients, None),
+            (ClientProof::Certificate, _) if self.principals.has(door.name) => {
+                (&current.clients, None)
+            }
             (ClientProof::Certificate, _) => (&current.certified, None),
             (ClientProof::Process, Some(lines)) => (&lines.accepts, Some(Arc::clone(&lines.name))),
             (ClientProof::Process, None) => return None,

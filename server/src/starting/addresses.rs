@@ -6,11 +6,13 @@
 
 use std::net::SocketAddr;
 
+use turnstile_access::Access;
 use turnstile_embedded::Embedded;
 
 use crate::{
     Settings, StartError,
     core::{conversation::ClientProof, transport::DoorTransport},
+    counters::DoorName,
 };
 
 /// An address at which a server listens or which it dials.
@@ -23,15 +25,19 @@ struct UsedAddress {
 
 /// The addresses that other machines can reach, or are at.
 fn foreign(settings: &Settings) -> impl Iterator<Item = UsedAddress> {
-    let (key, certificate) = (ClientProof::Key, ClientProof::Certificate);
-    let process = ClientProof::Process;
+    let (key, process) = (ClientProof::Key, ClientProof::Process);
+    // Where all clients are one principal, there is nothing that they would have to prove.
+    let certificate = |door| match settings.principals.has(door) {
+        true => ClientProof::Key,
+        false => ClientProof::Certificate,
+    };
     let (peers, duels) = (&settings.peers, &settings.duels);
     let doors = [
         ("resp", settings.resp, key),
         ("http", settings.http, key),
-        ("xml", settings.xml, certificate),
-        ("travel", settings.lines, certificate),
-        ("games-arena", duels.arena, certificate),
+        ("xml", settings.xml, certificate(DoorName::Xml)),
+        ("travel", settings.lines, certificate(DoorName::Lines)),
+        ("games-arena", duels.arena, certificate(DoorName::Arena)),
         ("desk", peers.door, process),
         ("games-scores", duels.scores, process),
         (
@@ -91,22 +97,18 @@ pub(super) fn judge_transport(settings: &Settings) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Judges what only the recovered state says: strangers must need a key.
+/// Judges what only the recovered state says: without a key of anybody, a door serves every client.
 ///
 /// # Errors
-/// A door would serve everybody.
+/// The directory has no keys.
 pub(super) fn judge_guard(settings: &Settings, recovered: &Embedded) -> Result<(), StartError> {
+    let access: &Access = recovered.machine();
     match foreign(settings).find(|used| used.proof != ClientProof::Process) {
-        Some(UsedAddress { name, address, .. }) if !asks_for_keys(recovered) => {
+        Some(UsedAddress { name, address, .. }) if !access.is_guarded() => {
             Err(StartError::WithoutKeys { name, address })
         }
         _ => Ok(()),
     }
-}
-
-/// Whether every door asks for a key. None does so far, whatever the directory knows of keys.
-const fn asks_for_keys(_recovered: &Embedded) -> bool {
-    false
 }
 
 #[cfg(test)]

@@ -385,3 +385,6 @@ impl<S: Write> Write for Sealing<'_, S> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

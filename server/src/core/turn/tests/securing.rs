@@ -14,7 +14,7 @@ use rustls::{
 };
 
 use super::*;
-use crate::{TlsFiles, doors::resp::RESP, limits::HANDSHAKES};
+use crate::{ListenerPrincipals, TlsFiles, doors::resp::RESP, limits::HANDSHAKES};
 
 /// A loop that speaks TLS at the RESP door, and what its clients begin with.
 struct SecureBench {
@@ -38,7 +38,9 @@ impl SecureBench {
             key,
             client_ca: None,
         };
-        workbench.fast_loop.tls = Some(Arc::new(DoorTls::open(&files).unwrap()));
+        workbench.fast_loop.tls = Some(Arc::new(
+            DoorTls::open(&files, &ListenerPrincipals::default()).unwrap(),
+        ));
         let mut roots = RootCertStore::empty();
         roots.add(own.der().clone()).unwrap();
         let trusted = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
