@@ -5,7 +5,9 @@ use std::{
     net::{Shutdown, TcpStream},
 };
 
+use turnstile_access::{Access, AccessRole, Command, GrantedNames, SecretKey};
 use turnstile_embedded::Stage;
+use turnstile_types::{Author, Name, Outcome, Principal, Timestamp};
 
 use super::*;
 use crate::Duels;
@@ -34,6 +36,11 @@ struct Held {
 
 impl Held {
     fn begin() -> Self {
+        Self::of(|_backend| {})
+    }
+
+    /// What it recovers is made like this.
+    fn of(make: impl FnOnce(&mut Embedded) + Send + 'static) -> Self {
         let (go_on, told) = sync_channel::<Result<(), StartError>>(1);
         let (begun, begins) = sync_channel(1);
         let starting = Starting::recovering(&settings(), None, move |loading| {
@@ -41,7 +48,9 @@ impl Held {
             told.recv().unwrap_or(Err(StartError::Stopped))?;
             assert!(!loading.is_over());
             let nothing = Embedded::open(None, Options::with(Durability::Memory));
-            nothing.map_err(StartError::Open)
+            let (mut backend, found) = nothing.map_err(StartError::Open)?;
+            make(&mut backend);
+            Ok((backend, found))
         });
         begins.recv().expect("the recovery begins");
         Self {
@@ -143,6 +152,59 @@ fn resp_answers_for_itself_and_the_connection_goes_on_when_the_services_are_ther
         5,
     );
     assert_eq!(answers, ["*2", ":1", ":1", "$3", "ada"]);
+    running.stopper().stop();
+    running.join().expect("a clean end");
+}
+
+/// Gives a directory its first key.
+fn guard(backend: &mut Embedded) {
+    let root = Name::parse(b"root").expect("a name");
+    let key = SecretKey::new("test", [1; 8], [1; 32]).expect("a key");
+    let commands = [
+        Command::AddPrincipal { principal: root },
+        Command::Grant {
+            principal: root,
+            role: AccessRole::Admin,
+            only: GrantedNames::all(),
+        },
+        Command::AddKey {
+            principal: root,
+            key: key.id(),
+            digest: key.digest(),
+            name: None,
+            expires: None,
+        },
+    ];
+    for command in commands {
+        let by = Principal::local();
+        let author = Author::unknown(&by);
+        let decided = backend.execute::<Access>(Timestamp(1), author, None, &command, None);
+        let outcome = decided.expect("memory takes it").outcome;
+        assert!(
+            matches!(outcome, Outcome::Done(_)),
+            "{command:?}: {outcome:?}"
+        );
+    }
+    backend.commit().expect("memory takes it");
+}
+
+#[test]
+fn a_client_that_came_before_the_keys_were_known_has_to_show_one() {
+    let held = Held::of(guard);
+    let socket = held.connect("resp");
+    // Each of these would make the server look at what its caller may do.
+    let asked = "PING\nCLIENT LIST\nSLOWLOG GET\nACL LIST\nSUBSCRIBE rooms.events\nDBSIZE\n";
+    let answers = resp(&socket, asked, 6);
+    assert_eq!(answers[0], "+PONG");
+    for answer in &answers[1..] {
+        assert!(answer.starts_with(REFUSED), "{answer}");
+    }
+    held.go_on.send(Ok(())).expect("it waits");
+    let running = held.starting.finish().expect("it recovers");
+    let asked = "ROOMS.ADD-PROPERTY bench OPEN\nPING\nCLIENT LIST\n";
+    for answer in resp(&socket, asked, 3) {
+        assert_eq!(answer, "-NOAUTH Authentication required.");
+    }
     running.stopper().stop();
     running.join().expect("a clean end");
 }

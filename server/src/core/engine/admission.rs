@@ -130,6 +130,10 @@ impl Engine {
     /// # Errors
     /// It may do nothing.
     pub(crate) fn renew_caller(&mut self) -> Result<(), NotPermitted> {
+        if self.loading.is_some() {
+            // The keys are not known yet.
+            return Err(NotPermitted::NotLoggedIn);
+        }
         let access: &Access = self.backend.machine();
         if self.caller.is_of(access.generation()) {
             return Ok(());

@@ -90,6 +90,7 @@ impl<D: Doors> FastLoop<D> {
         self.inbox
             .publish(Arc::new(recovered.backend.machine::<Access>().clone()));
         self.engine.take_up(recovered);
+        self.heed_access();
         found
     }
 }

@@ -26,11 +26,9 @@ const fn is_answered(action: Action) -> bool {
             | Verb::ClientGetName
             | Verb::ClientId
             | Verb::ClientInfo
-            | Verb::ClientList
             | Verb::ClientReply
             | Verb::ClientNoEvict
             | Verb::ClientNoTouch
-            | Verb::ClientKill
             | Verb::ClientTracking
             | Verb::ClientTrackingInfo
             | Verb::ClientCaching
@@ -50,14 +48,9 @@ const fn is_answered(action: Action) -> bool {
             | Verb::Time
             | Verb::Role
             | Verb::Monitor
-            | Verb::SlowLogGet
-            | Verb::SlowLogLen
-            | Verb::SlowLogReset
             | Verb::LatencyLatest
             | Verb::LatencyHistory
-            | Verb::LatencyReset
             | Verb::LatencyDoctor
-            | Verb::AclWhoAmI
     )
 }
 
