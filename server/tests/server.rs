@@ -19,6 +19,7 @@ mod server {
     mod keys;
     mod overlap;
     mod quotas;
+    mod rights;
     mod seats;
     mod tls;
     mod tls_lines;

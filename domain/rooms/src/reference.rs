@@ -110,7 +110,7 @@ fn letter_of(value: u64) -> u8 {
 
 impl Reference {
     const KIND: Kind = Kind::Pattern {
-        example: "R14",
+        example: "R00",
         // The first of 13 characters has four bits, so that all have 64.
         pattern: "^[Rr]([0-9A-Fa-f]?[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{13}|\
                   [0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{2,12})$",

@@ -92,6 +92,16 @@ impl Server {
         })
     }
 
+    /// A server in memory with the doors of RESP and HTTP.
+    pub(crate) fn over_http() -> Self {
+        let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        Self::started(&Settings {
+            resp: anywhere,
+            http: anywhere,
+            ..Settings::closed(Options::with(Durability::Memory))
+        })
+    }
+
     pub(crate) fn started(settings: &Settings) -> Self {
         Self {
             running: start(settings).unwrap(),

@@ -188,10 +188,6 @@ impl Engine {
         key: &[u8],
     ) -> Result<(), LoginRefused> {
         let now = self.now;
-        if let Some(wait_ms) = self.failed_logins.wait_ms(now, source) {
-            self.counters.error(ErrorCode::WrongKey);
-            return Err(LoginRefused::TooManyFailures { wait_ms });
-        }
         let shown = Caller::with_key(self.access(), now, key);
         let shown = shown.map_err(LoginRefused::Key).and_then(|caller| {
             let is_named = name.is_none_or(|name| name == caller.principal.0.as_bytes());
@@ -211,6 +207,10 @@ impl Engine {
             }
             Err(refused) => {
                 self.counters.error(ErrorCode::WrongKey);
+                // Only what fails is slowed down: others behind the same address have good keys.
+                if let Some(wait_ms) = self.failed_logins.wait_ms(now, source) {
+                    return Err(LoginRefused::TooManyFailures { wait_ms });
+                }
                 // Only the first of a minute stands in the log: nobody can fill it.
                 if self.failed_logins.note(now, source) == 1 {
                     tracing::warn!(%source, %refused, "a login was refused");
