@@ -1,6 +1,9 @@
 //! What a principal may do: its grants, compiled for a look with every request.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, LazyLock},
+};
 
 use turnstile_chassis::{Right, Subject};
 use turnstile_types::{Name, Principal};
@@ -68,12 +71,15 @@ impl Rights {
     /// Every right, as the principal `local` has them while a server asks for no key.
     #[must_use]
     pub fn everything() -> Arc<Self> {
-        Arc::new(Self {
-            may_operate: true,
-            may_administer: true,
-            all: [bits_up_to(Right::Manage); SERVICE_PLACES],
-            ..Self::default()
-        })
+        static EVERYTHING: LazyLock<Arc<Rights>> = LazyLock::new(|| {
+            Arc::new(Rights {
+                may_operate: true,
+                may_administer: true,
+                all: [bits_up_to(Right::Manage); SERVICE_PLACES],
+                ..Rights::default()
+            })
+        });
+        Arc::clone(&EVERYTHING)
     }
 
     /// The rights that come with roles.

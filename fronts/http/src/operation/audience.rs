@@ -38,8 +38,10 @@ impl Audience {
             | Answerer::Sessions
             | Answerer::EndSession
             | Answerer::Ticket => Self::Callers,
-            Answerer::Ready | Answerer::Metrics => Self::Operators,
+            Answerer::Metrics => Self::Operators,
+            // Whatever starts and watches the server asks whether it is ready, and rarely has a key.
             Answerer::Live
+            | Answerer::Ready
             | Answerer::Version
             | Answerer::Openapi
             | Answerer::Docs
