@@ -189,8 +189,16 @@ impl Rights {
                 }
                 Ok(())
             }
+            Subject::AllHeldBy(holder) if has_all => {
+                let is_used = holder != caller && right >= Right::Use;
+                if !is_used || self.has_all(service, Right::Manage) {
+                    Ok(())
+                } else {
+                    Err(MissingRight::Held { service })
+                }
+            }
             Subject::All | Subject::Unknown if has_all => Ok(()),
-            Subject::All => Err(MissingRight::Unlimited { service, right }),
+            Subject::All | Subject::AllHeldBy(_) => Err(MissingRight::Unlimited { service, right }),
             // As if it belonged to others.
             Subject::Unknown => Err(MissingRight::Named { service, right }),
         }

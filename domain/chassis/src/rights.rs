@@ -67,6 +67,7 @@ impl Needed {
 /// | [`Public`](Self::Public) | whoever has the right, limited or not |
 /// | [`Things`](Self::Things) | a grant without limits, or grants whose limits match each name; and see its holder |
 /// | [`All`](Self::All), [`Unknown`](Self::Unknown) | only a grant without limits |
+/// | [`AllHeldBy`](Self::AllHeldBy) | the same, of the holder or with the right to manage |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The caller alone.
@@ -75,6 +76,8 @@ pub enum Subject {
     Public,
     /// All things of the service, or of some of them more than their own users may see.
     All,
+    /// The same, in a transaction of this principal. Any other caller needs [`Right::Manage`].
+    AllHeldBy(Principal),
     /// These things: properties, accounts, players, customers or shows, whichever the service limits
     /// its grants to.
     Things {

@@ -26,6 +26,11 @@ impl Faults {
 pub(crate) fn examine(travel: &Travel) -> Result<(), Vec<String>> {
     let mut faults = Faults::default();
     check_times(&travel.coordinator, &mut faults);
+    let transactions = &travel.coordinator.transactions;
+    let mut held = travel.coordinator.holders.keys();
+    faults.unless(held.all(|xid| transactions.contains_key(xid)), || {
+        "a transaction that has ended belongs to a principal".to_owned()
+    });
     let waiting: BTreeSet<_> = travel.coordinator.tickets().collect();
     faults.unless(waiting == travel.pending, || {
         "it is not known for certain who waits for a late answer".to_owned()

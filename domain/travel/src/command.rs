@@ -96,33 +96,33 @@ pub enum Step {
     /// Adds to what there is of an item; a price of zero leaves the price as it is.
     #[byte(0x01)]
     #[word("add_item")]
-    #[operation(answer = Added, right = manage)]
+    #[operation(answer = Added, right = manage, of_holder)]
     Add { item: Item, count: u32, price: u32 },
     /// Removes an item of which nothing is reserved.
     #[byte(0x02)]
     #[word("delete_item")]
-    #[operation(answer = Deleted, right = manage)]
+    #[operation(answer = Deleted, right = manage, of_holder)]
     Delete { item: Item },
     /// Shows what there is of an item, and keeps it so until the transaction ends.
     #[byte(0x03)]
     #[word("query_item")]
-    #[operation(answer = Stock)]
+    #[operation(answer = Stock, of_holder)]
     Query { item: Item },
     /// Adds a customer, with a number of its own or a new one.
     #[byte(0x04)]
-    #[operation(answer = CustomerAdded)]
+    #[operation(answer = CustomerAdded, of_holder)]
     AddCustomer { customer: Option<CustomerId> },
     /// Removes a customer and gives back everything it has.
     #[byte(0x05)]
-    #[operation(answer = CustomerDeleted)]
+    #[operation(answer = CustomerDeleted, of_holder)]
     DeleteCustomer { customer: CustomerId },
     /// Shows what a customer has, and keeps it so until the transaction ends.
     #[byte(0x06)]
-    #[operation(answer = Bill)]
+    #[operation(answer = Bill, of_holder)]
     QueryCustomer { customer: CustomerId },
     /// Reserves all of these items for a customer, or none.
     #[byte(0x07)]
-    #[operation(answer = Reserved)]
+    #[operation(answer = Reserved, of_holder)]
     Reserve {
         customer: CustomerId,
         #[parameter(name = "items", repeated = Item, most = limits::ITEMS_PER_TRIP_MAX)]
@@ -131,10 +131,11 @@ pub enum Step {
     /// Shows what every customer has, and keeps it so until the transaction ends.
     #[byte(0x08)]
     #[word("query_customers")]
+    #[operation(of_holder)]
     Summary,
     /// Commits a transaction.
     #[byte(0x09)]
-    #[operation(answer = Committed)]
+    #[operation(answer = Committed, of_holder)]
     Commit,
 }
 
@@ -155,7 +156,7 @@ pub enum Command {
     },
     /// Aborts a transaction, also while it waits.
     #[byte(0x03)]
-    #[operation(answer = Aborted)]
+    #[operation(answer = Aborted, of_holder)]
     Abort { xid: Xid },
     /// Aborts a transaction that its client has left, to make room for others.
     #[byte(0x04)]

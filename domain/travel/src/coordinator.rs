@@ -8,7 +8,7 @@ mod jobs;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use turnstile_chassis::Bytes;
-use turnstile_types::{Position, Timestamp};
+use turnstile_types::{Name, Position, Timestamp};
 
 use crate::{
     AbortReason, Desk, Desks, EventKind, Locator, Operation, Order, Outcome, Refusal, Report,
@@ -37,6 +37,8 @@ pub(crate) struct Coordinator {
     /// The last xid that was given.
     pub(crate) last: Xid,
     pub(crate) transactions: BTreeMap<Xid, Transaction>,
+    /// Who has started those of them that other callers must not use. Those of `local` are everybody's.
+    pub(crate) holders: BTreeMap<Xid, Name>,
     /// Those of them that wait for a lock or have begun to end: operators ask for them, and they are
     /// few among many.
     pub(crate) restless: BTreeSet<Xid>,
@@ -184,6 +186,7 @@ impl Coordinator {
         Self {
             last: Xid(0),
             transactions: BTreeMap::new(),
+            holders: BTreeMap::new(),
             restless: BTreeSet::new(),
             waited_for: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -443,6 +446,7 @@ impl Coordinator {
     fn remove(&mut self, xid: Xid) -> Transaction {
         self.restless.remove(&xid);
         self.set_wait(xid, None);
+        self.holders.remove(&xid);
         self.transactions.remove(&xid).expect("it is here")
     }
 

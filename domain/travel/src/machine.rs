@@ -22,7 +22,11 @@ use crate::{
 };
 
 /// What a snapshot begins with: the machine and the version of the form.
-const MAGIC: &[u8; 8] = b"travel\0\x03";
+const MAGIC: &[u8; 8] = b"travel\0\x04";
+
+/// The same of a state in which no transaction belongs to a principal of its own, as long as there were
+/// none.
+const MAGIC_UNHELD: &[u8; 8] = b"travel\0\x03";
 
 /// The form before trips were staged.
 const MAGIC_UNSTAGED: &[u8; 8] = b"travel\0\x02";
@@ -139,7 +143,13 @@ impl Machine for Travel {
     }
 
     fn snapshot(&self, out: &mut dyn Sink) {
-        let mut bytes = MAGIC.to_vec();
+        let holders = &self.coordinator.holders;
+        let magic = if holders.is_empty() {
+            MAGIC_UNHELD
+        } else {
+            MAGIC
+        };
+        let mut bytes = magic.to_vec();
         self.settings.encode(&mut bytes);
         self.coordinator.encode(&mut bytes);
         self.desks.encode(&mut bytes);
@@ -148,12 +158,18 @@ impl Machine for Travel {
         self.late.encode(&mut bytes);
         self.coordinator.booked.encode(&mut bytes);
         self.stages.encode(&mut bytes);
+        if !holders.is_empty() {
+            holders.encode(&mut bytes);
+        }
         out.put(&bytes);
     }
 
     fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let magic = reader.take(MAGIC.len(), "magic")?;
-        if magic != MAGIC && magic != MAGIC_UNSTAGED {
+        if ![MAGIC, MAGIC_UNHELD, MAGIC_UNSTAGED]
+            .iter()
+            .any(|known| magic == *known)
+        {
             return Err(Malformed { field: "magic" });
         }
         let mut travel = Self {
@@ -165,11 +181,16 @@ impl Machine for Travel {
             late: Decode::decode(reader, "late")?,
             ..Self::empty()
         };
-        if magic == MAGIC {
+        if magic != MAGIC_UNSTAGED {
             travel.coordinator.booked = Decode::decode(reader, "booked")?;
             travel.stages = Decode::decode(reader, "stages")?;
         } else {
             travel.coordinator.booked = travel.coordinator.issued;
+        }
+        if magic == MAGIC {
+            travel.coordinator.holders = Decode::decode(reader, "holders")?;
+            let has_some = !travel.coordinator.holders.is_empty();
+            Malformed::unless(has_some, "holders")?;
         }
         travel.pending = travel.coordinator.tickets().collect();
         check::examine(&travel).map_err(|_violations| Malformed { field: "travel" })?;

@@ -1,17 +1,17 @@
 //! What a request is about: the customers to whom grants are limited.
 
 use turnstile_chassis::Subject;
-use turnstile_types::Name;
+use turnstile_types::{Name, Principal};
 
-use crate::{Command, CustomerId, Locator, Query, Step, Travel};
+use crate::{Command, CustomerId, Locator, Query, Step, Travel, Xid};
 
 impl Travel {
     pub(crate) fn subject_of_command(&self, command: &Command) -> Subject {
         match command {
             Command::Start => Subject::Public,
-            Command::Within { step, .. } => subject_of_step(step),
+            Command::Within { xid, step } => self.of_holder(*xid, subject_of_step(step)),
             // Its customers are known only to the desks that it has touched.
-            Command::Abort { .. } => Subject::Unknown,
+            Command::Abort { xid } => self.of_holder(*xid, Subject::Unknown),
             Command::Book { customer, .. } => Subject::of(name_of(*customer)),
             Command::Confirm { locator } | Command::Cancel { locator } => {
                 self.subject_of_itinerary(*locator)
@@ -33,6 +33,22 @@ impl Travel {
             Query::Transaction { .. } | Query::Transactions { .. } => Subject::All,
             Query::Items { .. } | Query::Totals => Subject::Public,
         }
+    }
+
+    /// The same within a transaction, which belongs to whoever has started it. To end it, no name is
+    /// needed then.
+    fn of_holder(&self, xid: Xid, subject: Subject) -> Subject {
+        let Some(&holder) = self.coordinator.holders.get(&xid) else {
+            return subject;
+        };
+        let holder = Principal(holder);
+        let names = match subject {
+            Subject::Things { names, .. } => names,
+            Subject::All | Subject::AllHeldBy(_) => return Subject::AllHeldBy(holder),
+            Subject::Caller | Subject::Public | Subject::Unknown => [None; 2],
+        };
+        let holder = Some(holder);
+        Subject::Things { names, holder }
     }
 
     fn subject_of_itinerary(&self, locator: Locator) -> Subject {

@@ -30,8 +30,8 @@ as availability, order books and the list of matches. The server finds the thing
 reference: the property of a booking, the account of an order. A limited caller is refused for
 references that do not exist as for those of others.
 
-A *held* operation uses a hold. Only the principal that made the hold may do that, or a principal
-with the right `manage` for the same things.
+A *held* operation uses a hold or an open transaction of travel. Only the principal that made it may do
+that, or a principal with the right `manage` for the same things.
 
 Who may do what is for the role `admin` alone: no other role has a right of `access`. But every caller
 may ask who it is and what it may do, with `ACCESS.WHO-AM-I` or `GET /v1/access/whoami`.

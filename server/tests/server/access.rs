@@ -173,6 +173,34 @@ fn a_hold_belongs_to_who_made_it_and_to_managers() {
 }
 
 #[test]
+fn an_open_transaction_belongs_to_who_started_it_and_to_managers() {
+    let server = Server::new();
+    let mut root = guarded(&server);
+    let mut one = with_role(&server, &mut root, ("one", "travel.user 7", 2));
+    let mut two = with_role(&server, &mut root, ("two", "travel.user *", 3));
+    let mut manager = with_role(&server, &mut root, ("boss", "travel.manager *", 4));
+    is_done(&mut one, "TRAVEL.START");
+    is_done(&mut one, "TRAVEL.START");
+    for request in [
+        "TRAVEL.ABORT 1",
+        "TRAVEL.COMMIT 1",
+        "TRAVEL.QUERY-ITEM 1 flight-1",
+        "TRAVEL.QUERY-CUSTOMERS 1",
+        "TRAVEL.RESERVE 1 7 flight-1",
+    ] {
+        assert_eq!(
+            said(&mut two, request),
+            "-NOPERM another principal holds it: this needs the right travel.manage",
+            "{request}"
+        );
+    }
+    is_done(&mut one, "TRAVEL.QUERY-ITEM 1 flight-1");
+    is_done(&mut one, "TRAVEL.COMMIT 1");
+    is_done(&mut manager, "TRAVEL.ABORT 2");
+    server.stop();
+}
+
+#[test]
 fn a_batch_with_a_command_that_is_not_allowed_does_nothing() {
     let server = Server::new();
     let mut root = guarded(&server);

@@ -88,6 +88,8 @@ fn table() -> Vec<Row> {
 fn example(name: &str, kind: &Kind) -> String {
     let text = match kind {
         _ if matches!(name, "departure" | "to") => "2027-05-03",
+        // A transaction that no caller has started.
+        _ if name == "xid" => "999999",
         Kind::Text(example) | Kind::Pattern { example, .. } | Kind::Forms { example, .. } => {
             example
         }

@@ -146,8 +146,10 @@ fn subjects() -> impl Strategy<Value = Subject> {
         names: [first, second],
         holder,
     });
+    let all = select(PRINCIPALS.to_vec()).prop_map(|holder| Subject::AllHeldBy(principal(holder)));
     prop_oneof![
         8 => things,
+        1 => all,
         1 => Just(Subject::Public),
         1 => Just(Subject::All),
         1 => Just(Subject::Unknown),

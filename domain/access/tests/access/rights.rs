@@ -138,6 +138,17 @@ fn what_another_holds_is_read_by_users_and_used_by_managers() {
     let user = Shop::with(&[("rooms.user", "*")]);
     assert!(user.0.has_all(ROOMS, Right::Use) && !user.0.has_all(ROOMS, Right::Manage));
     assert_eq!(user.has(ROOMS, &Subject::Unknown), "ru");
+    let all_held = |holder| Subject::AllHeldBy(principal(holder));
+    assert_eq!(user.has(ROOMS, &all_held("shop")), "ru");
+    assert_eq!(user.has(ROOMS, &all_held("desk")), "r");
+    assert_eq!(
+        Shop::with(&[("rooms.user", "inn")]).has(ROOMS, &all_held("shop")),
+        ""
+    );
+    assert_eq!(
+        Shop::with(&[("rooms.manager", "*")]).has(ROOMS, &all_held("desk")),
+        "rum"
+    );
     // A manager of one hotel is no manager of another.
     let shop = Shop::with(&[("rooms.user", "*"), ("rooms.manager", "inn")]);
     assert_eq!(shop.has(ROOMS, &held("hotel-1", "desk")), "r");

@@ -72,6 +72,9 @@ impl Travel {
     fn start(&mut self, context: &Context<'_>) -> Result<Done, Refusal> {
         let moment = self.moment(context.now);
         let xid = self.coordinator.start(moment)?;
+        if *context.principal != Principal::local() {
+            self.coordinator.holders.insert(xid, context.principal.0);
+        }
         Ok(Done::Started { xid })
     }
 

@@ -4,7 +4,7 @@ use turnstile_travel::{
     AbortReason, Body, Command, CustomerId, Desk, Done, Order, Outcome, Parcel, Refusal, Request,
     Settings, Step, Travel, Xid,
 };
-use turnstile_types::{Machine, Malformed, Position, Timestamp};
+use turnstile_types::{Machine, Malformed, Name, Position, Principal, Timestamp};
 
 use crate::scenery::{Office, add, add_customer, bytes_of, item, query, reserve, trip, within};
 
@@ -169,6 +169,30 @@ fn a_snapshot_has_stable_bytes() {
         format!("{:032x}", turnstile_types::hash_of(&office.travel)),
         "12d19f846f3c6297089f410e435972ef"
     );
+}
+
+/// A state without such transactions is written as it was before there were any.
+#[test]
+fn a_snapshot_with_a_transaction_that_belongs_to_a_principal_has_stable_bytes() {
+    let mut office = busy_office();
+    let plain = bytes_of(&office.travel);
+    office.principal = Principal(Name::parse(b"shop").unwrap());
+    let xid = office.start();
+    let bytes = bytes_of(&office.travel);
+    assert_eq!((plain[7], bytes[7]), (3, 4));
+    let mut end = vec![1, 0, 0, 0];
+    end.extend_from_slice(&xid.to_le_bytes());
+    end.extend_from_slice(b"\x04shop");
+    assert!(bytes.ends_with(&end), "one, its xid, and its principal");
+    let restored = <Travel as Machine>::restore(&bytes).unwrap();
+    assert_eq!(bytes_of(&restored), bytes);
+    let mut without = bytes.clone();
+    without.truncate(bytes.len() - end.len());
+    without.extend_from_slice(&[0; 4]);
+    let read = <Travel as Machine>::restore(&without);
+    assert!(read.is_err(), "such a state is written in the older form");
+    office.within(xid, Step::Commit);
+    assert_eq!(bytes_of(&office.travel)[7], 3);
 }
 
 /// Before trips were staged, all itineraries had a locator and the snapshot ended with the late answers.

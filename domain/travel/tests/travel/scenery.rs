@@ -55,7 +55,7 @@ pub(crate) struct Office {
     pub(crate) travel: Travel,
     pub(crate) position: u64,
     pub(crate) now: u64,
-    principal: Principal,
+    pub(crate) principal: Principal,
 }
 
 impl Office {

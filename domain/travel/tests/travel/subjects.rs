@@ -4,7 +4,7 @@ use turnstile_chassis::{Needed, Right, Served, Subject};
 use turnstile_travel::{
     Command, CustomerId, Desk, Done, Locator, Outcome, Query, Settings, Step, Travel, Xid,
 };
-use turnstile_types::{Machine, Name};
+use turnstile_types::{Machine, Name, Principal};
 
 use crate::scenery::{Office, add, add_customer, item, query, reserve, trip, within};
 
@@ -20,8 +20,13 @@ fn customer(number: &str) -> Subject {
 }
 
 fn check_command(travel: &Travel, command: &Command, right: Right, subject: Subject) {
+    let is_within = matches!(command, Command::Within { .. } | Command::Abort { .. });
+    let expected = Needed {
+        of_holder: is_within,
+        ..needed(right)
+    };
     let found = (Travel::needed(command), travel.subject_of(command));
-    assert_eq!(found, (needed(right), subject), "{command:?}");
+    assert_eq!(found, (expected, subject), "{command:?}");
 }
 
 fn check_query(travel: &Travel, query: &Query, subject: Subject) {
@@ -120,4 +125,46 @@ fn stock_is_public_and_transactions_are_not() {
     for query in [items, Query::Totals] {
         check_query(&travel, &query, Subject::Public);
     }
+}
+
+/// The principal of some clients.
+fn principal(name: &str) -> Principal {
+    Principal(Name::parse(name.as_bytes()).unwrap())
+}
+
+#[test]
+fn a_transaction_belongs_to_the_principal_that_has_started_it() {
+    let mut office = Office::new();
+    office.principal = principal("shop");
+    let xid = office.start();
+    let holder = Some(principal("shop"));
+    let held = |names| Subject::Things { names, holder };
+    let seven = Some(Name::parse(b"7").unwrap());
+    let steps = [
+        (Step::Commit, Right::Use, held([None; 2])),
+        (query("flight-1"), Right::Use, held([None; 2])),
+        (reserve(7, &["flight-1"]), Right::Use, held([seven, None])),
+        (
+            Step::Summary,
+            Right::Use,
+            Subject::AllHeldBy(principal("shop")),
+        ),
+        (
+            add("flight-1", 1, 1),
+            Right::Manage,
+            Subject::AllHeldBy(principal("shop")),
+        ),
+    ];
+    for (step, right, subject) in steps {
+        check_command(&office.travel, &within(xid, step), right, subject);
+    }
+    let abort = Command::Abort { xid: Xid(xid) };
+    check_command(&office.travel, &abort, Right::Use, held([None; 2]));
+    office.within(xid, Step::Commit);
+    check_command(&office.travel, &abort, Right::Use, Subject::Unknown);
+    // What nobody has to themselves stays so.
+    office.principal = Principal::local();
+    let xid = office.start();
+    let commit = within(xid, Step::Commit);
+    check_command(&office.travel, &commit, Right::Use, Subject::Unknown);
 }

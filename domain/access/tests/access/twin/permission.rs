@@ -23,6 +23,10 @@ pub(crate) fn is_permitted(
         Subject::Caller => true,
         Subject::Public => !lists(right).is_empty(),
         Subject::All | Subject::Unknown => lists(right).contains(&vec!["*".to_owned()]),
+        Subject::AllHeldBy(holder) => {
+            let all = |right| lists(right).contains(&vec!["*".to_owned()]);
+            all(right) && (holder == caller || right == Right::Read || all(Right::Manage))
+        }
         Subject::Things { names, holder } => {
             let names: Vec<&str> = names.iter().flatten().map(|name| name.as_str()).collect();
             let is_of_another = holder.as_ref().is_some_and(|holder| holder != caller);
