@@ -10,13 +10,15 @@ use turnstile_types::{Author, Origin, Principal, RequestId, Timestamp};
 use crate::core::quotas::QuotaExceeded;
 
 /// How a caller has shown who it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Credential {
     /// Not at all. In a directory without keys that is enough to be `local`.
     None,
     /// With this key.
     Key(KeyId),
-    /// By the listener that it came to, or by its certificate.
+    /// With a certificate that has this name.
+    Certificate(Arc<str>),
+    /// By the listener that it came to.
     Named,
     /// It is the server itself, or another process of it.
     Server,
@@ -46,7 +48,7 @@ pub struct Caller {
 pub enum NotPermitted {
     /// The server wants to know who asks.
     NotLoggedIn,
-    /// The key was revoked or has expired, or its principal was removed.
+    /// The key was revoked or has expired, or the certificate or the principal was removed.
     LoggedOut,
     /// The caller has not the right.
     Missing(MissingRight),
@@ -92,7 +94,23 @@ impl Caller {
         }
     }
 
-    /// Who comes to a listener that stands for this principal, or shows its certificate.
+    /// Who shows a certificate with these names; nothing when none of them is known.
+    pub(crate) fn with_certificate<'a>(
+        access: &Access,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Option<Self> {
+        let mut names = names.into_iter();
+        names.find_map(|name| {
+            let principal = access.principal_of_certificate(name)?;
+            Some(Self {
+                principal,
+                credential: Credential::Certificate(name.into()),
+                ..Self::unknown()
+            })
+        })
+    }
+
+    /// Who comes to a listener that stands for this principal.
     pub(crate) fn named(principal: Principal) -> Self {
         Self {
             principal,
@@ -194,7 +212,10 @@ impl Caller {
     pub(crate) const fn key(&self) -> Option<KeyId> {
         match self.credential {
             Credential::Key(key) => Some(key),
-            Credential::None | Credential::Named | Credential::Server => None,
+            Credential::None
+            | Credential::Certificate(_)
+            | Credential::Named
+            | Credential::Server => None,
         }
     }
 
@@ -222,13 +243,27 @@ impl Caller {
         if self.credential == Credential::Server {
             return Ok(());
         }
-        let rights = match self.credential {
-            _ if !access.is_guarded() => Ok(Rights::everything()),
-            Credential::None => Err(NotPermitted::NotLoggedIn),
-            Credential::Key(key) if !access.is_live(now, key) => Err(NotPermitted::LoggedOut),
-            Credential::Key(_) | Credential::Named | Credential::Server => access
-                .rights_of(&self.principal)
-                .ok_or(NotPermitted::LoggedOut),
+        let is_known = match &self.credential {
+            Credential::None => false,
+            Credential::Key(key) => access.is_live(now, *key),
+            Credential::Certificate(name) => {
+                access.principal_of_certificate(name) == Some(self.principal)
+            }
+            Credential::Named | Credential::Server => true,
+        };
+        let known = || {
+            is_known
+                .then(|| access.rights_of(&self.principal))
+                .flatten()
+        };
+        let rights = if access.is_guarded() {
+            let denied = match self.credential {
+                Credential::None => NotPermitted::NotLoggedIn,
+                _ => NotPermitted::LoggedOut,
+            };
+            known().ok_or(denied)
+        } else {
+            Ok(Rights::everything())
         };
         self.generation = rights.is_ok().then(|| access.generation());
         let rights = rights.inspect_err(|_denied| self.rights = Arc::default())?;

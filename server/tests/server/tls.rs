@@ -8,6 +8,7 @@ use std::{
 };
 
 use rustls::{ClientConfig, HandshakeKind, version::TLS13};
+use turnstile_access::SecretKey;
 use turnstile_server::{
     Duels, Durability, Limits, Options, Running, ScoresWire, Settings, StartError, TlsFiles, start,
 };
@@ -290,6 +291,51 @@ fn a_door_whose_protocol_carries_no_key_asks_for_a_certificate() {
         guest.send("Start\n");
         assert!(guest.until("started\n").starts_with("Transaction "));
     }
+    site.stop();
+}
+
+#[test]
+fn a_client_certificate_stands_for_its_principal_until_it_is_removed() {
+    let site = Site::new();
+    let own = site.authority.issue("till", &["till.example"]);
+    let key = SecretKey::new("test", [1; 8], [1; 32]).unwrap();
+    let (id, digest) = (key.id(), key.digest().hex());
+    let mut root = site.client("resp");
+    root.send(format!(
+        "ROOMS.ADD-PROPERTY bench OPEN\nACCESS.ADD-PRINCIPAL root\nACCESS.GRANT root admin *\n\
+         ACCESS.ADD-PRINCIPAL shop\nACCESS.GRANT shop rooms.user bench\n\
+         ACCESS.ADD-CERTIFICATE shop till.example\n\
+         ACCESS.ADD-KEY root {id} {digest}\nAUTH {}\n",
+        key.expose()
+    ));
+    root.until("+OK|");
+    for version in VERSIONS {
+        let config = site.authority.trusted(Some(&own), version);
+        let mut till = site.client_with("resp", config);
+        till.exchange("ACL WHOAMI\n", "$4|shop|");
+        till.exchange(
+            "ROOMS.ADD-PROPERTY other OPEN\n",
+            "-NOPERM this needs the right rooms.manage|",
+        );
+    }
+    let over_http = |path: &str| {
+        let config = site.authority.trusted(Some(&own), &TLS13);
+        let mut till = site.client_with("http", config);
+        till.send(format!(
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        ));
+        till.rest()
+    };
+    assert!(over_http("/v1/access/whoami").contains(r#""principal":"shop""#));
+    assert!(over_http("/v1/access/keys").starts_with("HTTP/1.1 403 "));
+    // Who has shown it may not go on either.
+    let config = site.authority.trusted(Some(&own), &TLS13);
+    let mut till = site.client_with("resp", config);
+    till.exchange("ACL WHOAMI\n", "$4|shop|");
+    root.send("ACCESS.REMOVE-CERTIFICATE till.example\nECHO removed\n");
+    root.until("removed|");
+    assert_eq!(till.rest(), "");
+    assert!(over_http("/v1/access/whoami").starts_with("HTTP/1.1 401 "));
     site.stop();
 }
 

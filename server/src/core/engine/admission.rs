@@ -223,12 +223,10 @@ impl Engine {
     /// Makes the principal of a client's certificate the caller, which has these names. One that belongs to
     /// nobody changes nothing, nor does one whose principal has as many connections as it may.
     pub(crate) fn identify(&mut self, names: &[String]) {
-        let access = self.access();
-        let known = names
-            .iter()
-            .find_map(|name| access.principal_of_certificate(name));
-        if let Some(principal) = known.filter(|_| !self.caller.is_server()) {
-            let caller = Caller::named(principal).with_origin(self.caller.origin());
+        let names = names.iter().map(String::as_str);
+        let known = Caller::with_certificate(self.access(), names);
+        if let Some(caller) = known.filter(|_| !self.caller.is_server()) {
+            let caller = caller.with_origin(self.caller.origin());
             if let Err(exceeded) = self.become_caller(caller) {
                 self.deny(NotPermitted::Quota(exceeded));
             }

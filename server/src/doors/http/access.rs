@@ -270,9 +270,8 @@ impl Identities {
 
 /// Whoever shows a certificate that stands for a principal, or anybody.
 fn with_certificate(access: &Access, names: &[String]) -> Caller {
-    let mut names = names.iter();
-    let principal = names.find_map(|name| access.principal_of_certificate(name));
-    principal.map_or_else(Caller::unknown, Caller::named)
+    let names = names.iter().map(String::as_str);
+    Caller::with_certificate(access, names).unwrap_or_else(Caller::unknown)
 }
 
 /// Keeps that the key of a visitor was used, once an hour.
