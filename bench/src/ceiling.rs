@@ -277,7 +277,7 @@ fn through(
 fn ask(server: &Server, command: &str, (users, requests): (u32, u32)) -> Result<Measures> {
     let line = format!("-c {users} -n {requests} {command}");
     let words: Vec<&str> = line.split(' ').collect();
-    redis_benchmark::drive(&words, server.resp())
+    redis_benchmark::drive(&words, server.resp(), server.protection())
 }
 
 /// The nearest count to what was computed, at least 1.

@@ -40,7 +40,12 @@ impl Ground {
                 let older = self.older.as_ref();
                 older.context("name the older program: --older PATH")?
             }
-            Kind::Turnstile(_) | Kind::Five | Kind::Redis(_) => &self.turnstile,
+            Kind::Turnstile(_)
+            | Kind::Keyed
+            | Kind::Encrypted
+            | Kind::Five
+            | Kind::Redis(_)
+            | Kind::RedisEncrypted => &self.turnstile,
         };
         Server::start(kind, more, program, &self.scratch)
     }

@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::Path, str::FromStr};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::server::Doors;
+use crate::server::{Doors, Protection};
 
 /// What was seen in one run, by name: `rate` in units a second, `count` of units in the whole run,
 /// `client us` of the generator's CPU time for one, and what else the generator reports.
@@ -31,6 +31,8 @@ pub(crate) const REFUSED_PERCENT: &str = "refused %";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) doors: Doors,
+    /// What clients need to get in.
+    pub(crate) protection: &'a Protection,
     /// The address of a database, for a load that goes to one.
     pub(crate) database: Option<&'a str>,
     /// Our binary, which contains the lab.
@@ -45,7 +47,7 @@ pub(crate) fn drive(line: &str, target: Target<'_>) -> Result<Measures> {
     let (&program, words) = words.split_first().context("a load is a command line")?;
     match program {
         "lab" => lab::drive(words, target),
-        "redis-benchmark" => redis_benchmark::drive(words, target.doors.resp),
+        "redis-benchmark" => redis_benchmark::drive(words, target.doors.resp, target.protection),
         "wrk" => wrk::drive(words, target.doors.http),
         "pgbench" => trips::drive(words, target.database.context("pgbench needs PostgreSQL")?),
         "tables" => tables::drive(words, target),

@@ -77,6 +77,8 @@ enum Command {
     Backends(Servers),
     /// This version beside an older one (--older); writes versions.json and versions.md
     Versions(Servers),
+    /// Keys and TLS, beside Redis with TLS; writes access.json and access.md
+    Access(Servers),
     /// Any scenario file (bench/scenarios/README.md); writes its result under the file's name
     Run {
         file: PathBuf,
@@ -134,6 +136,7 @@ const GAMES: &str = include_str!("../scenarios/games.toml");
 const TRAVEL: &str = include_str!("../scenarios/travel.toml");
 const BACKENDS: &str = include_str!("../scenarios/backends.toml");
 const VERSIONS: &str = include_str!("../scenarios/versions.toml");
+const ACCESS: &str = include_str!("../scenarios/access.toml");
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
@@ -142,6 +145,7 @@ fn main() -> Result<()> {
         Command::Games(run) => built_in("games", GAMES, &run),
         Command::Travel(run) => built_in("travel", TRAVEL, &run),
         Command::Backends(run) => built_in("backends", BACKENDS, &run),
+        Command::Access(run) => built_in("access", ACCESS, &run),
         Command::Versions(run) => built_in("versions", VERSIONS, &run),
         Command::Run { file, run } => {
             let name = file.file_stem().context("a scenario file has a name")?;
@@ -247,7 +251,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::{
-        Arguments, BACKENDS, EXCHANGE, GAMES, ROOMS, ScenarioFile, TRAVEL, VERSIONS,
+        ACCESS, Arguments, BACKENDS, EXCHANGE, GAMES, ROOMS, ScenarioFile, TRAVEL, VERSIONS,
         scenario::usual,
     };
 
@@ -265,6 +269,7 @@ mod tests {
             ("travel", TRAVEL, (7, 17)),
             ("backends", BACKENDS, (2, 0)),
             ("versions", VERSIONS, (6, 6)),
+            ("access", ACCESS, (2, 6)),
         ];
         for (name, text, expected) in files {
             for quick in [true, false] {

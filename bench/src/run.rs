@@ -13,7 +13,7 @@ use crate::{
     ratio::Ratio,
     scenario::{Core, Floor, Part, Row},
     section::{Figure, MeasuredRow, Section},
-    server::{Doors, MessageRelay, Server},
+    server::{Doors, MessageRelay, Protection, Server},
 };
 
 /// Customers, flights, cars and rooms that trips are booked of, under the names that scenarios use.
@@ -185,7 +185,10 @@ impl<'a> Stage<'a> {
                 prepare(&server, &self.part.prepare)?;
                 prepare(&server, &row.prepare)?;
                 let loaded = Reading::of(&server, row, empty.as_ref())?;
-                let target = self.target(row, Some(server.doors()), None);
+                let target = Target {
+                    protection: server.protection(),
+                    ..self.target(row, Some(server.doors()), None)
+                };
                 let measures = load::drive(&row.load, target);
                 let mut measures =
                     measures.with_context(|| server.last_words().unwrap_or_default())?;
@@ -216,6 +219,7 @@ impl<'a> Stage<'a> {
         let nowhere = Doors::at(([127, 0, 0, 1], 0).into());
         Target {
             doors: doors.unwrap_or(nowhere),
+            protection: &Protection::NONE,
             database,
             turnstile: &self.ground.turnstile,
             core: match row.core {

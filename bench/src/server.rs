@@ -1,5 +1,6 @@
 //! A server under measurement: started on the server's core, in a directory of its own.
 
+mod protection;
 mod redis;
 mod relay;
 mod turnstile;
@@ -23,8 +24,9 @@ use rustix::{
     process::{Pid, PidfdFlags, pidfd_open},
 };
 use tempfile::TempDir;
-use turnstile_client::{Connection, Error as ClientError, resp::Value};
+use turnstile_client::{Connection, Error as ClientError, ServerAddress, resp::Value};
 
+pub(crate) use protection::Protection;
 pub(crate) use redis::Persistence;
 pub(crate) use relay::MessageRelay;
 pub(crate) use turnstile::{ServerDurability, build};
@@ -60,11 +62,17 @@ const LAST_WORDS_BYTES: usize = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Turnstile(ServerDurability),
+    /// Ours, durable, with an administrator whose key all clients show.
+    Keyed,
+    /// Ours, durable, with TLS.
+    Encrypted,
     /// An older program of ours, durable.
     Older,
     /// Travel in five durable processes: the middleware, and four resource managers.
     Five,
     Redis(Persistence),
+    /// Redis with `appendfsync always` and TLS.
+    RedisEncrypted,
 }
 
 /// Where a server listens.
@@ -90,6 +98,7 @@ pub(crate) struct Server {
     start_time: Duration,
     /// The resource managers behind a middleware.
     managers: Vec<Self>,
+    protection: Protection,
 }
 
 impl Doors {
@@ -131,7 +140,7 @@ impl Server {
         let home = TempDir::with_prefix_in("turnstile-bench-", scratch)
             .with_context(|| format!("cannot make a directory in {}", scratch.display()))?;
         let server = Self::start_at(kind, more, turnstile, Rc::new(home))?;
-        if matches!(kind, Kind::Redis(_)) {
+        if !server.is_ours() {
             redis::load_function(&mut server.connect()?)?;
         }
         Ok(server)
@@ -175,14 +184,30 @@ impl Server {
         };
         let mut command = match kind {
             Kind::Turnstile(durability) => ours(durability),
-            Kind::Older => ours(ServerDurability::Sync),
+            Kind::Older | Kind::Keyed | Kind::Encrypted => ours(ServerDurability::Sync),
             Kind::Redis(persistence) => {
                 let mut command = pin::command(pin::SERVER_CORE, "redis-server");
                 redis::arguments(&mut command, persistence, home.path(), doors.resp);
                 command
             }
+            Kind::RedisEncrypted => {
+                let mut command = pin::command(pin::SERVER_CORE, "redis-server");
+                redis::arguments(&mut command, Persistence::Always, home.path(), doors.resp);
+                command
+            }
             Kind::Five => bail!("five processes have no directory of their own"),
         };
+        let mut protection = Protection::NONE;
+        let mut keyed = None;
+        if matches!(kind, Kind::Keyed | Kind::Encrypted | Kind::RedisEncrypted) {
+            let (key_file, files) = protection::make(turnstile, home.path())?;
+            match kind {
+                Kind::Encrypted => turnstile::encrypt(&mut command, &files),
+                Kind::RedisEncrypted => redis::encrypt(&mut command, &files, doors.resp),
+                _ => keyed = Some(key_file),
+            }
+            protection.ca = keyed.is_none().then_some(files.certificate);
+        }
         let words = File::create(home.path().join(OUTPUT))?;
         command
             .args(more)
@@ -198,11 +223,16 @@ impl Server {
             doors,
             start_time: Duration::ZERO,
             managers: Vec::new(),
+            protection,
         };
         server.await_answer(begin)?;
         server.start_time = begin.elapsed();
         if server.is_ours() {
             server.await_ready(begin)?;
+        }
+        if let Some(key_file) = keyed {
+            protection::guard(server.resp(), &key_file, ANSWER_TIMEOUT)?;
+            server.protection.key_file = Some(key_file);
         }
         Ok(server)
     }
@@ -222,6 +252,11 @@ impl Server {
 
     pub(crate) const fn doors(&self) -> Doors {
         self.doors
+    }
+
+    /// What its clients need.
+    pub(crate) const fn protection(&self) -> &Protection {
+        &self.protection
     }
 
     pub(crate) const fn resp(&self) -> SocketAddr {
@@ -248,21 +283,24 @@ impl Server {
     }
 
     pub(crate) fn connect(&self) -> Result<Connection> {
-        Connection::connect(self.resp(), ANSWER_TIMEOUT)
+        let address = self.protection.address(self.resp())?;
+        Connection::connect(address, ANSWER_TIMEOUT)
             .with_context(|| format!("cannot connect to {}", self.resp()))
     }
 
     /// The number of requests that changed its state: bookings made, or keys set.
     pub(crate) fn accepted(&self) -> Result<u64> {
         match self.kind {
-            Kind::Redis(_) => redis::keys(&mut self.connect()?),
-            Kind::Turnstile(_) | Kind::Older | Kind::Five => self.count("rooms_booked_total"),
+            Kind::Redis(_) | Kind::RedisEncrypted => redis::keys(&mut self.connect()?),
+            Kind::Turnstile(_) | Kind::Keyed | Kind::Encrypted | Kind::Older | Kind::Five => {
+                self.count("rooms_booked_total")
+            }
         }
     }
 
     /// Whether it is a program of ours, whatever its age.
     pub(crate) const fn is_ours(&self) -> bool {
-        !matches!(self.kind, Kind::Redis(_))
+        !matches!(self.kind, Kind::Redis(_) | Kind::RedisEncrypted)
     }
 
     /// The number of groups of records that our server, in all its processes, has made durable.
@@ -301,12 +339,13 @@ impl Server {
     fn await_answer(&self, begin: Instant) -> Result<()> {
         // Ours answers `PING` at once.
         let command = match self.kind {
-            Kind::Redis(_) => "PING",
+            Kind::Redis(_) | Kind::RedisEncrypted => "PING",
             Kind::Older => "ROOMS.TOTALS",
-            Kind::Turnstile(_) | Kind::Five => "ROOMS.GET-TOTALS",
+            Kind::Turnstile(_) | Kind::Keyed | Kind::Encrypted | Kind::Five => "ROOMS.GET-TOTALS",
         };
         self.await_until(begin, |server| {
-            Ok(ask(server.resp(), command).is_ok_and(|answer| !is_loading(&answer)))
+            let address = server.protection.address(server.resp())?;
+            Ok(ask(address, command).is_ok_and(|answer| !is_loading(&answer)))
         })
     }
 
@@ -355,10 +394,13 @@ impl FromStr for Kind {
         Ok(match text {
             "turnstile" => Self::Turnstile(ServerDurability::Sync),
             "turnstile in memory" => Self::Turnstile(ServerDurability::Memory),
+            "turnstile with a key" => Self::Keyed,
+            "turnstile with TLS" => Self::Encrypted,
             "older turnstile" => Self::Older,
             "turnstile in five processes" => Self::Five,
             "redis" => Self::Redis(Persistence::None),
             "redis always" => Self::Redis(Persistence::Always),
+            "redis always with TLS" => Self::RedisEncrypted,
             other => return Err(format!("there is no server `{other}`")),
         })
     }
@@ -368,9 +410,12 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Turnstile(durability) => write!(f, "turnstile {durability}"),
+            Self::Keyed => f.write_str("turnstile with a key"),
+            Self::Encrypted => f.write_str("turnstile with TLS"),
             Self::Older => f.write_str("older turnstile"),
             Self::Five => f.write_str("turnstile in five processes"),
             Self::Redis(persistence) => write!(f, "redis {persistence}"),
+            Self::RedisEncrypted => f.write_str("redis always with TLS"),
         }
     }
 }
@@ -383,7 +428,7 @@ impl Drop for Server {
     }
 }
 
-fn ask(address: SocketAddr, command: &str) -> Result<Value, ClientError> {
+fn ask(address: ServerAddress, command: &str) -> Result<Value, ClientError> {
     Connection::connect(address, ANSWER_TIMEOUT)?.command(&[command.as_bytes()])
 }
 

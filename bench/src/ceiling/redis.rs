@@ -63,7 +63,8 @@ fn ceiling(ground: &Ground, databases: &OwnServers, asked: Asked) -> Result<Samp
         let options = format!("-c {} -n {requests}", asked.connections);
         let options: Vec<&str> = options.split(' ').collect();
         let line = [options.as_slice(), &words].concat();
-        redis_benchmark::drive(&line, empty.redis()?.resp())
+        let server = empty.redis()?;
+        redis_benchmark::drive(&line, server.resp(), server.protection())
     };
     let warm = drive(WARM_UP)?;
     let requests = nearest(warm[RATE] * f64::from(asked.seconds));

@@ -8,9 +8,14 @@ use turnstile_result::{Operation, Point, Run};
 use turnstile_stats::units::to_float;
 
 use super::{CLIENT_US, COUNT, DATABASE_US, Measures, RATE, REFUSED_PERCENT, SERVER_US, Target};
-use crate::{pin, program};
+use crate::{pin, program, server::Protection};
 
 pub(super) fn drive(words: &[&str], target: Target<'_>) -> Result<Measures> {
+    let Protection { key_file, ca } = target.protection;
+    ensure!(
+        key_file.is_none() && ca.is_none(),
+        "measure servers with keys or TLS by redis-benchmark"
+    );
     let (&what, words) = words.split_first().context("lab, and a workload")?;
     let folder = TempDir::new()?;
     let mut lab = pin::command(target.core, target.turnstile);

@@ -1,24 +1,34 @@
 //! redis-benchmark: `redis-benchmark -c 50 -P 16 -n 100000 SET key:__rand_int__ value`.
 
-use std::net::SocketAddr;
+use std::{fs, net::SocketAddr};
 
 use anyhow::{Context as _, Result};
 
 use super::{Measures, option, port, reached};
-use crate::{pin, process::us_each, program::run};
+use crate::{pin, process::us_each, program::run, server::Protection};
 
 /// Rooms and keys are drawn from this many. Few are drawn twice: n requests meet about n^2 / 2r
 /// rooms again.
 const KEY_SPACE: &str = "100000000";
 
 /// Sends a command over and over; in each word `__rand_int__` stands for another number.
-pub(crate) fn drive(words: &[&str], server: SocketAddr) -> Result<Measures> {
+pub(crate) fn drive(
+    words: &[&str],
+    server: SocketAddr,
+    Protection { key_file, ca }: &Protection,
+) -> Result<Measures> {
     let requests: u32 = option(words, "-n")?;
     let mut command = pin::command(pin::CLIENT_CORE, "redis-benchmark");
     command
         .args(["-h", "127.0.0.1", "-r", KEY_SPACE, "--csv"])
-        .args(["-p", &port(server)])
-        .args(words);
+        .args(["-p", &port(server)]);
+    if let Some(ca) = ca {
+        command.arg("--tls").arg("--cacert").arg(ca);
+    }
+    if let Some(file) = key_file {
+        command.args(["-a", fs::read_to_string(file)?.trim()]);
+    }
+    command.args(words);
     let (csv, cpu) = run(&mut command)?;
     let rate = parse_rate(&csv).with_context(|| format!("no rate in {csv:?}"))?;
     Ok(reached(requests, rate, us_each(cpu, requests)))

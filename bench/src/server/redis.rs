@@ -5,6 +5,8 @@ use std::{fmt, net::SocketAddr, path::Path, process::Command};
 use anyhow::{Result, bail, ensure};
 use turnstile_client::{Connection, resp::Value};
 
+use super::protection::ServerCertificate;
+
 /// A room-night is a key; who finds it free sets the booking.
 const FUNCTION: &[u8] = b"#!lua name=rooms
 redis.register_function('book', function(keys, args)
@@ -48,6 +50,18 @@ pub(super) fn arguments(
         Persistence::None => command.args(["--appendonly", "no"]),
         Persistence::Always => command.args(["--appendonly", "yes", "--appendfsync", "always"]),
     };
+}
+
+/// Has it speak TLS with this certificate on its port, and nothing else.
+pub(super) fn encrypt(command: &mut Command, files: &ServerCertificate, address: SocketAddr) {
+    command
+        .args(["--port", "0", "--tls-port", &address.port().to_string()])
+        .args(["--tls-auth-clients", "no", "--tls-cert-file"])
+        .arg(&files.certificate)
+        .arg("--tls-key-file")
+        .arg(&files.key)
+        .arg("--tls-ca-cert-file")
+        .arg(&files.certificate);
 }
 
 pub(super) fn load_function(connection: &mut Connection) -> Result<()> {

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use turnstile_client::Connection;
 
-use super::Doors;
+use super::{Doors, protection::ServerCertificate};
 
 /// The directory of the journal, in that of the server.
 const JOURNAL: &str = "journal";
@@ -56,6 +56,12 @@ pub(super) fn arguments(
     if durability == ServerDurability::Sync {
         command.arg("--data").arg(home.join(JOURNAL));
     }
+}
+
+/// Has every door speak TLS with this certificate.
+pub(super) fn encrypt(command: &mut Command, files: &ServerCertificate) {
+    command.arg("--tls-certificate").arg(&files.certificate);
+    command.arg("--tls-key").arg(&files.key);
 }
 
 /// Whether the lines to all resource managers are connected.
