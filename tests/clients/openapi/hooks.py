@@ -12,6 +12,7 @@ BETWEEN_VALUES = (
     "account: needed with a client's id",
     "departure: a stay has at most",
     "departure: the departure is a date after the arrival",
+    "only: * for all stands alone",
     "to: the end is a date after the start",
     "until: an order has a date or a word for its time in force, not both",
 )
@@ -26,8 +27,10 @@ WITHIN_A_TEXT = (
 REFUSALS = (
     "date_over",
     "empty_band",
+    "expires_in_the_past",
     "market_must_not_wait",
     "no_such_cell",
+    "role_takes_no_names",
     "same_player",
     "scale_too_large",
     "too_large",
@@ -82,6 +85,9 @@ def before_call(context, case, kwargs):
     """
     (case.headers or {}).pop("Authorization", None)
     (case.cookies or {}).pop("turnstile_session", None)
+    # The first key of an administrator would make the server ask for one ever after.
+    if (case.path_parameters or {}).get("role") == "admin":
+        case.path_parameters["role"] = "reader"
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     if "Idempotency-Key" in (case.headers or {}):
