@@ -82,6 +82,13 @@ impl Rights {
         Arc::clone(&EVERYTHING)
     }
 
+    /// No right at all.
+    #[must_use]
+    pub fn nothing() -> Arc<Self> {
+        static NOTHING: LazyLock<Arc<Rights>> = LazyLock::new(Arc::default);
+        Arc::clone(&NOTHING)
+    }
+
     /// The rights that come with roles.
     pub(crate) fn of<'a>(
         grants: impl Iterator<Item = (&'a AccessRole, &'a GrantedNames)>,

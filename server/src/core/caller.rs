@@ -77,7 +77,7 @@ impl Caller {
             origin: Origin::UNKNOWN,
             request_id: None,
             credential: Credential::None,
-            rights: Arc::default(),
+            rights: Rights::nothing(),
             generation: None,
             is_counted: false,
         }
@@ -266,7 +266,7 @@ impl Caller {
             Ok(Rights::everything())
         };
         self.generation = rights.is_ok().then(|| access.generation());
-        let rights = rights.inspect_err(|_denied| self.rights = Arc::default())?;
+        let rights = rights.inspect_err(|_denied| self.rights = Rights::nothing())?;
         self.rights = rights;
         Ok(())
     }
