@@ -77,7 +77,7 @@ fn each_command_says_who_sent_it_from_where_and_what_it_came_to() {
         request_id: Some(RequestId::parse(b"req-1").unwrap()),
     };
     add(&mut backend, ("ada", &origin), 1);
-    add(&mut backend, ("bob", &Origin::unknown()), 1);
+    add(&mut backend, ("bob", &Origin::UNKNOWN), 1);
     backend.close().unwrap();
     let (extent, commands) = audited(directory.path());
     let expected = AuditExtent {
@@ -102,7 +102,7 @@ fn each_command_says_who_sent_it_from_where_and_what_it_came_to() {
 fn an_audit_ends_when_its_caller_has_enough() {
     let directory = tempfile::tempdir().unwrap();
     let mut backend = open(directory.path(), 0);
-    add(&mut backend, ("ada", &Origin::unknown()), 5);
+    add(&mut backend, ("ada", &Origin::UNKNOWN), 5);
     backend.close().unwrap();
     let mut seen = 0;
     let extent = audit(directory.path(), |_audited| {
@@ -118,7 +118,7 @@ fn where_old_segments_were_removed_an_audit_begins_with_the_oldest_snapshot() {
     let mut backend = open(directory.path(), 4_000);
     let times = 20_000;
     for _ in 0..5 {
-        add(&mut backend, ("ada", &Origin::unknown()), times / 5);
+        add(&mut backend, ("ada", &Origin::UNKNOWN), times / 5);
     }
     backend.close().unwrap();
     assert!(!directory.path().join("segment-00000001").exists());
@@ -142,7 +142,7 @@ fn a_directory_in_use_is_read_up_to_what_was_acknowledged() {
     let options = Options::with(Durability::Sync);
     let (mut backend, _recovery) = Embedded::open(Some(directory.path()), options).unwrap();
     for times in 1..4 {
-        add(&mut backend, ("ada", &Origin::unknown()), 1);
+        add(&mut backend, ("ada", &Origin::UNKNOWN), 1);
         let (extent, commands) = audited(directory.path());
         assert_eq!((extent.last, extent.is_live), (Position(times), true));
         assert_eq!(commands.len() as u64, times);

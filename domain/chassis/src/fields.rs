@@ -174,6 +174,27 @@ impl Kind {
         example: "101",
         pattern: "^[A-Za-z0-9._:-]{1,64}$",
     };
+
+    /// What a value of this kind looks like; empty where it is no single text.
+    #[must_use]
+    pub const fn example(&self) -> &'static str {
+        match self {
+            Self::Text(example) | Self::Pattern { example, .. } | Self::Forms { example, .. } => {
+                example
+            }
+            Self::Night => "2027-05-01",
+            Self::Instant => "2027-05-01T12:00:00Z",
+            Self::Decimal => "12.5",
+            Self::Number { .. } | Self::Signed { .. } => "1",
+            Self::OneOf([first, ..]) => first,
+            Self::OneOf([])
+            | Self::Flag
+            | Self::Cursor
+            | Self::Optional(_)
+            | Self::List(_)
+            | Self::Object { .. } => "",
+        }
+    }
 }
 
 /// How serious a refusal is, and whose it is: every front has one answer for each.

@@ -53,10 +53,13 @@ impl Origin<'static> {
     /// Of what the server does by itself, such as expiries.
     pub const SERVER: Self = Self::without_address(DoorKind::Server);
 
-    /// Nothing is known.
+    /// Of a caller with this address, as far as the policy keeps it.
     #[must_use]
-    pub const fn unknown() -> Self {
-        Self::UNKNOWN
+    pub fn at(door: DoorKind, ip: IpAddr, policy: AddressPolicy) -> Self {
+        Self {
+            address: CallerAddress::of(ip, policy),
+            ..Self::without_address(door)
+        }
     }
 
     /// Of a door where callers have no address.

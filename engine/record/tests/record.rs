@@ -122,7 +122,7 @@ fn sample_without_origins() -> Vec<Row> {
         (1, front_desk(), Some("9f-2\"x".to_owned()), vec![0, 255, 7]),
         (1, front_desk(), Some("k".repeat(128)), vec![9; 300]),
     ];
-    let unknown = Whence::of(&Origin::unknown());
+    let unknown = Whence::of(&Origin::UNKNOWN);
     let row =
         |(service, principal, key, payload)| (service, principal, key, payload, unknown.clone());
     rows.map(row).to_vec()

@@ -210,13 +210,13 @@ fn put_field(page: &mut String, parameter: &PlacedParameter) {
         _ => &[],
     };
     if json == "list" {
-        let example = Escaped(example_of(kind));
+        let example = Escaped(kind.example());
         put(
             page,
             format_args!("<textarea {attributes} placeholder=\"{example}\"></textarea>"),
         );
     } else if words.is_empty() {
-        let example = Escaped(example_of(kind));
+        let example = Escaped(kind.example());
         put(
             page,
             format_args!("<input {attributes} placeholder=\"{example}\">"),
@@ -325,26 +325,6 @@ fn kind(described: &Value) -> String {
     }
 }
 
-/// What a value of this kind looks like.
-const fn example_of(kind: &Kind) -> &'static str {
-    match kind {
-        Kind::Text(example) | Kind::Pattern { example, .. } | Kind::Forms { example, .. } => {
-            example
-        }
-        Kind::Night => "2027-05-01",
-        Kind::Instant => "2027-05-01T12:00:00Z",
-        Kind::Decimal => "12.5",
-        Kind::Number { .. } | Kind::Signed { .. } => "1",
-        Kind::OneOf([first, ..]) => first,
-        Kind::OneOf([])
-        | Kind::Flag
-        | Kind::Cursor
-        | Kind::Optional(_)
-        | Kind::List(_)
-        | Kind::Object { .. } => "",
-    }
-}
-
 /// A line to paste, with the examples of what must be given.
 fn example(operation: &Operation) -> String {
     let mut target = operation.path.clone();
@@ -354,7 +334,7 @@ fn example(operation: &Operation) -> String {
         let Parameter { name, kind, .. } = &parameter.declared;
         let example = match *name {
             "departure" | "to" => "2027-05-03",
-            _ => example_of(kind),
+            _ => kind.example(),
         };
         match parameter.place {
             Place::Path => target = target.replace(&format!("{{{name}}}"), example),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use turnstile_access::Rights;
 use turnstile_resp::travel::Decided;
 use turnstile_travel::{Desk, Outcome};
-use turnstile_types::{AddressPolicy, CallerAddress, DoorKind, Origin, Position, Principal};
+use turnstile_types::{AddressPolicy, DoorKind, Origin, Position, Principal};
 
 use crate::{
     ListenerPrincipals,
@@ -180,10 +180,7 @@ impl Doors for FastDoors {
             DoorName::Desk => return Caller::server(),
         };
         let caller = principal.map_or_else(Caller::unknown, Caller::named);
-        caller.with_origin(Origin {
-            address: CallerAddress::of(peer.ip(), self.addresses),
-            ..Origin::without_address(kind)
-        })
+        caller.with_origin(Origin::at(kind, peer.ip(), self.addresses))
     }
 
     fn dial_desk(engine: &Engine, desk: Desk, out: &mut Vec<u8>) -> FastSession {

@@ -14,7 +14,10 @@ use turnstile_chassis::{Kind, Need};
 use turnstile_http::{Operation, Place, Success};
 use turnstile_resp::catalogue;
 
-use super::client::{Client, Server};
+use super::{
+    access::key,
+    client::{Client, Server},
+};
 
 /// What a caller with limits may do although none of its names are meant: what the public sees, what
 /// makes something new, and what is about the caller alone.
@@ -90,17 +93,10 @@ fn example(name: &str, kind: &Kind) -> String {
         _ if matches!(name, "departure" | "to") => "2027-05-03",
         // A transaction that no caller has started.
         _ if name == "xid" => "999999",
-        Kind::Text(example) | Kind::Pattern { example, .. } | Kind::Forms { example, .. } => {
-            example
-        }
-        Kind::Night => "2027-05-01",
-        Kind::Instant => "2027-05-01T12:00:00Z",
-        Kind::Decimal => "12.5",
-        Kind::OneOf(words) => words.first().copied().unwrap_or_default(),
-        Kind::Number { .. } | Kind::Signed { .. } | Kind::Cursor => "1",
+        Kind::Cursor => "1",
         Kind::Flag => "true",
         Kind::Optional(inner) | Kind::List(inner) => return example(name, inner),
-        Kind::Object { .. } => "",
+        _ => kind.example(),
     };
     text.to_owned()
 }
@@ -331,7 +327,7 @@ const CALLERS: [CallerKind; 10] = [
 impl CallerKind {
     fn secret(&self) -> Option<SecretKey> {
         let number = self.key?;
-        Some(SecretKey::new("test", [number; 8], [number; 32]).unwrap())
+        Some(key(number))
     }
 
     fn expected(&self, right: &str, is_public: bool) -> Taken {
@@ -383,7 +379,7 @@ fn guarded() -> Server {
                 say(&format!("ACCESS.GRANT {name} {grant}"));
             }
         }
-        let secret = SecretKey::new("test", [number; 8], [number; 32]).unwrap();
+        let secret = key(number);
         let (id, digest) = (secret.id(), secret.digest().hex());
         say(&format!("ACCESS.ADD-KEY {name} {id} {digest}"));
         match name {

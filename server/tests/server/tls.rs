@@ -8,12 +8,12 @@ use std::{
 };
 
 use rustls::{ClientConfig, HandshakeKind, version::TLS13};
-use turnstile_access::SecretKey;
 use turnstile_server::{
     Duels, Durability, Limits, Options, Running, ScoresWire, Settings, StartError, TlsFiles, start,
 };
 
 use super::{
+    access::key,
     certificates::{Authority, Issued, SecureClient, VERSIONS},
     client::{Client, PATIENCE, book},
 };
@@ -298,15 +298,15 @@ fn a_door_whose_protocol_carries_no_key_asks_for_a_certificate() {
 fn a_client_certificate_stands_for_its_principal_until_it_is_removed() {
     let site = Site::new();
     let own = site.authority.issue("till", &["till.example"]);
-    let key = SecretKey::new("test", [1; 8], [1; 32]).unwrap();
-    let (id, digest) = (key.id(), key.digest().hex());
+    let secret = key(1);
+    let (id, digest) = (secret.id(), secret.digest().hex());
     let mut root = site.client("resp");
     root.send(format!(
         "ROOMS.ADD-PROPERTY bench OPEN\nACCESS.ADD-PRINCIPAL root\nACCESS.GRANT root admin *\n\
          ACCESS.ADD-PRINCIPAL shop\nACCESS.GRANT shop rooms.user bench\n\
          ACCESS.ADD-CERTIFICATE shop till.example\n\
          ACCESS.ADD-KEY root {id} {digest}\nAUTH {}\n",
-        key.expose()
+        secret.expose()
     ));
     root.until("+OK|");
     for version in VERSIONS {

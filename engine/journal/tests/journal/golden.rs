@@ -98,7 +98,7 @@ fn a_journal_that_begins_with_groups_of_version_1_goes_on_with_version_2() {
         (report.last, report.clean, report.cut_bytes),
         (Position(4), false, 0)
     );
-    let unknown = (1, Origin::unknown());
+    let unknown = (1, Origin::UNKNOWN);
     let mut expected = vec![unknown, unknown, unknown, (2, origin)];
     assert_eq!(origins(&journal), expected);
     // What comes after it goes on, too.
@@ -106,7 +106,7 @@ fn a_journal_that_begins_with_groups_of_version_1_goes_on_with_version_2() {
     journal.close().unwrap();
     let (journal, report) = open(&disk).unwrap();
     assert!(report.clean);
-    expected.push((2, Origin::unknown()));
+    expected.push((2, Origin::UNKNOWN));
     assert_eq!(origins(&journal), expected);
 }
 

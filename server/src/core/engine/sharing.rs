@@ -16,7 +16,8 @@ impl Engine {
     /// Has a command decided, whose bytes may be known, for a client with these shares.
     ///
     /// # Errors
-    /// Its share is used up and nothing was done, or the journal did not take the command.
+    /// The caller may not ask for it, its turn has not come, or its share is used up: nothing was done. Or
+    /// the journal did not take the command.
     #[inline]
     pub(crate) fn execute_within<M: Opens>(
         &mut self,

@@ -17,10 +17,10 @@ use std::{
 
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, Request, Uri, header};
 use tokio::sync::watch;
-use turnstile_access::{Access, Command, KeyId, limits::USE_NOTED_MS};
+use turnstile_access::{Access, Command, KeyId, MissingRight, limits::USE_NOTED_MS};
 use turnstile_chassis::{Right, Subject};
 use turnstile_http::{Audience, Code, Operation, Problem, operation_at};
-use turnstile_types::{AddressPolicy, CallerAddress, DoorKind, Origin, Timestamp};
+use turnstile_types::{AddressPolicy, DoorKind, Origin, Timestamp};
 
 use self::{
     credentials::{Shown, shown, without_ticket},
@@ -73,8 +73,8 @@ impl Visitor {
         if self.caller.rights().may_operate() {
             return Ok(());
         }
-        let needed = "this needs the right operate";
-        Err(Trouble::from(Problem::with(Code::MissingRight, needed)))
+        let missing = NotPermitted::Missing(MissingRight::Operate);
+        Err(Trouble::from(problem_of_denied(missing)))
     }
 
     /// Asserts that the visitor has this right of a service for what it wants to follow.
@@ -159,10 +159,7 @@ impl Identities {
                 *request.uri_mut() = address;
             }
         }
-        let origin = Origin {
-            address: CallerAddress::of(peer, self.addresses),
-            ..Origin::without_address(DoorKind::Http)
-        };
+        let origin = Origin::at(DoorKind::Http, peer, self.addresses);
         let id = id.to_str().unwrap_or_default();
         visitor.caller = visitor.caller.with_origin(origin).for_request(id);
         // Nobody behind here needs it.
