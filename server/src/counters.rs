@@ -50,7 +50,7 @@ pub struct DoorCounters {
     pub accepted: Counter,
     /// Turned away because there were too many.
     pub refused: Counter,
-    /// Closed without a request, because another needed their places.
+    /// Closed without a request or a login, because another needed their places.
     pub evicted: Counter,
     /// Dropped because all together left too much unread, and these the most.
     pub dropped: Counter,

@@ -11,6 +11,7 @@ mod server {
     mod desk;
     mod endings;
     mod exchange;
+    mod floods;
     mod games;
     mod games_resp;
     mod hoarding;

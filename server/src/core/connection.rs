@@ -67,6 +67,8 @@ pub(crate) struct Connection<C> {
     tls: Option<Box<Secure>>,
     conversation: C,
     caller: Caller,
+    /// Its number among those that have not said who they are, while it is one of them.
+    pub(crate) stranger: Option<u64>,
     /// The sweep in which it was accepted.
     since: u32,
     input: Input,
@@ -102,6 +104,7 @@ impl<C: Conversation> Connection<C> {
             tls,
             conversation,
             caller,
+            stranger: None,
             since: sweep,
             input: Input::default(),
             output: Output::default(),

@@ -12,6 +12,7 @@ mod posting;
 mod reporting;
 mod securing;
 mod shedding;
+mod strangers;
 mod sweeping;
 mod telling;
 mod waiting;
@@ -48,7 +49,7 @@ use crate::{
 
 pub(crate) use self::loading::{RecoveredState, RecoveryLine};
 
-use self::securing::Handshakes;
+use self::{securing::Handshakes, strangers::ConnectedStrangers};
 
 /// The poll's name for the gate; connections are named by their places, from 0.
 pub(crate) const GATE: Token = Token(usize::MAX);
@@ -100,6 +101,7 @@ pub(crate) struct FastLoop<D: Doors> {
     /// What all connections are secured by, where they are.
     pub(crate) tls: Option<Arc<DoorTls>>,
     handshakes: Handshakes,
+    strangers: ConnectedStrangers,
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
     ready: VecDeque<usize>,
@@ -169,6 +171,7 @@ impl<D: Doors> FastLoop<D> {
             doors,
             tls: None,
             handshakes: Handshakes::default(),
+            strangers: ConnectedStrangers::default(),
             scratch: Input::roomy(),
             ready: VecDeque::new(),
             open: Owed::default(),
@@ -290,9 +293,7 @@ impl<D: Doors> FastLoop<D> {
             };
             let shared = (&mut self.doors, &mut around);
             self.open.requests += connection.serve(shared, &mut self.scratch, &self.limits, budget);
-            if let Some(number) = handshake.filter(|_| connection.handshake().is_none()) {
-                self.end_handshake(number);
-            }
+            self.note_arrival(handshake, &mut connection);
             let follows = connection.conversation().follows();
             if follows != followed {
                 self.followers.retain(|&follower| follower != place);
@@ -388,10 +389,11 @@ impl<D: Doors> FastLoop<D> {
     }
 
     fn close(&mut self, place: usize) {
-        if let Some(connection) = self.connections.take(place) {
+        if let Some(mut connection) = self.connections.take(place) {
             if let Some(number) = connection.handshake() {
                 self.end_handshake(number);
             }
+            self.strangers.remove(&mut connection);
             let conversation = connection.conversation();
             let door = conversation.door().name;
             conversation.awaited(&mut |ticket| self.tickets.forget(ticket, place));

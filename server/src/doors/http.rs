@@ -317,17 +317,18 @@ async fn accept(
 }
 
 /// Whether one more connection can be served. Where all places are taken, connections without a
-/// request give up theirs.
+/// request give up theirs, and those that have shown no key.
 async fn has_place(door: &Door) -> bool {
     let most = door.limits.connections;
     let mut evicted = 0;
-    for _ in 0..EVICTION_LOOKS {
+    for look in 0..EVICTION_LOOKS {
         if door.speaking.load(Ordering::Relaxed) < most {
             return true;
         }
         if evicted == 0 {
             evicted = door.lines().evict((most / EVICTED_PART).max(1));
-            if evicted == 0 {
+            // The newest are among the lines when their tasks have run for the first time.
+            if evicted == 0 && look > 0 {
                 return false;
             }
             let counted = u64::try_from(evicted).expect("connections are few");

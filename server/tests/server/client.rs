@@ -94,10 +94,15 @@ impl Server {
 
     /// A server in memory with the doors of RESP and HTTP.
     pub(crate) fn over_http() -> Self {
+        Self::over_http_with(&Limits::STANDARD)
+    }
+
+    pub(crate) fn over_http_with(limits: &Limits) -> Self {
         let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
         Self::started(&Settings {
             resp: anywhere,
             http: anywhere,
+            limits: *limits,
             ..Settings::closed(Options::with(Durability::Memory))
         })
     }

@@ -36,8 +36,8 @@ pub(crate) fn settings(tls: TlsFiles) -> Settings {
 }
 
 /// A server with a certificate of an authority.
-struct Site {
-    authority: Authority,
+pub(crate) struct Site {
+    pub(crate) authority: Authority,
     own: Issued,
     running: Running,
 }
@@ -47,7 +47,7 @@ impl Site {
         Self::with(&Limits::STANDARD)
     }
 
-    fn with(limits: &Limits) -> Self {
+    pub(crate) fn with(limits: &Limits) -> Self {
         let authority = Authority::new();
         let own = authority.issue("server", &["localhost"]);
         let settings = Settings {
@@ -62,27 +62,27 @@ impl Site {
         }
     }
 
-    fn address(&self, door: &str) -> SocketAddr {
+    pub(crate) fn address(&self, door: &str) -> SocketAddr {
         let mut doors = self.running.doors().iter();
         doors.find(|(name, _)| *name == door).unwrap().1
     }
 
-    fn client_with(&self, door: &str, config: ClientConfig) -> SecureClient {
+    pub(crate) fn client_with(&self, door: &str, config: ClientConfig) -> SecureClient {
         SecureClient::connect(self.address(door), &Arc::new(config))
     }
 
     /// A client that shows no certificate.
-    fn client(&self, door: &str) -> SecureClient {
+    pub(crate) fn client(&self, door: &str) -> SecureClient {
         self.client_with(door, self.authority.trusted(None, &TLS13))
     }
 
-    fn plain(&self, door: &str) -> Client {
+    pub(crate) fn plain(&self, door: &str) -> Client {
         let socket = TcpStream::connect(self.address(door)).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         Client { socket }
     }
 
-    fn stop(self) {
+    pub(crate) fn stop(self) {
         self.running.stopper().stop();
         self.running.join().unwrap();
     }

@@ -1,5 +1,6 @@
 //! A connection and its caller: in whose name requests are answered, and for whom that counts.
 
+use turnstile_access::Access;
 use turnstile_types::Principal;
 
 use super::Connection;
@@ -15,6 +16,11 @@ impl<C: Conversation> Connection<C> {
     /// The principal among whose connections it is counted.
     pub(crate) fn counted_for(&self) -> Option<Principal> {
         self.caller.counted_for()
+    }
+
+    /// Whether its client has not said who it is, although it has to.
+    pub(crate) fn is_stranger(&self, access: &Access) -> bool {
+        self.caller.is_stranger(access)
     }
 
     /// Reads once and answers every whole request of its caller, up to `budget` of them; answers how many.

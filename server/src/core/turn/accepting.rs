@@ -60,7 +60,7 @@ impl<D: Doors> FastLoop<D> {
             Some(most) => counted.open.get() >= most,
             None => self.connections.open() >= self.limits.connections,
         };
-        if is_full && !self.drop_oldest_handshake() {
+        if is_full && !self.drop_stranger_for(door) && !self.drop_oldest_handshake() {
             self.engine.counters.of(door.name).refused.add(1);
             refuse(&mut socket, refusal, TOO_MANY);
             return;
@@ -84,14 +84,19 @@ impl<D: Doors> FastLoop<D> {
         let Some(conversation) = self.doors.welcome(door.name, client, since_ms) else {
             return;
         };
-        if self.tls.is_none() {
-            self.admit(socket, None, (conversation, caller));
-        } else if let Some(secure) = self.begin_handshake(door, client.0)
-            && self
-                .admit(socket, Some(secure), (conversation, caller))
-                .is_none()
-        {
-            self.end_handshake(client.0);
+        let admitted = if self.tls.is_none() {
+            self.admit(socket, None, (conversation, caller))
+        } else if let Some(secure) = self.begin_handshake(door, client.0) {
+            let admitted = self.admit(socket, Some(secure), (conversation, caller));
+            if admitted.is_none() {
+                self.end_handshake(client.0);
+            }
+            admitted
+        } else {
+            None
+        };
+        if let Some(place) = admitted {
+            self.note_stranger(place);
         }
     }
 

@@ -34,6 +34,7 @@ impl<D: Doors> FastLoop<D> {
                     self.open.places.push(place);
                 }
             }
+            self.note_stranger(place);
         }
     }
 }

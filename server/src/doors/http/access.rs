@@ -134,7 +134,8 @@ impl Identities {
         }
     }
 
-    /// Finds out who has sent a request, and takes its ticket out of its address.
+    /// Finds out who has sent a request, and takes its ticket out of its address. Answers whether that is
+    /// known; what is public is answered to everybody.
     ///
     /// # Errors
     /// The server asks for a key, or what is shown is worth nothing.
@@ -143,10 +144,12 @@ impl Identities {
         request: &mut Request<B>,
         (peer, names): (IpAddr, &[String]),
         id: &HeaderValue,
-    ) -> Result<(), Problem> {
+    ) -> Result<bool, Problem> {
         let (method, uri) = (request.method(), request.uri());
         let operation = || operation_at(method.as_str(), uri.path());
-        let mut visitor = match self.visitor((method, uri), request.headers(), (peer, names)) {
+        let visitor = self.visitor((method, uri), request.headers(), (peer, names));
+        let is_known = visitor.is_ok();
+        let mut visitor = match visitor {
             Ok(visitor) => visitor,
             Err(_) if is_public(uri.path(), operation()) => Visitor::of(Caller::unknown()),
             Err(problem) => return Err(problem),
@@ -165,7 +168,7 @@ impl Identities {
         // Nobody behind here needs it.
         request.headers_mut().remove(header::AUTHORIZATION);
         request.extensions_mut().insert(visitor);
-        Ok(())
+        Ok(is_known)
     }
 
     fn visitor(

@@ -64,6 +64,8 @@ pub(super) struct Line {
     answered: AtomicU64,
     /// Whether an answer was a stream, which has no end that is known here.
     streams: AtomicBool,
+    /// Whether a request has come from somebody who may ask for more than what is public.
+    is_known: AtomicBool,
     dropped: Arc<Dropped>,
     counters: Arc<Counters>,
     clock: Arc<Clock>,
@@ -126,7 +128,7 @@ pub(super) enum Verdict {
     Idle,
     /// A head or a body did not arrive in time.
     Late,
-    /// Its place is needed, and it rests.
+    /// Its place is needed.
     Evicted,
 }
 
@@ -157,6 +159,7 @@ impl Line {
             invitation: Mutex::new(None),
             answered: AtomicU64::new(0),
             streams: AtomicBool::new(false),
+            is_known: AtomicBool::new(false),
             dropped,
             counters,
             clock,
@@ -198,6 +201,11 @@ impl Line {
         self.streams.store(true, Ordering::Relaxed);
     }
 
+    /// Notes that the server knows who has sent a request.
+    pub(super) fn note_known(&self) {
+        self.is_known.store(true, Ordering::Relaxed);
+    }
+
     /// Since when it has been without a request: its client has been told all, and has not begun to
     /// ask for more.
     fn resting_since(&self) -> Option<SweptMs> {
@@ -210,13 +218,21 @@ impl Line {
         rests.then_some(socket.moved)
     }
 
-    /// Whether it can give up its place; one that was asked for something meanwhile keeps it.
+    /// When its turn comes to give up its place, if it can: first those that rest, since then, and behind
+    /// them those of whom nobody knows who they are, whatever they do.
+    fn gives_way_after(&self) -> Option<(bool, SweptMs)> {
+        let rests = self.resting_since().map(|since| (false, since));
+        let is_unknown = !self.is_known.load(Ordering::Relaxed);
+        rests.or_else(|| is_unknown.then_some((true, 0)))
+    }
+
+    /// Whether it gives up its place; one that was asked for something meanwhile keeps it.
     pub(super) fn gives_way(&self) -> bool {
-        let rests = self.resting_since().is_some();
-        if !rests {
+        let gives_way = self.gives_way_after().is_some();
+        if !gives_way {
             self.verdict.store(0, Ordering::Release);
         }
-        rests
+        gives_way
     }
 
     /// Notes that the answer that is sent now is the connection's last in HTTP.
@@ -413,20 +429,20 @@ impl OpenLines {
         }
     }
 
-    /// Has up to `count` lines that rest give up their places, those first that have rested longest;
-    /// answers how many will.
+    /// Has up to `count` lines give up their places, those first that have rested longest; answers how
+    /// many will.
     pub(super) fn evict(&self, count: usize) -> usize {
-        let resting = self.open.iter().filter_map(|(&number, line)| {
-            let since = line.resting_since()?;
-            (line.verdict() == Verdict::None).then_some((since, number, line))
+        let going = self.open.iter().filter_map(|(&number, line)| {
+            let turn = line.gives_way_after()?;
+            (line.verdict() == Verdict::None).then_some((turn, number, line))
         });
-        let mut resting: Vec<_> = resting.collect();
-        resting.sort_unstable_by_key(|&(since, number, _)| (since, number));
-        resting.truncate(count);
-        for (_, _, line) in &resting {
+        let mut going: Vec<_> = going.collect();
+        going.sort_unstable_by_key(|&(turn, number, _)| (turn, number));
+        going.truncate(count);
+        for (_, _, line) in &going {
             line.judge(Verdict::Evicted);
         }
-        resting.len()
+        going.len()
     }
 
     /// Sweeps: sets the clock of all lines, and judges each.

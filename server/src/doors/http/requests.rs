@@ -96,7 +96,11 @@ impl Requests {
             return Err(Problem::from(Code::ForeignOrigin));
         }
         judge_accept(request.method().as_str(), target.path(), headers)?;
-        self.door.identities.admit(request, self.line.peer(), id)
+        let is_known = self.door.identities.admit(request, self.line.peer(), id)?;
+        if is_known {
+            self.line.note_known();
+        }
+        Ok(())
     }
 
     /// Answers a request, and says whose pages may read that, where pages of others may.

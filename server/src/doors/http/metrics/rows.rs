@@ -27,7 +27,7 @@ pub(super) const CONNECTIONS: [Row<DoorCounters>; 7] = [
     (
         "connections_evicted_total",
         "counter",
-        "Connections without a request that were closed because another needed their places.",
+        "Connections that were closed because another needed their places: without a request, or without a login.",
         |door| door.evicted.get(),
     ),
     (
