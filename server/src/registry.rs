@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use turnstile_chassis::{Fields, Served as _, joined};
+use turnstile_chassis::{Countable, Fields, Served as _, joined};
 use turnstile_contract::Service;
 use turnstile_embedded::{Embedded, Hosted};
 use turnstile_exchange::Exchange;
@@ -107,15 +107,6 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
         0
     }
 
-    /// How many open holds a principal has, if the command is to make one more.
-    fn holds_before(
-        _backend: &Embedded,
-        _command: &Self::Command<'_>,
-        _principal: &Principal,
-    ) -> Option<u32> {
-        None
-    }
-
     /// What was opened.
     fn opened(_outcome: &Self::Outcome) -> Option<Self::Opened> {
         None
@@ -126,6 +117,22 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
         false
     }
 }
+
+macro_rules! open_of_services {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        /// How much of something a principal has open, in all services.
+        pub(crate) fn open_of(backend: &Embedded, principal: &Principal, of: Countable) -> u32 {
+            let each = [$(
+                backend
+                    .machine::<turnstile_services::$name::$machine>()
+                    .open_of(principal, of),
+            )+];
+            each.into_iter().fold(0, u32::saturating_add)
+        }
+    };
+}
+
+turnstile_services::services!(open_of_services);
 
 /// The words under which a service is counted.
 #[derive(Debug)]
@@ -269,15 +276,6 @@ impl Registered for Rooms {
 
     fn taken(backend: &Embedded) -> usize {
         usize::try_from(backend.machine::<Self>().totals().holds).unwrap_or(usize::MAX)
-    }
-
-    fn holds_before(
-        backend: &Embedded,
-        command: &Self::Command<'_>,
-        principal: &Principal,
-    ) -> Option<u32> {
-        let holds = matches!(command, turnstile_rooms::Command::Hold { .. });
-        holds.then(|| backend.machine::<Self>().open_holds_of(principal))
     }
 
     fn opened(outcome: &Self::Outcome) -> Option<Reference> {

@@ -379,6 +379,21 @@ impl Embedded {
         state.knows(now.max(state.time()), principal, key)
     }
 
+    /// Whether a principal that may have so many keys may have another. If not: how long it takes, at
+    /// least, until one of its own is forgotten, in milliseconds.
+    ///
+    /// # Errors
+    /// It has as many.
+    pub fn admits_key_within(
+        &self,
+        now: Timestamp,
+        principal: &Principal,
+        most: u32,
+    ) -> Result<(), u64> {
+        let state = self.sequencer.state();
+        state.admits_within(now.max(state.time()), principal, most)
+    }
+
     /// Commits what is open and ends cleanly, so that the next start can tell. A snapshot that is being
     /// made is given up.
     ///

@@ -21,7 +21,7 @@ pub struct AccessQuota {
     /// Bytes of answers and events a second.
     #[parameter(min = 1, max = u64::from(MOST))]
     pub bytes_out_per_second: Option<u32>,
-    /// Open holds of rooms at a time.
+    /// Open holds of rooms and seats at a time, together.
     #[parameter(min = 1, max = u64::from(MOST))]
     pub open_holds: Option<u32>,
     /// Open transactions of travel at a time.

@@ -1,6 +1,6 @@
 //! What every machine is built on, and none decides with: memory that grows without moving, tables that
 //! find what lies there, events with their numbers, early reads for commands on their way, faults
-//! found, stable bytes, what can be asked, who may ask it, the fields that doors show, and a snapshot on
+//! found, stable bytes, what can be asked, who may ask it, what each has open, the fields that doors show, and a snapshot on
 //! its way out.
 
 #![deny(
@@ -11,6 +11,7 @@
 
 mod belt;
 mod bytes;
+mod countable;
 mod events;
 mod faults;
 mod fields;
@@ -27,6 +28,7 @@ mod table;
 
 pub use belt::Belt;
 pub use bytes::{Decode, Encode, Tagged, put_count, put_text, read_all, read_text};
+pub use countable::{Countable, OpenCounts};
 pub use events::Events;
 pub use faults::Faults;
 pub use fields::{

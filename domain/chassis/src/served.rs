@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use turnstile_types::Machine;
+use turnstile_types::{Machine, Principal};
 
-use crate::{Fields, Needed, Subject};
+use crate::{Countable, Fields, Needed, Subject};
 
 /// A machine that is kept and served under its name.
 pub trait Served: Machine {
@@ -31,6 +31,16 @@ pub trait Served: Machine {
 
     /// What a query is about.
     fn subject_of_query(&self, query: &Self::Query) -> Subject;
+
+    /// What a command opens of which its caller may have only so much, in the state before it.
+    fn opens(&self, _command: &Self::Command<'_>) -> Option<Countable> {
+        None
+    }
+
+    /// How much of that a principal has open, as the last record left it.
+    fn open_of(&self, _principal: &Principal, _of: Countable) -> u32 {
+        0
+    }
 
     /// What stands, for people: numbers, and the words behind each.
     fn standing(&self) -> Vec<(u64, String)>;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnstile_book::Resting;
-use turnstile_chassis::Faults;
+use turnstile_chassis::{Faults, OpenCounts};
+use turnstile_types::Principal;
 
 use crate::{
     Exchange, Side,
@@ -126,11 +127,34 @@ impl Exchange {
                 format!("the trades of {} are not in order", listed.name)
             });
         }
+        let mut senders = OpenCounts::new();
+        for row in self.open_rows() {
+            senders.add(
+                self.senders
+                    .name(row.sender)
+                    .unwrap_or_else(|| Principal::local().0),
+            );
+        }
+        self.check_senders(&senders, faults);
         let open: u32 = counts.values().sum();
         faults.unless(
             open == self.ledger.open() && open == self.orders.len(),
             || format!("{open} orders are on the books, {}", self.ledger.open()),
         );
+    }
+
+    /// Open orders are counted for the principals that have sent them.
+    fn check_senders(&self, counted: &OpenCounts, faults: &mut Faults) {
+        let known = self.senders.names().map(Principal);
+        for principal in known.chain([Principal::local()]) {
+            let open = self.senders.open_of(&principal, self.ledger.open());
+            faults.unless(open == counted.of(&principal), || {
+                format!(
+                    "the open orders of the principal {} are miscounted",
+                    principal.0
+                )
+            });
+        }
     }
 
     /// What is open, executed and cancelled adds up, for open orders and ended ones.

@@ -47,6 +47,8 @@ pub(crate) struct Row {
     pub(crate) executions: Chain,
     /// Its client id.
     pub(crate) client: u32,
+    /// The principal that sent it, as [`Senders`](crate::senders::Senders) number it.
+    pub(crate) sender: u32,
     pub(crate) state: State,
     pub(crate) side: Side,
     pub(crate) patience: Patience,
@@ -434,6 +436,7 @@ mod tests {
             until: Timestamp(0),
             executions: Chain::EMPTY,
             client: NONE,
+            sender: 0,
             state: State::Arriving,
             side: Side::Buy,
             patience: Patience::ImmediateOrCancel,

@@ -34,6 +34,7 @@ mod clients;
 mod executions;
 mod ids;
 mod ledger;
+mod senders;
 
 mod slab;
 mod table;

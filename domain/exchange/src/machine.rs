@@ -3,21 +3,23 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Resting};
-use turnstile_chassis::{Decode as _, Encode as _, Events, Needed, Served, Subject};
+use turnstile_chassis::{Countable, Decode as _, Encode as _, Events, Needed, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
 
 use crate::{
-    Answer, Cash, Command, EndReason, Event, EventKind, Exchange, Level, Outcome, Party, Query,
-    Side, Symbol, Totals,
+    Answer, Cash, Command, EndReason, Event, EventKind, Exchange, Level, Order, Outcome, Party,
+    Query, Side, Symbol, Totals,
     accounts::Accounts,
     check,
     expected::Expected,
-    ledger::{Ledger, Row, row_of},
+    ledger::{Ledger, Patience, Row, row_of},
     limits,
     positions::Positions,
-    queries, snapshot,
+    queries,
+    senders::Senders,
+    snapshot,
     symbols::Symbols,
 };
 
@@ -36,6 +38,7 @@ impl Machine for Exchange {
             symbols: Symbols::new(),
             positions: Positions::new(),
             ledger: Ledger::new(),
+            senders: Senders::default(),
             orders: Orders::new(),
             deadlines: BTreeSet::new(),
             cash: 0,
@@ -139,6 +142,20 @@ impl Served for Exchange {
         self.subject_of_question(query)
     }
 
+    fn opens(&self, command: &Command) -> Option<Countable> {
+        let Command::Order(order) = command else {
+            return None;
+        };
+        self.may_rest(order).then_some(Countable::Orders)
+    }
+
+    fn open_of(&self, principal: &Principal, of: Countable) -> u32 {
+        match of {
+            Countable::Orders => self.senders.open_of(principal, self.ledger.open()),
+            Countable::Holds | Countable::Transactions => 0,
+        }
+    }
+
     fn standing(&self) -> Vec<(u64, String)> {
         let totals = self.totals();
         vec![
@@ -188,6 +205,24 @@ impl Exchange {
     fn assert_conserved(&self) {
         debug_assert_eq!(self.accounts.held(), self.cash, "cash is conserved");
         debug_assert_eq!(self.positions.held(), self.shares, "shares are conserved");
+    }
+
+    /// Whether an order may wait on its book: not one that was sent before under its client id.
+    fn may_rest(&self, order: &Order) -> bool {
+        let is_known = |id| {
+            let account = self.accounts.find(&order.account)?;
+            self.ledger.find_client(account, &id)
+        };
+        Patience::of(order.time_in_force).0.waits() && order.client_id.and_then(is_known).is_none()
+    }
+
+    /// The open orders, as they stand on the books.
+    pub(crate) fn open_rows(&self) -> impl Iterator<Item = &Row> {
+        self.symbols.iter().flat_map(|listed| {
+            let side = |side| listed.book.resting(&self.orders, side);
+            let both = side(Side::Buy).chain(side(Side::Sell));
+            both.map(|resting| self.resting_row(&resting))
+        })
     }
 
     /// The order that a book knows.

@@ -8,7 +8,7 @@ use turnstile_types::Timestamp;
 
 use crate::{
     Event, accounts::Accounts, expected::Expected, ledger::Ledger, positions::Positions,
-    symbols::Symbols,
+    senders::Senders, symbols::Symbols,
 };
 
 /// Accounts, and what they trade.
@@ -31,6 +31,8 @@ pub struct Exchange {
     pub(crate) symbols: Symbols,
     pub(crate) positions: Positions,
     pub(crate) ledger: Ledger,
+    /// Whose open orders they are.
+    pub(crate) senders: Senders,
     /// The open orders of all books.
     pub(crate) orders: Orders,
     /// When open orders expire: the instant, the order's id, its row.

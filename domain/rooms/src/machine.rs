@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_chassis::{Decode as _, Encode as _, Events, Needed, Served, Subject};
+use turnstile_chassis::{Countable, Decode as _, Encode as _, Events, Needed, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
@@ -136,6 +136,17 @@ impl Served for Rooms {
 
     fn subject_of_query(&self, query: &Query) -> Subject {
         self.subject_of_question(query)
+    }
+
+    fn opens(&self, command: &Command<'_>) -> Option<Countable> {
+        matches!(command, Command::Hold { .. }).then_some(Countable::Holds)
+    }
+
+    fn open_of(&self, principal: &Principal, of: Countable) -> u32 {
+        match of {
+            Countable::Holds => self.open_holds_of(principal),
+            Countable::Transactions | Countable::Orders => 0,
+        }
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

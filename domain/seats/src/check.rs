@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnstile_chassis::Faults;
+use turnstile_chassis::{Faults, OpenCounts};
 
 use crate::{EntryState, Seats, Totals};
 
@@ -67,6 +67,12 @@ fn check_expiries(seats: &Seats, faults: &mut Faults) {
         });
     faults.unless(held.collect::<BTreeSet<_>>() == seats.expiries, || {
         "open holds and their expiries differ".to_owned()
+    });
+    let open = seats.bookings.values();
+    let open = open.filter(|booking| matches!(booking.state, EntryState::Held { .. }));
+    let holders: OpenCounts = open.map(|booking| booking.principal.0).collect();
+    faults.unless(holders == seats.holders, || {
+        "open holds are not counted for the principals that have them".to_owned()
     });
 }
 

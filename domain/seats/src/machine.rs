@@ -1,6 +1,6 @@
 //! The machine: what becomes of every command.
 
-use turnstile_chassis::{Decode as _, Encode as _, Needed, Served, Subject};
+use turnstile_chassis::{Countable, Decode as _, Encode as _, Needed, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -108,6 +108,17 @@ impl Served for Seats {
 
     fn subject_of_query(&self, query: &Query) -> Subject {
         self.subject_of_question(query)
+    }
+
+    fn opens(&self, command: &Command) -> Option<Countable> {
+        matches!(command, Command::Hold { .. }).then_some(Countable::Holds)
+    }
+
+    fn open_of(&self, principal: &Principal, of: Countable) -> u32 {
+        match of {
+            Countable::Holds => self.holders.of(principal),
+            Countable::Transactions | Countable::Orders => 0,
+        }
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

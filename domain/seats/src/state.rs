@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turnstile_chassis::Events;
+use turnstile_chassis::{Events, OpenCounts};
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
 use crate::{
@@ -24,6 +24,8 @@ pub struct Seats {
     pub(crate) bookings: BTreeMap<BookingNumber, Booking>,
     /// Every open hold, by the instant at which it expires.
     pub(crate) expiries: BTreeSet<(Timestamp, BookingNumber)>,
+    /// How many open holds each principal has.
+    pub(crate) holders: OpenCounts,
     /// The number given last.
     pub(crate) last: BookingNumber,
     pub(crate) totals: Totals,
@@ -51,6 +53,7 @@ impl Seats {
             by_name: BTreeMap::new(),
             bookings: BTreeMap::new(),
             expiries: BTreeSet::new(),
+            holders: OpenCounts::new(),
             last: BookingNumber(0),
             totals: Totals::default(),
             events: Events::empty(),
@@ -112,6 +115,7 @@ impl Seats {
                 self.totals.holds += 1;
                 self.totals.seats_held += count;
                 self.expiries.insert((until, number));
+                self.holders.add(booking.principal.0);
             }
         }
         self.section_mut(&booking).take(&booking.seats, number);
@@ -132,6 +136,7 @@ impl Seats {
                 self.totals.holds -= 1;
                 self.totals.seats_held -= count;
                 self.expiries.remove(&(until, number));
+                self.holders.remove(booking.principal.0);
             }
         }
         self.section_mut(&booking).vacate(&booking.seats, number);

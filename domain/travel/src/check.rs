@@ -27,9 +27,12 @@ pub(crate) fn examine(travel: &Travel) -> Result<(), Vec<String>> {
     let mut faults = Faults::default();
     check_times(&travel.coordinator, &mut faults);
     let transactions = &travel.coordinator.transactions;
-    let mut held = travel.coordinator.holders.keys();
-    faults.unless(held.all(|xid| transactions.contains_key(xid)), || {
+    let mut held = travel.coordinator.holders.xids();
+    faults.unless(held.all(|xid| transactions.contains_key(&xid)), || {
         "a transaction that has ended belongs to a principal".to_owned()
+    });
+    faults.unless(travel.coordinator.holders.are_counted(), || {
+        "transactions are not counted for the principals that have them".to_owned()
     });
     let waiting: BTreeSet<_> = travel.coordinator.tickets().collect();
     faults.unless(waiting == travel.pending, || {

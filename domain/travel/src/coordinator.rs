@@ -2,19 +2,21 @@
 
 mod commit;
 mod deadlock;
+mod holders;
 mod itineraries;
 mod jobs;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use turnstile_chassis::Bytes;
-use turnstile_types::{Name, Position, Timestamp};
+use turnstile_types::{Position, Timestamp};
 
 use crate::{
     AbortReason, Desk, Desks, EventKind, Locator, Operation, Order, Outcome, Refusal, Report,
     Request, Say, Settings, Xid, limits,
 };
 
+pub(crate) use holders::TransactionHolders;
 pub(crate) use itineraries::Itinerary;
 pub(crate) use jobs::{Goal, Job};
 
@@ -37,8 +39,7 @@ pub(crate) struct Coordinator {
     /// The last xid that was given.
     pub(crate) last: Xid,
     pub(crate) transactions: BTreeMap<Xid, Transaction>,
-    /// Who has started those of them that other callers must not use. Those of `local` are everybody's.
-    pub(crate) holders: BTreeMap<Xid, Name>,
+    pub(crate) holders: TransactionHolders,
     /// Those of them that wait for a lock or have begun to end: operators ask for them, and they are
     /// few among many.
     pub(crate) restless: BTreeSet<Xid>,
@@ -182,11 +183,11 @@ pub(crate) struct Moment {
 pub(crate) const NOBODY: Position = Position(0);
 
 impl Coordinator {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             last: Xid(0),
             transactions: BTreeMap::new(),
-            holders: BTreeMap::new(),
+            holders: TransactionHolders::default(),
             restless: BTreeSet::new(),
             waited_for: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -446,7 +447,7 @@ impl Coordinator {
     fn remove(&mut self, xid: Xid) -> Transaction {
         self.restless.remove(&xid);
         self.set_wait(xid, None);
-        self.holders.remove(&xid);
+        self.holders.remove(xid);
         self.transactions.remove(&xid).expect("it is here")
     }
 

@@ -5,7 +5,7 @@ mod lines;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use turnstile_chassis::{Decode, Encode as _, Needed, Served, Subject};
+use turnstile_chassis::{Countable, Decode, Encode as _, Needed, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -230,6 +230,20 @@ impl Served for Travel {
 
     fn subject_of_query(&self, query: &Query) -> Subject {
         self.subject_of_question(query)
+    }
+
+    fn opens(&self, command: &Command) -> Option<Countable> {
+        matches!(command, Command::Start).then_some(Countable::Transactions)
+    }
+
+    fn open_of(&self, principal: &Principal, of: Countable) -> u32 {
+        match of {
+            Countable::Transactions => {
+                let open = self.coordinator.open_of(principal);
+                u32::try_from(open).expect("open transactions are limited")
+            }
+            Countable::Holds | Countable::Orders => 0,
+        }
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

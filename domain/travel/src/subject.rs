@@ -1,7 +1,7 @@
 //! What a request is about: the customers to whom grants are limited.
 
 use turnstile_chassis::Subject;
-use turnstile_types::{Name, Principal};
+use turnstile_types::Name;
 
 use crate::{Command, CustomerId, Locator, Query, Step, Travel, Xid};
 
@@ -38,10 +38,9 @@ impl Travel {
     /// The same within a transaction, which belongs to whoever has started it. To end it, no name is
     /// needed then.
     fn of_holder(&self, xid: Xid, subject: Subject) -> Subject {
-        let Some(&holder) = self.coordinator.holders.get(&xid) else {
+        let Some(holder) = self.coordinator.holders.get(xid) else {
             return subject;
         };
-        let holder = Principal(holder);
         let names = match subject {
             Subject::Things { names, .. } => names,
             Subject::All | Subject::AllHeldBy(_) => return Subject::AllHeldBy(holder),

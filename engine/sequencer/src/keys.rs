@@ -28,6 +28,10 @@ const PLACE_BYTES: u64 = 32;
 /// shrinks again; few, so that no command pays for a whole day.
 const DROPPED_AT_ONCE: usize = 16;
 
+/// Entries of each ring that are looked at, at most, to tell a principal when its oldest key is forgotten:
+/// one that asks again and again costs the others little.
+const KEY_LOOKS: usize = 64;
+
 /// A principal is given another key while it holds at most so many times the room that is left. One
 /// principal alone gets 8/9 of the capacity, two get 8/17 each, and a newcomer always finds room.
 const SHARE: u64 = 8;
@@ -66,11 +70,14 @@ pub(crate) struct Keys {
     pending: BTreeMap<Position, u64>,
 }
 
-/// What a principal has in the ring of what was done.
+/// What a principal has here.
 #[derive(Clone, Copy, Debug)]
 struct KeyShare {
     principal: Principal,
+    /// In the ring of what was done.
     bytes: u64,
+    /// Its keys in the table, those of refusals included.
+    keys: u32,
 }
 
 impl Keys {
@@ -139,6 +146,49 @@ impl Keys {
         Err(KEY_MS.saturating_sub(age))
     }
 
+    /// Whether a principal that may have so many keys may have another. If not: how long it takes, at
+    /// least, until one of its own is forgotten, in milliseconds.
+    ///
+    /// # Errors
+    /// It has as many.
+    pub(crate) fn admits_within(
+        &self,
+        now: Timestamp,
+        principal: &Principal,
+        most: u32,
+    ) -> Result<(), u64> {
+        let kept = self.kept_by(principal);
+        if kept < most {
+            return Ok(());
+        }
+        let rings = [(&self.done, 0), (&self.refused, REFUSED)];
+        // Those that will be dropped for it make room. While many are too old, memory shrinks in any case.
+        let mut ending = 0;
+        for (ring, mark) in rings {
+            let old = ring.iter().take(DROPPED_AT_ONCE);
+            let old = old.take_while(|(_, entry)| !entry.is_young(now));
+            let (mut all, mut own) = (0, 0);
+            for (address, entry) in old {
+                let is_latest = |known| known == address | mark;
+                let is_own = entry.principal == *principal;
+                all += 1;
+                own += u32::from(is_own && self.table.find(entry.hash(), is_latest).is_some());
+            }
+            if all == DROPPED_AT_ONCE {
+                return Ok(());
+            }
+            ending += own;
+        }
+        if kept - ending < most {
+            return Ok(());
+        }
+        let waits = rings.iter().filter_map(|(ring, _)| {
+            let of_oldest = oldest_of(ring, now, principal)?;
+            Some(KEY_MS.saturating_sub(now.ms_since(of_oldest)))
+        });
+        Err(waits.min().unwrap_or(KEY_MS))
+    }
+
     /// Remembers what was answered under a key, and drops some of what is too old or too much.
     pub(crate) fn insert(&mut self, entry: &Remembered<'_>, effect: Effect) {
         self.drop_some(entry.time);
@@ -152,22 +202,24 @@ impl Keys {
         let waited = self.pending.remove(&entry.first.position);
         if entry.first.outcome.len() > OUTCOME_BYTES_MAX {
             if let Some(address) = waited {
-                self.forget(entry.hash(), address);
+                self.forget(&entry.principal, entry.hash(), address);
             }
             return;
         }
         // A final answer stays as long as the wait before it, which would else be the latest again.
-        let address = if effect == Effect::Refused && !entry.is_late {
-            self.refused.push(entry) | REFUSED
+        let (address, bytes) = if effect == Effect::Refused && !entry.is_late {
+            (self.refused.push(entry) | REFUSED, 0)
         } else {
-            self.share_of(&entry.principal).bytes += cost_of(entry);
-            self.done.push(entry)
+            (self.done.push(entry), cost_of(entry))
         };
         let (done, refused) = (&self.done, &self.refused);
         // An older entry under the same key stays in its ring until its turn to go.
-        self.table.put(entry.hash(), address, |known| {
+        let is_new = self.table.put(entry.hash(), address, |known| {
             at((done, refused), known).is(&entry.principal, entry.key)
         });
+        let share = self.share_of(&entry.principal);
+        share.bytes += bytes;
+        share.keys += u32::from(is_new);
         if effect == Effect::Pending {
             self.pending.insert(entry.first.position, address);
         }
@@ -233,11 +285,11 @@ impl Keys {
         };
         let (hash, principal) = (entry.hash(), entry.principal);
         let (position, cost) = (entry.first.position, cost_of(&entry));
-        self.forget(hash, address);
+        self.forget(&principal, hash, address);
         if self.pending.get(&position) == Some(&address) {
             self.pending.remove(&position);
         }
-        self.give_back(&principal, cost);
+        self.give_back(&principal, (cost, 0));
         self.done.pop();
     }
 
@@ -245,14 +297,16 @@ impl Keys {
         let Some((address, entry)) = self.refused.oldest() else {
             return;
         };
-        let hash = entry.hash();
-        self.forget(hash, address | REFUSED);
+        let (hash, principal) = (entry.hash(), entry.principal);
+        self.forget(&principal, hash, address | REFUSED);
         self.refused.pop();
     }
 
     /// Takes an entry out of the table, unless a later one under its key is there.
-    fn forget(&mut self, hash: u64, address: u64) {
-        self.table.remove(hash, address);
+    fn forget(&mut self, principal: &Principal, hash: u64, address: u64) {
+        if self.table.remove(hash, address) {
+            self.give_back(principal, (0, 1));
+        }
     }
 
     fn at(&self, address: u64) -> Remembered<'_> {
@@ -265,9 +319,17 @@ impl Keys {
     }
 
     fn held_by(&self, principal: &Principal) -> u64 {
+        self.known_share(principal).map_or(0, |share| share.bytes)
+    }
+
+    /// How many keys of a principal are in memory.
+    fn kept_by(&self, principal: &Principal) -> u32 {
+        self.known_share(principal).map_or(0, |share| share.keys)
+    }
+
+    fn known_share(&self, principal: &Principal) -> Option<&KeyShare> {
         let is_it = |share: &KeyShare| share.principal == *principal;
-        let share = self.shares.find(hash_of_principal(principal), is_it);
-        share.map_or(0, |share| share.bytes)
+        self.shares.find(hash_of_principal(principal), is_it)
     }
 
     fn share_of(&mut self, principal: &Principal) -> &mut KeyShare {
@@ -279,11 +341,12 @@ impl Keys {
         let none = KeyShare {
             principal: *principal,
             bytes: 0,
+            keys: 0,
         };
         found.or_insert(none).into_mut()
     }
 
-    fn give_back(&mut self, principal: &Principal, bytes: u64) {
+    fn give_back(&mut self, principal: &Principal, (bytes, keys): (u64, u32)) {
         let is_it = |share: &KeyShare| share.principal == *principal;
         let hash = hash_of_principal(principal);
         let mut share = self
@@ -291,7 +354,8 @@ impl Keys {
             .find_entry(hash, is_it)
             .expect("who has a key has a share");
         share.get_mut().bytes -= bytes;
-        if share.get().bytes == 0 {
+        share.get_mut().keys -= keys;
+        if (share.get().bytes, share.get().keys) == (0, 0) {
             share.remove();
         }
     }
@@ -391,6 +455,19 @@ fn at<'a>((done, refused): (&'a Ring, &'a Ring), address: u64) -> Remembered<'a>
     } else {
         refused.at(address ^ REFUSED)
     }
+}
+
+/// When the oldest key of a principal in a ring that is not yet over was used first, or a time before that;
+/// nothing when it has none there.
+fn oldest_of(ring: &Ring, now: Timestamp, principal: &Principal) -> Option<Timestamp> {
+    let mut last = None;
+    for (_, entry) in ring.iter().take(KEY_LOOKS) {
+        if entry.principal == *principal && entry.is_young(now) {
+            return Some(entry.time);
+        }
+        last = Some(entry.time);
+    }
+    last.filter(|_| ring.len() > KEY_LOOKS)
 }
 
 fn cost_of(entry: &Remembered<'_>) -> u64 {

@@ -66,28 +66,38 @@ impl Places {
         found.map(|place| place.address())
     }
 
-    /// Puts an address in the place of the one for which `is_it` holds, or adds it.
-    pub(crate) fn put(&mut self, hash: u64, address: u64, mut is_it: impl FnMut(u64) -> bool) {
+    /// Puts an address in the place of the one for which `is_it` holds, or adds it. Says whether it was
+    /// added.
+    pub(crate) fn put(
+        &mut self,
+        hash: u64,
+        address: u64,
+        mut is_it: impl FnMut(u64) -> bool,
+    ) -> bool {
         let place = Place::new(hash, address);
         let fits = |known: &Place| known.is_of(hash) && is_it(known.address());
         let shard = self.shard_mut(hash);
         match shard.entry(place.hash(), fits, |known| known.hash()) {
-            Found::Occupied(mut known) => *known.get_mut() = place,
+            Found::Occupied(mut known) => {
+                *known.get_mut() = place;
+                false
+            }
             Found::Vacant(vacant) => {
                 vacant.insert(place);
                 self.length += 1;
+                true
             }
         }
     }
 
-    /// Removes an address, if it is there.
-    pub(crate) fn remove(&mut self, hash: u64, address: u64) {
+    /// Removes an address, if it is there. Says whether it was.
+    pub(crate) fn remove(&mut self, hash: u64, address: u64) -> bool {
         let place = Place::new(hash, address);
         let is_it = |known: &Place| *known == place;
-        if let Ok(known) = self.shard_mut(hash).find_entry(place.hash(), is_it) {
-            known.remove();
-            self.length -= 1;
-        }
+        let found = self.shard_mut(hash).find_entry(place.hash(), is_it);
+        let is_there = found.map(|known| known.remove()).is_ok();
+        self.length -= usize::from(is_there);
+        is_there
     }
 
     fn shard_mut(&mut self, hash: u64) -> &mut HashTable<Place> {

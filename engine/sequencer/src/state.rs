@@ -139,6 +139,20 @@ impl<S: Machines> State<S> {
         self.keys.admits(now, principal, key, bytes_max)
     }
 
+    /// Whether a principal that may have so many keys may have another. If not: how long it takes, at
+    /// least, until one of its own is forgotten, in milliseconds.
+    ///
+    /// # Errors
+    /// It has as many.
+    pub fn admits_within(
+        &self,
+        now: Timestamp,
+        principal: &Principal,
+        most: u32,
+    ) -> Result<(), u64> {
+        self.keys.admits_within(now, principal, most)
+    }
+
     /// What was answered first under this key, if it is still remembered at `now`.
     pub(crate) fn first(
         &self,

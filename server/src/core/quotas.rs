@@ -6,6 +6,7 @@
 use std::{collections::HashMap, fmt, time::Duration};
 
 use turnstile_access::{Access, AccessQuota};
+use turnstile_chassis::Countable;
 use turnstile_types::Principal;
 
 use crate::limits::QUOTA_DEBT_MOST;
@@ -20,6 +21,9 @@ pub enum QuotaKind {
     Connections,
     BytesOut,
     OpenHolds,
+    OpenTransactions,
+    OpenOrders,
+    IdempotencyKeys,
 }
 
 impl QuotaKind {
@@ -31,6 +35,9 @@ impl QuotaKind {
             Self::Connections => "connections",
             Self::BytesOut => "bytes-out",
             Self::OpenHolds => "open-holds",
+            Self::OpenTransactions => "open-transactions",
+            Self::OpenOrders => "open-orders",
+            Self::IdempotencyKeys => "idempotency-keys",
         }
     }
 }
@@ -62,6 +69,11 @@ impl fmt::Display for QuotaExceeded {
             QuotaKind::Connections => write!(f, "your quota is {most} connections")?,
             QuotaKind::BytesOut => write!(f, "your quota is {most} bytes of answers a second")?,
             QuotaKind::OpenHolds => write!(f, "your quota is {most} open holds")?,
+            QuotaKind::OpenTransactions => write!(f, "your quota is {most} open transactions")?,
+            QuotaKind::OpenOrders => write!(f, "your quota is {most} open orders")?,
+            QuotaKind::IdempotencyKeys => {
+                write!(f, "your quota is {most} idempotency keys, each for a day")?;
+            }
         }
         match self.retry_ms() {
             Some(ms) => write!(f, "; retry in {ms} ms"),
@@ -71,6 +83,15 @@ impl fmt::Display for QuotaExceeded {
 }
 
 impl std::error::Error for QuotaExceeded {}
+
+/// The bound of a quota for what may be open, and what it is called.
+pub(crate) const fn bound_of(quota: &AccessQuota, of: Countable) -> (QuotaKind, Option<u32>) {
+    match of {
+        Countable::Holds => (QuotaKind::OpenHolds, quota.open_holds),
+        Countable::Transactions => (QuotaKind::OpenTransactions, quota.open_transactions),
+        Countable::Orders => (QuotaKind::OpenOrders, quota.open_orders),
+    }
+}
 
 /// Parts of a token: as many as a second has nanoseconds, so that a rate is a whole number of parts in each.
 const PARTS: u128 = WINDOW.as_nanos();
@@ -221,26 +242,6 @@ impl Quotas {
         {
             let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
             spending.bytes.charge(now, bytes, most);
-        }
-    }
-
-    /// Asserts that a principal with so many open holds may make another.
-    ///
-    /// # Errors
-    /// It has as many as it may.
-    pub(crate) fn hold(
-        access: &Access,
-        principal: &Principal,
-        open: u32,
-    ) -> Result<(), QuotaExceeded> {
-        let quota = access.quota_of(principal);
-        match quota.and_then(|quota| quota.open_holds) {
-            Some(most) if open >= most => Err(QuotaExceeded {
-                kind: QuotaKind::OpenHolds,
-                most,
-                retry_after: None,
-            }),
-            Some(_) | None => Ok(()),
         }
     }
 

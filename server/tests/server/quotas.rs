@@ -1,6 +1,13 @@
 //! How much a principal may ask for, with real sockets.
 
-use std::{io::Read, time::Instant};
+use std::{
+    fs,
+    io::{ErrorKind, Read},
+    path::Path,
+    time::Instant,
+};
+
+use tempfile::TempDir;
 
 use super::{
     access::{guarded, is_done, key, logged_in, said, with_role},
@@ -139,6 +146,152 @@ fn a_principal_has_no_more_open_holds_than_its_quota() {
         is_done(&mut root, &hold(room));
     }
     server.stop();
+}
+
+/// Copies what is durable of a directory while its server runs: as a power cut would leave it.
+fn cut(from: &Path) -> TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        match fs::copy(entry.path(), copy.path().join(entry.file_name())) {
+            // A file that gets its name when it is whole.
+            Err(failure) if failure.kind() == ErrorKind::NotFound => {}
+            copied => drop(copied.unwrap()),
+        }
+    }
+    copy
+}
+
+/// A value of a quota, what opens one of it, and what ends the first.
+const OPENED: [(&str, &str, &str); 3] = [
+    (
+        "open holds",
+        "SEATS.HOLD gala stalls best:1 TTL_SECONDS 900",
+        "SEATS.RELEASE S1",
+    ),
+    ("open transactions", "TRAVEL.START", "TRAVEL.COMMIT 1"),
+    (
+        "open orders",
+        "EXCHANGE.PLACE-ORDER ada X BUY 1 1",
+        "EXCHANGE.CANCEL-ORDER ada 1",
+    ),
+];
+
+/// A client of `shop`, which may use everything and have two of each open.
+fn shop_with_two_of_each(server: &Server, root: &mut Client) -> Client {
+    for command in [
+        "SEATS.ADD-SHOW gala 2090-01-01T00:00:00Z",
+        "SEATS.ADD-SECTION gala stalls 9 9",
+        "EXCHANGE.CREATE-ACCOUNT ada 1000",
+    ] {
+        is_done(root, command);
+    }
+    let shop = with_role(server, root, ("shop", "seats.user *", 2));
+    for role in ["rooms.user", "travel.user", "exchange.user"] {
+        is_done(root, &format!("ACCESS.GRANT shop {role} *"));
+    }
+    let quota = OPENED.map(|(value, ..)| format!("{} 2", value.to_uppercase().replace(' ', "_")));
+    is_done(root, &format!("ACCESS.SET-QUOTA shop {}", quota.join(" ")));
+    shop
+}
+
+fn busy(value: &str) -> String {
+    format!("-BUSY your quota is 2 {value}; end one and retry")
+}
+
+#[test]
+fn a_principal_has_no_more_open_than_its_quota() {
+    let server = Server::new();
+    let mut root = guarded(&server);
+    let mut shop = shop_with_two_of_each(&server, &mut root);
+    for (value, open, end) in OPENED {
+        is_done(&mut shop, &format!("{open} KEY {}", &value[5..]));
+        is_done(&mut shop, open);
+        assert_eq!(said(&mut shop, open), busy(value));
+        // What it has done it is told again, and others have their own.
+        is_done(&mut shop, &format!("{open} KEY {}", &value[5..]));
+        is_done(&mut root, open);
+        is_done(&mut shop, end);
+        is_done(&mut shop, open);
+        assert_eq!(said(&mut shop, open), busy(value));
+    }
+    // Holds of seats and rooms are counted together.
+    let hold = "ROOMS.HOLD bench 1 2027-01-01 2027-01-02 TTL_SECONDS 600";
+    assert_eq!(said(&mut shop, hold), busy("open holds"));
+    is_done(&mut root, hold);
+    // What does not stay open needs no room.
+    is_done(&mut shop, "EXCHANGE.PLACE-ORDER ada X BUY 1 1 ioc");
+    server.stop();
+}
+
+/// What is open is counted in the machines, so a restart forgets nothing and counts nothing twice.
+#[test]
+fn what_is_open_is_counted_as_before_after_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::durable(directory.path());
+    let mut root = guarded(&server);
+    let mut shop = shop_with_two_of_each(&server, &mut root);
+    for (value, open, _) in OPENED {
+        is_done(&mut shop, open);
+        is_done(&mut shop, open);
+        assert_eq!(said(&mut shop, open), busy(value));
+    }
+    let crashed = cut(directory.path());
+    drop((root, shop));
+    server.stop();
+    for data in [crashed.path(), directory.path()] {
+        let server = Server::durable(data);
+        let mut shop = logged_in(&server, &key(2));
+        // No transaction outlives its server.
+        is_done(&mut shop, OPENED[1].1);
+        is_done(&mut shop, OPENED[1].1);
+        for (value, open, end) in OPENED {
+            assert_eq!(said(&mut shop, open), busy(value));
+            is_done(&mut shop, &end.replace("COMMIT 1", "COMMIT 1001"));
+            is_done(&mut shop, open);
+            assert_eq!(said(&mut shop, open), busy(value));
+        }
+        server.stop();
+    }
+}
+
+#[test]
+fn a_principal_has_no_more_keys_remembered_than_its_quota() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::durable(directory.path());
+    let mut root = guarded(&server);
+    let mut shop = with_role(&server, &mut root, ("shop", "rooms.user *", 2));
+    is_done(&mut root, "ACCESS.SET-QUOTA shop IDEMPOTENCY_KEYS 2");
+    let book = |room: u32, key: &str| {
+        let stay = "2027-01-01 2027-01-02";
+        format!("ROOMS.BOOK bench {room} {stay} ada 234123412346 {key}")
+    };
+    let begin = "-BUSY your quota is 2 idempotency keys, each for a day; retry in ";
+    is_done(&mut shop, &book(1, "KEY one"));
+    // The room is taken: a refusal is remembered too.
+    is_done(&mut shop, &book(1, "KEY two"));
+    let told = said(&mut shop, &book(2, "KEY three"));
+    let wait = told
+        .strip_prefix(begin)
+        .and_then(|rest| rest.strip_suffix(" ms"));
+    let wait: u64 = wait.expect(&told).parse().unwrap();
+    assert!((80_000_000..=86_400_000).contains(&wait), "{told}");
+    // Known keys, commands without one and other principals go on.
+    is_done(&mut shop, &book(1, "KEY one"));
+    is_done(&mut shop, &book(1, "KEY two"));
+    is_done(&mut shop, &book(2, ""));
+    is_done(&mut root, &book(3, "KEY three"));
+    let crashed = cut(directory.path());
+    drop((root, shop));
+    server.stop();
+    for data in [crashed.path(), directory.path()] {
+        let server = Server::durable(data);
+        let mut shop = logged_in(&server, &key(2));
+        is_done(&mut shop, &book(1, "KEY one"));
+        let told = said(&mut shop, &book(4, "KEY three"));
+        assert!(told.starts_with(begin), "{told}");
+        server.stop();
+    }
 }
 
 #[test]

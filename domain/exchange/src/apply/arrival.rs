@@ -221,6 +221,7 @@ impl Exchange {
             listed.open_orders += 1;
             let list = &mut self.accounts.at_mut(order.account).open;
             self.ledger.open_newest(list, row, slot);
+            self.senders.open(order.sender);
             if order.until.0 > 0 {
                 self.deadlines.insert((order.until, order.id.0, row));
             }
@@ -275,6 +276,7 @@ impl Exchange {
         if let State::Open { .. } = order.state {
             let list = &mut self.accounts.at_mut(order.account).open;
             self.ledger.close(list, row);
+            self.senders.close(order.sender);
             self.symbols.at_mut(order.symbol).open_orders -= 1;
             if order.until.0 > 0 {
                 self.deadlines.remove(&(order.until, order.id.0, row));

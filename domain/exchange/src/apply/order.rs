@@ -51,6 +51,7 @@ impl Exchange {
             until,
             executions: Chain::EMPTY,
             client: NONE,
+            sender: self.senders.enrol(context.principal),
             state: State::Arriving,
             side: order.side,
             patience,

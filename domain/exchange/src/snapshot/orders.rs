@@ -12,6 +12,7 @@ use crate::{
     executions::{Chain, Executed},
     ledger::{Patience, Row, State},
     limits,
+    senders::LOCAL,
     slab::NONE,
 };
 
@@ -130,6 +131,7 @@ fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, M
         until,
         executions: Chain::EMPTY,
         client: NONE,
+        sender: LOCAL,
         state: State::Arriving,
         side,
         patience,

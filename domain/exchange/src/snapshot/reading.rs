@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use turnstile_chassis::Decode;
 use turnstile_types::{Machine as _, Malformed, Reader, Timestamp};
 
-use super::{MAGIC, orders::read_orders};
+use super::{MAGIC, MAGIC_OF_LOCAL, orders::read_orders, senders::read_senders};
 use crate::{
     AccountId, Cash, Exchange, OrderId, Symbol,
     accounts::Bounds,
@@ -40,7 +40,9 @@ pub(super) fn order_id(
 }
 
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Exchange, Malformed> {
-    Malformed::unless(reader.take(MAGIC.len(), "magic")? == MAGIC, "magic")?;
+    let magic = reader.take(MAGIC.len(), "magic")?;
+    let has_senders = magic == MAGIC;
+    Malformed::unless(has_senders || magic == MAGIC_OF_LOCAL, "magic")?;
     let mut exchange = Exchange::empty();
     exchange.ledger.accepted = reader.u64("totals")?;
     exchange.trades = reader.u64("totals")?;
@@ -51,6 +53,9 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Exchange, Malformed> {
     read_symbols(&mut exchange, reader)?;
     read_positions(&mut exchange, reader)?;
     read_orders(&mut exchange, reader)?;
+    if has_senders {
+        read_senders(&mut exchange, reader)?;
+    }
     Malformed::unless(exchange.accounts.held() == exchange.cash, "cash")?;
     verify_shares(&exchange)?;
     Ok(exchange)

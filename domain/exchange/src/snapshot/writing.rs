@@ -3,7 +3,7 @@
 use turnstile_chassis::{Encode as _, Pieces};
 use turnstile_types::{Sink, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64};
 
-use super::MAGIC;
+use super::{MAGIC, MAGIC_OF_LOCAL, senders::write_senders};
 use crate::{
     Cash, Exchange, Side,
     accounts::Account,
@@ -14,8 +14,9 @@ use crate::{
 
 pub(crate) fn write(exchange: &Exchange, out: &mut dyn Sink) {
     let mut pieces = Pieces::to(out);
+    let has_senders = exchange.senders.all_open() > 0;
     pieces.put(|buffer| {
-        buffer.extend_from_slice(MAGIC);
+        buffer.extend_from_slice(if has_senders { MAGIC } else { MAGIC_OF_LOCAL });
         put_u64(buffer, exchange.ledger.accepted);
         put_u64(buffer, exchange.trades);
         Cash(exchange.cash).encode(buffer);
@@ -37,6 +38,9 @@ pub(crate) fn write(exchange: &Exchange, out: &mut dyn Sink) {
         });
     }
     write_orders(exchange, &mut pieces);
+    if has_senders {
+        write_senders(exchange, &mut pieces);
+    }
     pieces.finish();
 }
 

@@ -7,12 +7,13 @@ use proptest::{
     prelude::*,
     sample::select,
 };
+use turnstile_chassis::{Countable, Served};
 use turnstile_exchange::{
     AccountId, ClientId, Command, Cursor, Decimal, Exchange, Order, OrderId, OrderRef, Outcome,
     Query, SelfTrade, Side, Symbol, TimeInForce, limits,
 };
 use turnstile_trial::{bytes_of, context};
-use turnstile_types::{Machine, Principal, Timestamp};
+use turnstile_types::{Machine, Name, Principal, Timestamp};
 
 use crate::{
     scenery::{account, client, decimal, symbol},
@@ -256,8 +257,13 @@ impl Pair {
 
     fn apply(&mut self, command: &Command) {
         self.position += 1;
-        let local = Principal::local();
-        let context = context(self.position, self.now, &local);
+        let [local, ada, bob] = senders();
+        let sender = match self.position % 3 {
+            0 => local,
+            1 => ada,
+            _ => bob,
+        };
+        let context = context(self.position, self.now, &sender);
         self.fast.prefetch(command);
         // What is due is done whatever becomes of the command.
         let mut due = Exchange::restore(&bytes_of(&self.fast)).unwrap();
@@ -284,6 +290,14 @@ impl Pair {
         self.fast.drain_events(&mut |event| events.push(event));
         assert_eq!(events, std::mem::take(&mut self.slow.events));
         self.ask(&Query::Totals);
+        for sender in senders() {
+            let open = self.fast.open_of(&sender, Countable::Orders);
+            assert_eq!(
+                open as usize,
+                self.slow.open_orders_of(&sender),
+                "{sender:?}"
+            );
+        }
         for who in ["a", "b", "c"] {
             self.ask(&Query::Account {
                 account: account(who),
@@ -312,6 +326,12 @@ impl Pair {
             });
         }
     }
+}
+
+/// Whose orders they are, by turns.
+fn senders() -> [Principal; 3] {
+    let named = |text: &[u8]| Principal(Name::parse(text).unwrap());
+    [Principal::local(), named(b"ada"), named(b"bob")]
 }
 
 proptest! {

@@ -9,7 +9,7 @@ use turnstile_exchange::{
     AccountId, Cash, Command, Decimal, Done, EndReason, Event, EventKind, Execution, Level, Order,
     OrderId, OrderRef, Outcome, Party, Refusal, Side, Symbol, Ticket, TimeInForce, Trade, limits,
 };
-use turnstile_types::{Context, Position, Timestamp};
+use turnstile_types::{Context, Position, Principal, Timestamp};
 
 #[derive(Debug, Default)]
 pub(crate) struct Twin {
@@ -57,6 +57,7 @@ struct Listed {
 struct Kept {
     id: OrderId,
     sent: Order,
+    sender: Principal,
     first: Option<Ticket>,
     quantity: u64,
     limit: Option<u64>,
@@ -76,6 +77,12 @@ impl Twin {
             Ok(done) => Outcome::Done(done),
             Err(refusal) => Outcome::Refused(refusal),
         }
+    }
+
+    /// How many open orders a principal has sent.
+    pub(crate) fn open_orders_of(&self, principal: &Principal) -> usize {
+        let open = self.orders.iter().filter(|order| order.arrival.is_some());
+        open.filter(|order| order.sender == *principal).count()
     }
 
     pub(crate) fn tick(&mut self, context: &Context<'_>) {

@@ -2,6 +2,7 @@
 //! every step, and a sound state.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
+use turnstile_chassis::{Countable, Served};
 use turnstile_seats::{
     Answer, BookingNumber, Choice, Command, Cursor, Outcome, Query, SeatNumber, SeatNumbers, Seats,
 };
@@ -203,6 +204,10 @@ impl Pair {
     fn compare(&mut self) {
         assert_eq!(self.fast.check(), Ok(()));
         assert_eq!(self.fast.next_deadline(), self.slow.next_deadline());
+        for principal in [Principal::local(), Principal(name("shop"))] {
+            let open = self.fast.open_of(&principal, Countable::Holds);
+            assert_eq!(open as usize, self.slow.holds_of(&principal));
+        }
         let mut events = Vec::new();
         self.fast.drain_events(&mut |event| events.push(event));
         assert_eq!(events, std::mem::take(&mut self.slow.events));

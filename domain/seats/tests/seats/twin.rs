@@ -5,7 +5,7 @@ use turnstile_seats::{
     Answer, BookingNumber, Choice, Command, Cursor, Done, Entry, EntryState, Event, EventKind,
     MapRow, Outcome, Query, Refusal, SeatNumber, SeatNumbers, SectionSummary, ShowSummary, Totals,
 };
-use turnstile_types::{Context, Name, Timestamp};
+use turnstile_types::{Context, Name, Principal, Timestamp};
 
 #[derive(Debug, Default)]
 pub(crate) struct Twin {
@@ -36,6 +36,14 @@ struct Made {
 type Decided = Result<Done, Refusal>;
 
 impl Twin {
+    /// How many open holds a principal has.
+    pub(crate) fn holds_of(&self, principal: &Principal) -> usize {
+        let open = self.made.iter().filter(|made| !made.over);
+        let own = open.filter(|made| made.entry.principal == *principal);
+        let is_held = |made: &&Made| matches!(made.entry.state, EntryState::Held { .. });
+        own.filter(is_held).count()
+    }
+
     pub(crate) fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
         self.tick(context);
         let decided = match *command {

@@ -1,9 +1,10 @@
 //! What requests need of their callers, and which customers they are about.
 
-use turnstile_chassis::{Needed, Right, Served, Subject};
+use turnstile_chassis::{Countable, Needed, Right, Served, Subject};
 use turnstile_travel::{
     Command, CustomerId, Desk, Done, Locator, Outcome, Query, Settings, Step, Travel, Xid,
 };
+use turnstile_trial::check_restored;
 use turnstile_types::{Machine, Name, Principal};
 
 use crate::scenery::{Office, add, add_customer, item, query, reserve, trip, within};
@@ -167,4 +168,37 @@ fn a_transaction_belongs_to_the_principal_that_has_started_it() {
     let xid = office.start();
     let commit = within(xid, Step::Commit);
     check_command(&office.travel, &commit, Right::Use, Subject::Unknown);
+}
+
+#[test]
+fn open_transactions_are_counted_for_the_principal_that_has_started_them() {
+    let mut office = Office::new();
+    let count = |office: &Office| {
+        let principals = [principal("shop"), principal("desk"), Principal::local()];
+        let open = |one| office.travel.open_of(&one, Countable::Transactions);
+        principals.map(open)
+    };
+    let starts = ["shop", "desk", "shop", "local", "shop"];
+    let xids = starts.map(|name| {
+        office.principal = principal(name);
+        office.start()
+    });
+    assert_eq!(count(&office), [3, 1, 1]);
+    // One ends by itself, one is ended by somebody else.
+    office.within(xids[0], Step::Commit);
+    let (abort, evict) = (Xid(xids[1]), Xid(xids[3]));
+    office.apply(&Command::Abort { xid: abort });
+    office.apply(&Command::Evict { xid: evict });
+    assert_eq!(count(&office), [2, 0, 0]);
+    office.travel = check_restored(&office.travel);
+    assert_eq!(count(&office), [2, 0, 0]);
+    // After a restart nothing is open.
+    office.apply(&Command::Recover);
+    assert_eq!(count(&office), [0; 3]);
+    assert_eq!(office.travel.check(), Ok(()));
+    assert_eq!(
+        office.travel.opens(&Command::Start),
+        Some(Countable::Transactions)
+    );
+    assert_eq!(office.travel.opens(&Command::Abort { xid: Xid(1) }), None);
 }

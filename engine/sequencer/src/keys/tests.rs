@@ -434,3 +434,86 @@ fn a_snapshot_whose_keys_are_in_no_order_is_none() {
     assert_eq!(restored(&bytes_of(&keys), 9).unwrap_err(), expected);
     assert!(restored(&one, 9).is_ok());
 }
+
+/// What a principal may have is counted exactly, whatever is dropped, replaced and restored.
+#[test]
+fn the_keys_of_a_principal_are_counted_however_they_come_and_go() {
+    let principals = ["ada", "bob", "carl"].map(principal);
+    for seed in 0..4 {
+        let mut random = Random::new(seed);
+        let mut keys = Keys::new(40_000);
+        let mut waiting: Vec<u64> = Vec::new();
+        let mut time = 7;
+        for number in 0..3_000_u64 {
+            time += random.below(KEY_MS / 400);
+            let who = random.pick(&principals);
+            let text = format!("key-{}", random.below(500));
+            if keys.find(Timestamp(time), &who, key(&text)).is_none() {
+                let outcome = [random.pick(b"ddrp"); 90];
+                insert_of(&mut keys, time, &who, &text, first(number, &outcome));
+                if outcome[0] == b'p' {
+                    waiting.push(number);
+                }
+            }
+            if random.one_in(5) && !waiting.is_empty() {
+                let place = usize::try_from(random.below(waiting.len() as u64)).unwrap();
+                let position = Position(waiting.swap_remove(place));
+                let answer = random.pick(&[&b"d"[..], b"r", &[b'd'; OUTCOME_BYTES_MAX + 1]]);
+                let effect = effect_of(3, answer).unwrap();
+                keys.settle(Timestamp(time), position, effect, answer);
+            }
+            if random.one_in(300) {
+                keys = restored(&bytes_of(&keys), 40_000).unwrap();
+            }
+            let mut counted = [0; 3];
+            for (address, entry) in keys.entries() {
+                let is_it = |known| known == address;
+                if keys.table.find(entry.hash(), is_it).is_some() {
+                    let place = principals.iter().position(|one| *one == entry.principal);
+                    counted[place.unwrap()] += 1;
+                }
+            }
+            assert_eq!(
+                principals.map(|one| keys.kept_by(&one)),
+                counted,
+                "{number}"
+            );
+            assert_eq!(counted.iter().sum::<u32>() as usize, keys.figures().kept);
+        }
+    }
+}
+
+#[test]
+fn who_has_as_many_keys_as_it_may_is_told_when_the_oldest_is_forgotten() {
+    let (ada, bob) = (principal("ada"), principal("bob"));
+    let mut keys = Keys::new(u64::MAX);
+    let within = |keys: &Keys, now, who| keys.admits_within(Timestamp(now), who, 3);
+    insert_of(&mut keys, 1, &bob, "first", first(1, b"d"));
+    for (time, text, outcome) in [(10, "a", b"d"), (20, "b", b"r"), (30, "c", b"d")] {
+        assert_eq!(within(&keys, time, &ada), Ok(()), "{text}");
+        insert_of(&mut keys, time, &ada, text, first(time, outcome));
+    }
+    assert_eq!(within(&keys, 40, &ada), Err(KEY_MS - 30));
+    assert_eq!(within(&keys, 40, &bob), Ok(()), "others have their own");
+    assert_eq!(within(&keys, 9 + KEY_MS, &ada), Err(1));
+    assert_eq!(within(&keys, 10 + KEY_MS, &ada), Ok(()));
+    insert_of(&mut keys, 10 + KEY_MS, &ada, "d", first(99, b"d"));
+    assert_eq!(within(&keys, 10 + KEY_MS, &ada), Err(10));
+    // Behind many keys of others, the time is the least that it can be.
+    let mut keys = Keys::new(u64::MAX);
+    for number in 0..200 {
+        insert_of(
+            &mut keys,
+            number,
+            &bob,
+            &format!("{number}"),
+            first(number, b"d"),
+        );
+    }
+    for text in ["a", "b", "c"] {
+        insert_of(&mut keys, 200, &ada, text, first(200, b"d"));
+    }
+    assert_eq!(within(&keys, 200, &ada), Err(KEY_MS - 137));
+    // While many are too old, all make room.
+    assert_eq!(within(&keys, 100 + KEY_MS, &ada), Ok(()));
+}

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use turnstile_access::AccessQuota;
 use turnstile_embedded::Services;
 use turnstile_types::{Hosts, Key, Principal};
 
@@ -9,9 +10,9 @@ use super::Engine;
 use crate::{
     core::{
         caller::{Caller, NotPermitted},
-        quotas::{QuotaExceeded, Quotas},
+        quotas::{QuotaExceeded, QuotaKind, bound_of},
     },
-    registry::Registered,
+    registry::{Registered, open_of},
 };
 
 impl Engine {
@@ -45,7 +46,7 @@ impl Engine {
         Services: Hosts<M>,
     {
         self.admit_command::<M>(command)?;
-        self.check_holds::<M>(key, command)
+        self.check_stock::<M>(key, command)
     }
 
     /// Asserts that the caller may ask this now.
@@ -82,12 +83,12 @@ impl Engine {
         asked.map_err(|exceeded| self.deny(NotPermitted::Quota(exceeded)))
     }
 
-    /// Asserts that the caller may have one more hold, if the command is to make one.
+    /// Asserts that the caller may have what the command adds to the machines: something open, and its key.
     ///
     /// # Errors
     /// It has as many as its quota allows.
     #[inline]
-    fn check_holds<M: Registered>(
+    fn check_stock<M: Registered>(
         &mut self,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
@@ -96,17 +97,54 @@ impl Engine {
             return Ok(());
         }
         let principal = &self.caller.principal;
-        let Some(open) = M::holds_before(&self.backend, command, principal) else {
+        let Some(quota) = self.access().quota_of(principal) else {
             return Ok(());
         };
-        let Err(exceeded) = Quotas::hold(self.access(), principal, open) else {
+        let fits = self.check_open::<M>(&quota, command);
+        let fits = fits.and_then(|()| self.check_keys(&quota, key));
+        let Err(exceeded) = fits else {
             return Ok(());
         };
-        // A command that is sent again makes no other.
+        // A command that is sent again opens nothing, and its key is there.
         if key.is_some_and(|key| self.backend.knows(self.now, principal, key)) {
             return Ok(());
         }
         Err(self.deny(NotPermitted::Quota(exceeded)))
+    }
+
+    /// Asserts that the caller may open what the command opens. The machines have counted what is open.
+    fn check_open<M: Registered>(
+        &self,
+        quota: &AccessQuota,
+        command: &M::Command<'_>,
+    ) -> Result<(), QuotaExceeded> {
+        let Some(of) = self.backend.machine::<M>().opens(command) else {
+            return Ok(());
+        };
+        let (kind, most) = bound_of(quota, of);
+        let open = || open_of(&self.backend, &self.caller.principal, of);
+        match most {
+            Some(most) if open() >= most => Err(QuotaExceeded {
+                kind,
+                most,
+                retry_after: None,
+            }),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Asserts that the caller may have another key remembered. The memory of keys has counted its own.
+    fn check_keys(&self, quota: &AccessQuota, key: Option<Key<'_>>) -> Result<(), QuotaExceeded> {
+        let Some((most, _)) = quota.idempotency_keys.zip(key) else {
+            return Ok(());
+        };
+        let principal = &self.caller.principal;
+        let admitted = self.backend.admits_key_within(self.now, principal, most);
+        admitted.map_err(|ms| QuotaExceeded {
+            kind: QuotaKind::IdempotencyKeys,
+            most,
+            retry_after: Some(Duration::from_millis(ms)),
+        })
     }
 
     /// Counts bytes that were answered to a principal.

@@ -220,6 +220,7 @@ impl Twin {
         self.orders.push(Kept {
             id,
             sent,
+            sender: *context.principal,
             first: None,
             quantity: wanted.quantity,
             limit: wanted.limit,
