@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use turnstile_brokers::NatsServer;
 
 use crate::{step, tree};
 
@@ -96,6 +97,8 @@ impl Clients {
             .java_clients(root)
             .context("fetching the Java clients with Maven")?;
         clients.mysql().context("fetching MySQL with Maven")?;
+        let brokers = tree::target_folder(root)?.join("nats");
+        NatsServer::install(&brokers).context("building the NATS server with Go")?;
         Ok(clients)
     }
 

@@ -1,0 +1,57 @@
+//! A replicated log on NATS JetStream: entries of bytes go to a stream, and come back in its order.
+//!
+//! The crate knows nothing of records and machines. It promises what the engine of a node builds on:
+//!
+//! - [`SharedLog::next_event`] gives the entries of the stream in its order, each once, without a gap.
+//! - A proposal is published, with the same bytes and the same id, until its entry was seen in the
+//!   stream or the caller withdraws it. A timeout is no failure.
+//! - What makes one of these promises impossible ends the log with a [`Fatal`].
+//!
+//! [`SnapshotStore`] keeps snapshots in the object store of the same brokers.
+//!
+//! A node needs these [permissions](https://docs.nats.io/running-a-nats-service/configuration/securing_nats/authorization),
+//! here for the node `n1` of the partition `main`. `STREAM.CREATE` is needed only by the node that
+//! creates the streams.
+//!
+//! ```text
+//! publish:
+//!   log.main.n1
+//!   $JS.API.STREAM.INFO.LOG_main        $JS.API.STREAM.CREATE.LOG_main
+//!   $JS.API.STREAM.PURGE.LOG_main       $JS.API.CONSUMER.CREATE.LOG_main.>
+//!   $JS.API.CONSUMER.DELETE.LOG_main.*  $JS.API.CONSUMER.MSG.NEXT.LOG_main.*
+//!   $O.SNAPSHOTS_main.>
+//!   $JS.API.STREAM.INFO.OBJ_SNAPSHOTS_main      $JS.API.STREAM.CREATE.OBJ_SNAPSHOTS_main
+//!   $JS.API.STREAM.PURGE.OBJ_SNAPSHOTS_main     $JS.API.STREAM.MSG.GET.OBJ_SNAPSHOTS_main
+//!   $JS.API.DIRECT.GET.OBJ_SNAPSHOTS_main.>     $JS.API.CONSUMER.CREATE.OBJ_SNAPSHOTS_main.>
+//!   $JS.API.CONSUMER.DELETE.OBJ_SNAPSHOTS_main.*  $JS.FC.OBJ_SNAPSHOTS_main.>
+//! subscribe:
+//!   _INBOX.main.n1.>
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod api;
+mod connecting;
+mod error;
+mod event;
+mod id;
+mod log;
+mod proposals;
+mod reading;
+mod settings;
+mod shared;
+mod snapshots;
+mod stream;
+mod survey;
+mod version;
+mod worker;
+
+pub use error::OpenLogError;
+pub use event::{BrokerWarning, Fatal, LogEntry, LogEvent, LogFigures, LogStatus, NotTaken};
+pub use id::{InvalidNodeName, NodeName, ProposalId, Sequence};
+pub use log::{Backlogged, SharedLog};
+pub use settings::{BrokerLogin, BrokerTimeouts, BrokerTls, InvalidServer, LogSettings, ServerUrl};
+pub use shared::{OUTSTANDING_MAX, StreamIdentity};
+pub use snapshots::{SnapshotError, SnapshotStore, StoredSnapshot};
+pub use stream::{Difference, ENTRY_BYTES_MAX};
+pub use version::{BrokerVersion, RefusedVersion};

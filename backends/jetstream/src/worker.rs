@@ -1,0 +1,457 @@
+//! The thread of a log: it alone talks to the brokers.
+
+mod attaching;
+mod entries;
+mod opening;
+mod telling;
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    future::{Future, pending},
+    pin::Pin,
+    sync::{Arc, atomic::Ordering, mpsc::SyncSender},
+    time::{Duration, Instant},
+};
+
+use async_nats::{Client, Message, Subscriber, connection::State};
+use futures_util::StreamExt as _;
+use tokio::{runtime::Builder, sync::mpsc, time::sleep_until};
+
+use crate::{
+    api::{Api, BrokerError, NoAnswer, StreamReport},
+    connecting::ConnectionSignals,
+    error::OpenLogError,
+    event::{BrokerWarning, Fatal, LogEvent, LogStatus},
+    id::Sequence,
+    proposals::{Proposals, Publication, PublicationSlot, PublishAnswer},
+    reading::{ID_HEADER, StreamReading},
+    settings::LogSettings,
+    shared::{LogShared, Opened, Order, StreamIdentity},
+    stream,
+    version::BrokerVersion,
+};
+use attaching::{Attached, Attaching};
+
+/// Entries of one request to the brokers: enough that the request costs nothing beside them.
+const PULL_ENTRIES: usize = 1_024;
+
+/// Bytes of one request to the brokers.
+const PULL_BYTES: usize = 8 << 20;
+
+/// Bytes that the caller has not taken, beyond which nothing more is asked for.
+const UNREAD_BYTES_MAX: usize = 4 << 20;
+
+/// How long a request for entries lasts.
+const PULL_TIME: Duration = Duration::from_secs(30);
+
+/// How often a broker says that it is there while it has no entries.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// How often the brokers are asked about the stream.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// How soon they are asked again without an answer.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+/// After how long without any success another broker is tried.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many answers in a row say that there is no such stream, before that is believed: brokers that
+/// have just started may not know it yet.
+const ABSENCES_MAX: u32 = 5;
+
+/// Errors of a publication that say that this try has stored nothing, because there is no room:
+/// resources, storage, message too large, storing failed, sealed.
+const NO_ROOM: [u32; 5] = [10_023, 10_047, 10_054, 10_077, 10_109];
+
+type Pending<T> = Option<Pin<Box<dyn Future<Output = T>>>>;
+
+/// What the thread begins with.
+pub(crate) struct LogStart {
+    pub(crate) settings: LogSettings,
+    pub(crate) after: Sequence,
+    pub(crate) identity: Option<StreamIdentity>,
+    pub(crate) orders: mpsc::Receiver<Order>,
+    pub(crate) events: mpsc::Sender<LogEvent>,
+    pub(crate) shared: Arc<LogShared>,
+    pub(crate) wake: Box<dyn Fn() + Send>,
+}
+
+impl fmt::Debug for LogStart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Start")
+            .field("after", &self.after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs a log from its start to its end.
+pub(crate) fn run(start: LogStart, report: &SyncSender<Result<Opened, OpenLogError>>) {
+    let runtime = Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return tell(report, Err(OpenLogError::Thread(error))),
+    };
+    let work = async move {
+        match LogWorker::open(start).await {
+            Err(error) => tell(report, Err(error)),
+            Ok((mut worker, opened)) => {
+                tell(report, Ok(opened));
+                if let Some(fatal) = worker.work().await {
+                    worker.end(fatal).await;
+                }
+            }
+        }
+    };
+    runtime.block_on(work);
+    // A look-up of an address may still be under way, and must not keep the caller.
+    runtime.shutdown_background();
+}
+
+fn tell(report: &SyncSender<Result<Opened, OpenLogError>>, result: Result<Opened, OpenLogError>) {
+    let sent = report.send(result);
+    sent.expect("the caller of `open` waits for the report");
+}
+
+/// The connection of a log, and all that is under way on it.
+///
+/// One task owns it and does one thing after the other; what it waits for are messages of the brokers,
+/// orders of the caller, and moments.
+struct LogWorker {
+    settings: LogSettings,
+    client: Client,
+    api: Api,
+    signals: Arc<ConnectionSignals>,
+    messages: Subscriber,
+    /// The start of all subjects on which brokers answer us.
+    inbox: String,
+    identity: StreamIdentity,
+    orders: mpsc::Receiver<Order>,
+    events: mpsc::Sender<LogEvent>,
+    /// Events that the channel has no room for: what one request for entries brings, and few others.
+    unsent: VecDeque<LogEvent>,
+    shared: Arc<LogShared>,
+    wake: Box<dyn Fn() + Send>,
+    proposals: Proposals,
+    reading: StreamReading,
+    consumer: EntrySource,
+    attaching: Attaching,
+    look: Pending<Result<StreamReport, NoAnswer>>,
+    next_look: Instant,
+    absences: u32,
+    purge: Pending<Result<Sequence, NoAnswer>>,
+    next_purge: Instant,
+    purge_below: Sequence,
+    purged_below: Sequence,
+    leader: Option<String>,
+    is_connected: bool,
+    /// When the brokers last took or answered something that needs their majority.
+    last_success: Instant,
+    /// When another broker was last tried.
+    last_move: Instant,
+    told: LogStatus,
+}
+
+/// What sends us entries.
+#[derive(Debug, Default)]
+struct EntrySource {
+    /// Its name; empty while there is none.
+    name: String,
+    /// Entries that the request under way may still bring; nothing without a request.
+    asked: Option<usize>,
+    /// Until when there must be a sign of life.
+    alive_until: Option<Instant>,
+    /// When it last brought an entry, or began.
+    brought: Option<Instant>,
+}
+
+/// What has happened.
+enum Happening {
+    Order(Option<Order>),
+    Message(Option<Message>),
+    Connection,
+    Attached(Result<Attached, attaching::NotAttached>),
+    Looked(Result<StreamReport, NoAnswer>),
+    Purged(Result<Sequence, NoAnswer>),
+    Room,
+    Moment,
+}
+
+impl LogWorker {
+    /// Works until the caller goes, or until it cannot go on.
+    async fn work(&mut self) -> Option<Fatal> {
+        loop {
+            let now = Instant::now();
+            self.publish(now).await;
+            self.ask_for_entries(now).await;
+            self.begin_what_is_due(now);
+            self.send_events();
+            self.tell_status();
+            let happening = self.happening().await;
+            match self.happened(happening).await {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(fatal) => return Some(fatal),
+            }
+        }
+    }
+
+    /// Waits for the next thing.
+    async fn happening(&mut self) -> Happening {
+        let moment = self.next_moment();
+        let (signals, shared) = (Arc::clone(&self.signals), Arc::clone(&self.shared));
+        tokio::select! {
+            biased;
+            order = self.orders.recv() => Happening::Order(order),
+            message = self.messages.next() => Happening::Message(message),
+            () = signals.changed.notified() => Happening::Connection,
+            attached = done(&mut self.attaching.under_way) => Happening::Attached(attached),
+            looked = done(&mut self.look) => Happening::Looked(looked),
+            purged = done(&mut self.purge) => Happening::Purged(purged),
+            () = shared.room.notified() => Happening::Room,
+            () = sleep_until(moment.into()) => Happening::Moment,
+        }
+    }
+
+    /// Does what follows; says whether there is more to come.
+    async fn happened(&mut self, happening: Happening) -> Result<bool, Fatal> {
+        let now = Instant::now();
+        match happening {
+            Happening::Order(None) => return Ok(false),
+            Happening::Order(Some(order)) => self.obey(order),
+            Happening::Message(Some(message)) => self.receive(now, message)?,
+            Happening::Message(None) => return Err(Fatal::Ended),
+            Happening::Connection => self.notice_connection(now),
+            Happening::Attached(result) => self.attached(now, result)?,
+            Happening::Looked(result) => self.looked(now, result)?,
+            Happening::Purged(Ok(below)) => self.purged_below = below,
+            Happening::Purged(Err(_)) => self.next_purge = now + LOOK,
+            Happening::Room => {}
+            Happening::Moment => self.moment(now).await,
+        }
+        Ok(true)
+    }
+
+    fn next_moment(&self) -> Instant {
+        let far = Instant::now() + LOOK;
+        if !self.is_connected {
+            return far;
+        }
+        let moments = [
+            Some(self.next_look).filter(|_| self.look.is_none()),
+            Some(self.next_purge).filter(|_| self.may_purge()),
+            self.proposals.next_moment(),
+            self.consumer.alive_until,
+            self.attaching.next_try(),
+        ];
+        moments.into_iter().flatten().fold(far, Instant::min)
+    }
+
+    fn may_purge(&self) -> bool {
+        self.purge.is_none() && self.purge_below > self.purged_below
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Propose(id, bytes) => {
+                if let Err(fate) = self.proposals.add(id, bytes) {
+                    self.tell_fate(fate);
+                }
+            }
+            Order::Withdraw(id) => {
+                self.proposals.remove(&id);
+            }
+            Order::PurgeBelow(sequence) => self.purge_below = self.purge_below.max(sequence),
+        }
+    }
+
+    async fn publish(&mut self, now: Instant) {
+        for Publication { slot, id, bytes } in self.proposals.due(now) {
+            let mut headers = async_nats::HeaderMap::new();
+            headers.insert(ID_HEADER, id.to_string());
+            let reply = format!("{}.a.{}", self.inbox, slot.0);
+            let subject = stream::subject(&self.settings);
+            let sent = self
+                .client
+                .publish_with_reply_and_headers(subject, reply, headers, bytes)
+                .await;
+            if sent.is_err() {
+                self.proposals.answered(now, slot, PublishAnswer::Unknown);
+            }
+        }
+        let retries = self.proposals.retries();
+        self.shared.retries.store(retries, Ordering::Relaxed);
+    }
+
+    fn begin_what_is_due(&mut self, now: Instant) {
+        if !self.is_connected {
+            return;
+        }
+        if self.look.is_none() && now >= self.next_look {
+            let (api, name) = (self.api.clone(), stream::name(&self.settings));
+            self.look = Some(Box::pin(async move { attaching::info(&api, &name).await }));
+        }
+        if self.consumer.name.is_empty() {
+            let at = attaching::WantedPlace {
+                api: self.api.clone(),
+                stream: stream::name(&self.settings),
+                identity: self.identity.clone(),
+                next: self.reading.next(),
+                overlap: self.reading.start(Sequence(0)),
+                inbox: self.inbox.clone(),
+            };
+            self.attaching.begin(now, at);
+        }
+        if self.may_purge() && now >= self.next_purge {
+            let (api, name) = (self.api.clone(), stream::name(&self.settings));
+            let below = self.purge_below;
+            self.purge = Some(Box::pin(async move {
+                attaching::purge(&api, &name, below).await.map(|()| below)
+            }));
+        }
+    }
+
+    fn receive(&mut self, now: Instant, message: Message) -> Result<(), Fatal> {
+        let subject = message.subject.as_str();
+        if let Some(answer) = subject.strip_prefix(self.inbox.as_str()) {
+            if let Some(slot) = answer.strip_prefix(".a.") {
+                if let Ok(slot) = slot.parse() {
+                    self.acknowledged(now, PublicationSlot(slot), &message);
+                }
+            } else if let Some(consumer) = answer.strip_prefix(".p.")
+                && consumer == self.consumer.name
+            {
+                self.heard_of_consumer(now, message.status);
+            }
+            return Ok(());
+        }
+        self.delivered(now, message)
+    }
+
+    fn acknowledged(&mut self, now: Instant, slot: PublicationSlot, message: &Message) {
+        let answer = answer_of(message);
+        if let PublishAnswer::Stored(sequence) = answer {
+            self.last_success = now;
+            self.shared.hint.fetch_max(sequence.0, Ordering::Relaxed);
+        }
+        if let Some(fate) = self.proposals.answered(now, slot, answer) {
+            self.tell_fate(fate);
+        }
+    }
+
+    fn looked(
+        &mut self,
+        now: Instant,
+        result: Result<StreamReport, NoAnswer>,
+    ) -> Result<(), Fatal> {
+        match result {
+            Ok(info) => {
+                self.next_look = now + LOOK;
+                self.heard(now, &info)
+            }
+            Err(unanswered) => {
+                self.next_look = now + LOOK_AGAIN;
+                attaching::notice_absence(&mut self.absences, &unanswered, &self.settings)
+            }
+        }
+    }
+
+    /// The brokers have said something about the stream.
+    fn heard(&mut self, now: Instant, info: &StreamReport) -> Result<(), Fatal> {
+        self.absences = 0;
+        attaching::check_identity(&stream::name(&self.settings), &self.identity, info)?;
+        self.leader = info.leader();
+        if self.leader.is_some() || info.cluster.is_none() {
+            self.last_success = now;
+        }
+        let hint = &self.shared.hint;
+        hint.fetch_max(info.state.last_seq, Ordering::Relaxed);
+        self.notice_stall(now);
+        Ok(())
+    }
+
+    fn notice_connection(&mut self, now: Instant) {
+        let is_connected = self.client.connection_state() == State::Connected;
+        let connects = self.client.statistics().connects.load(Ordering::Relaxed);
+        let known = self.shared.connects.swap(connects, Ordering::Relaxed);
+        let is_new = is_connected && (!self.is_connected || connects != known);
+        self.is_connected = is_connected;
+        if !is_connected {
+            self.proposals.disconnected();
+        } else if is_new {
+            // Answers to what was asked before are lost.
+            self.proposals.connected();
+            self.detach(now);
+            self.attaching.restart(now);
+            self.look = None;
+            self.next_look = now;
+            self.purge = None;
+            self.last_success = now;
+            self.check_version();
+        }
+    }
+
+    /// A broker may be another version than the one that a start has seen.
+    fn check_version(&mut self) {
+        let info = self.client.server_info();
+        if let Err(refused) = BrokerVersion::trusted(&info.version) {
+            let broker = info.server_name;
+            let warning = BrokerWarning::RefusedVersion { broker, refused };
+            self.emit(LogEvent::Warning(warning));
+        }
+    }
+
+    async fn moment(&mut self, now: Instant) {
+        if self.consumer.alive_until.is_some_and(|until| until <= now) {
+            self.detach(now);
+        }
+        // This broker may be cut off from the others, also if its own consumer lives.
+        let since = self.proposals.troubled_since();
+        let since = since.map_or(self.last_success, |since| since.min(self.last_success));
+        let is_tired = now.saturating_duration_since(since.max(self.last_move)) > PATIENCE;
+        if self.is_connected && is_tired {
+            self.last_move = now;
+            if let Err(_closed) = self.client.force_reconnect().await {
+                self.signals.changed.notify_one();
+            }
+        }
+    }
+}
+
+/// What a broker answers to a publication.
+fn answer_of(message: &Message) -> PublishAnswer {
+    #[derive(serde::Deserialize)]
+    struct Acknowledgement {
+        #[serde(default)]
+        seq: u64,
+        error: Option<BrokerError>,
+    }
+    let parsed = serde_json::from_slice::<Acknowledgement>(&message.payload);
+    match parsed {
+        Ok(Acknowledgement { seq, error: None }) if seq > 0 => PublishAnswer::Stored(Sequence(seq)),
+        Ok(Acknowledgement {
+            error: Some(error), ..
+        }) if NO_ROOM.contains(&error.err_code) => PublishAnswer::Full(error.description),
+        _ => PublishAnswer::Unknown,
+    }
+}
+
+/// The result of what is under way, which is then over.
+async fn done<T>(under_way: &mut Pending<T>) -> T {
+    match under_way {
+        Some(future) => {
+            let result = future.await;
+            *under_way = None;
+            result
+        }
+        None => pending().await,
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,133 @@
+//! Ends of a log: what makes its promises impossible is told, and nothing comes after it.
+
+use serde_json::{Value, json};
+use turnstile_brokers::{Carriage, FaultyPath};
+use turnstile_jetstream::{Fatal, OpenLogError, Sequence, SharedLog};
+
+use crate::{
+    Cluster,
+    node::{Node, settings},
+    operate,
+};
+
+/// A node that has so many entries in its log.
+fn node_with(cluster: &Cluster, entries: usize) -> Node {
+    let mut node = Node::of(&cluster.brokers, "a");
+    for _ in 0..entries {
+        node.until("room", Node::has_room);
+        node.propose();
+    }
+    node.until_entries(entries);
+    node
+}
+
+fn purge(node: &mut Node, cluster: &Cluster, below: u64) {
+    node.log
+        .purge_below(Sequence(below))
+        .expect("the thread takes orders");
+    while operate(&cluster.brokers, "STREAM.INFO.LOG_main", &Value::Null)["state"]["first_seq"]
+        != below
+    {}
+}
+
+#[test]
+fn a_node_that_comes_after_a_purge_needs_a_newer_snapshot() {
+    let cluster = Cluster::of(3);
+    let mut node = node_with(&cluster, 50);
+    purge(&mut node, &cluster, 41);
+    let settings = settings(&cluster.brokers, "late");
+    let refused = Node::open(&settings, 10)
+        .err()
+        .expect("entries are missing");
+    assert_eq!(
+        refused.to_string(),
+        "entry 11 was purged, the first is 41: start from a newer snapshot"
+    );
+    let mut late = Node::open(&settings, 40).expect("nothing is missing");
+    late.until_entries(10);
+    assert_eq!(late.entries, node.entries[40..]);
+    node.propose();
+    node.until_entries(51);
+    node.check();
+}
+
+#[test]
+fn a_log_that_is_cut_off_while_others_purge_ends() {
+    let cluster = Cluster::of(1);
+    let path = FaultyPath::to(cluster.brokers.clients()[0]).expect("a free port");
+    let mut settings = settings(&cluster.brokers, "cut");
+    settings.servers = vec![format!("nats://{}", path.address()).parse().expect("a URL")];
+    let mut cut = Node::open(&settings, 0).expect("the log opens");
+    path.set_both(Carriage::Held);
+    path.reset();
+    let mut node = node_with(&cluster, 50);
+    purge(&mut node, &cluster, 41);
+    path.set_both(Carriage::Open);
+    path.reset();
+    let (wanted, first) = (Sequence(1), Sequence(41));
+    assert_eq!(cut.ended(), Fatal::Purged { wanted, first });
+    assert!(
+        cut.log.next_event().is_none(),
+        "nothing comes after the end"
+    );
+}
+
+#[test]
+fn a_stream_that_is_deleted_ends_the_log() {
+    let cluster = Cluster::of(1);
+    let mut node = node_with(&cluster, 3);
+    operate(&cluster.brokers, "STREAM.DELETE.LOG_main", &Value::Null);
+    let fatal = node.ended();
+    assert_eq!(fatal.to_string(), "stream LOG_main was deleted");
+}
+
+#[test]
+fn a_stream_that_is_made_anew_is_another_stream() {
+    let cluster = Cluster::of(3);
+    let mut node = node_with(&cluster, 3);
+    let ours = node.log.identity().clone();
+    operate(&cluster.brokers, "STREAM.DELETE.LOG_main", &Value::Null);
+    let settings = settings(&cluster.brokers, "b");
+    let mut other = Node::open(&settings, 0).expect("it makes a stream");
+    assert_ne!(other.log.identity(), &ours);
+    other.propose();
+    other.until_entries(1);
+    let fatal = node.ended();
+    assert!(matches!(fatal, Fatal::MadeAnew { .. }), "{fatal}");
+    let again = SharedLog::open(&settings, Sequence(0), Some(ours), || {});
+    let refused = again.expect_err("it is another stream");
+    assert!(
+        matches!(refused, OpenLogError::Stream(Fatal::MadeAnew { .. })),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_node_makes_no_stream_in_place_of_its_own() {
+    let cluster = Cluster::of(1);
+    let node = node_with(&cluster, 3);
+    let ours = node.log.identity().clone();
+    drop(node);
+    operate(&cluster.brokers, "STREAM.DELETE.LOG_main", &Value::Null);
+    let mut settings = settings(&cluster.brokers, "a");
+    settings.timeouts.open = std::time::Duration::from_secs(5);
+    let again = SharedLog::open(&settings, Sequence(3), Some(ours), || {});
+    let refused = again.expect_err("its stream is gone");
+    assert_eq!(refused.to_string(), "stream LOG_main was deleted");
+    let told = operate(&cluster.brokers, "STREAM.INFO.LOG_main", &Value::Null);
+    assert_eq!(told["error"]["err_code"], json!(10_059), "{told}");
+}
+
+#[test]
+fn a_stream_that_ends_before_what_the_node_has_is_refused() {
+    let cluster = Cluster::of(1);
+    let node = node_with(&cluster, 3);
+    drop(node);
+    let mut settings = settings(&cluster.brokers, "a");
+    settings.timeouts.open = std::time::Duration::from_secs(5);
+    let refused = Node::open(&settings, 4).err().expect("an entry is lost");
+    assert_eq!(
+        refused.to_string(),
+        "the stream ends at entry 3, and it had given us 4: the brokers have lost entries"
+    );
+}
