@@ -20,6 +20,9 @@ type Scheme = (&'static str, bool);
 pub(crate) const RESP: DoorParser =
     DoorParser(&[("redis://", false), ("resp://", false), ("rediss://", true)]);
 
+/// Addresses of the HTTP door.
+pub(crate) const HTTP: DoorParser = DoorParser(&[("http://", false), ("https://", true)]);
+
 /// Addresses of doors that have a protocol of their own.
 pub(crate) const LINES: DoorParser = DoorParser(&[("tcp://", false), ("tls://", true)]);
 

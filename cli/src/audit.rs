@@ -1,33 +1,36 @@
-//! `turnstile audit`: who did what, from the journal of a data directory.
+//! `turnstile audit`: who did what, from the journal of a data directory or of a server.
 
 use std::{
-    collections::BTreeMap,
-    fmt::Write as _,
     io,
     ops::ControlFlow,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
-use turnstile_embedded::{Audited, AuditedCommand, audit};
-use turnstile_json::{
-    RecordedFields, RecordedOutcome, recorded_command, recorded_outcome, service_names,
-};
+use turnstile_chassis::PAGE_MAX;
+use turnstile_client::{Denied, http};
+use turnstile_embedded::audit;
+use turnstile_json::{AUDIT_HEAD, AuditFilter, AuditLine, AuditLines, AuditPage, service_names};
 use turnstile_stats::units::Count;
-use turnstile_types::{Name, Position, Principal, Timestamp};
+use turnstile_types::{Audited, Name, Principal, Timestamp};
 
-use crate::{terminal, verify};
+use crate::{
+    address::{self, DoorAddress},
+    connect::Security,
+    terminal, verify,
+};
 
 /// So many bytes of lines are written at once.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Data directory. A server may use it; nothing in it is changed
-    #[arg(long, value_name = "DIR")]
-    data: PathBuf,
+    #[command(flatten)]
+    source: AuditSource,
+    #[command(flatten)]
+    security: Security,
     /// Show the commands of this principal only
     #[arg(long, value_parser = principal)]
     principal: Option<Principal>,
@@ -47,6 +50,18 @@ pub(crate) struct Arguments {
     /// Form of the lines
     #[arg(long, value_enum, default_value = "table")]
     format: AuditFormat,
+}
+
+/// Where the journal is.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct AuditSource {
+    /// Data directory. A server may use it; nothing in it is changed
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// HTTP address of a running server. The key to show needs the role admin
+    #[arg(long, value_name = "ADDR", value_parser = address::HTTP)]
+    http: Option<DoorAddress>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -101,213 +116,58 @@ fn age(text: &str) -> Option<Duration> {
     number.checked_mul(seconds).map(Duration::from_secs)
 }
 
-/// One command, as it is shown.
-#[derive(Debug, Serialize)]
-struct AuditLine {
-    position: u64,
-    time: String,
-    principal: String,
-    door: &'static str,
-    address_class: &'static str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    address: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_id: Option<String>,
-    service: &'static str,
-    operation: &'static str,
-    fields: RecordedFields,
-    #[serde(flatten)]
-    outcome: ShownOutcome,
-    /// The position of the record that decided a command that had to wait.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decided_at: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "outcome", rename_all = "lowercase")]
-enum ShownOutcome {
-    Done {
-        #[serde(skip_serializing_if = "RecordedFields::is_empty")]
-        answer: RecordedFields,
-    },
-    Refused {
-        code: &'static str,
-        reason: &'static str,
-        #[serde(skip_serializing_if = "RecordedFields::is_empty")]
-        data: RecordedFields,
-    },
-    Waiting,
-}
-
-impl From<RecordedOutcome> for ShownOutcome {
-    fn from(outcome: RecordedOutcome) -> Self {
-        match outcome {
-            RecordedOutcome::Done(answer) => Self::Done { answer },
-            RecordedOutcome::Refused {
-                code,
-                sentence: reason,
-                data,
-            } => Self::Refused { code, reason, data },
-            RecordedOutcome::Waiting => Self::Waiting,
+impl Arguments {
+    fn filter(&self) -> AuditFilter {
+        AuditFilter {
+            principal: self.principal,
+            service: self.service,
+            since: self.since,
+            until: self.until,
+            refused: self.refused,
         }
     }
 }
 
-impl AuditLine {
-    fn of(command: &AuditedCommand<'_>) -> Self {
-        let read = "the record was decided a moment ago";
-        let told = recorded_command(command.service, command.payload).expect(read);
-        let outcome = recorded_outcome(command.service, command.outcome).expect(read);
-        let origin = command.origin;
-        Self {
-            position: command.position.0,
-            time: command.time.to_string(),
-            principal: command.principal.to_string(),
-            door: origin.door.word(),
-            address_class: origin.address.class.word(),
-            address: origin.address.kept.to_string(),
-            request_id: origin.request_id.map(|id| id.as_str().to_owned()),
-            service: told.service,
-            operation: told.operation,
-            fields: told.fields,
-            outcome: outcome.into(),
-            decided_at: None,
-        }
-    }
-
-    /// One line of columns. Only those whose width is known are aligned: lines are shown as they come.
-    fn row(&self) -> String {
-        let address = if self.address.is_empty() {
-            self.address_class
-        } else {
-            &self.address
-        };
-        let mut row = format!(
-            "{:>10}  {:<24}  {:<12}  {:<9}  {:<18}  {:<10}  {}.{}",
-            self.position,
-            self.time,
-            self.principal,
-            self.door,
-            address,
-            self.request_id.as_deref().unwrap_or("-"),
-            self.service,
-            self.operation,
-        );
-        put_values(&mut row, &self.fields);
-        let values = match &self.outcome {
-            ShownOutcome::Done { answer } => {
-                row.push_str(": done");
-                answer
-            }
-            ShownOutcome::Refused { code, reason, data } => {
-                row.push_str(": refused, ");
-                row.push_str(code);
-                put_values(&mut row, data);
-                row.push_str(" (");
-                row.push_str(reason);
-                row.push(')');
-                return row;
-            }
-            ShownOutcome::Waiting => {
-                row.push_str(": waiting");
-                return row;
-            }
-        };
-        put_values(&mut row, values);
-        row
-    }
-}
-
-/// `name=value`, a text without quotes where it is one word.
-fn put_values(row: &mut String, values: &RecordedFields) {
-    for (name, value) in &values.0 {
-        let written = match value {
-            serde_json::Value::String(text) if is_word(text) => write!(row, " {name}={text}"),
-            value => write!(row, " {name}={value}"),
-        };
-        written.expect("a text takes everything");
-    }
-}
-
-fn is_word(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .chars()
-            .all(|letter| letter.is_ascii_graphic() && letter != '"')
-}
-
-const HEAD: &str = "  POSITION  TIME                      PRINCIPAL     DOOR       ADDRESS             REQUEST     COMMAND\n";
-
-/// Takes commands, and writes those that are asked for.
-struct AuditWriter<'a> {
-    arguments: &'a Arguments,
-    /// Commands that are asked for and wait for their answers, with their services.
-    waiting: BTreeMap<Position, (u8, AuditLine)>,
+/// Writes lines as they come.
+struct AuditWriter {
+    format: AuditFormat,
     chunk: String,
-    seen: u64,
     shown: u64,
 }
 
-impl AuditWriter<'_> {
-    fn is_asked_for(&self, command: &AuditedCommand<'_>) -> bool {
-        let Arguments {
-            principal,
-            service,
-            since,
-            until,
-            ..
-        } = self.arguments;
-        principal
-            .as_ref()
-            .is_none_or(|wanted| wanted == command.principal)
-            && service.is_none_or(|wanted| wanted == command.service)
-            && since.is_none_or(|since| command.time >= since)
-            && until.is_none_or(|until| command.time < until)
-    }
+/// How far an audit came.
+struct AuditEnd {
+    /// Commands that were read.
+    read: u64,
+    /// The position after which the journal begins.
+    after: u64,
+    /// The position of the last record that was read.
+    position: u64,
+    /// What else there is to say.
+    notes: Vec<String>,
+}
 
-    fn take(&mut self, audited: &Audited<'_>) -> io::Result<()> {
-        match audited {
-            Audited::Command(command) => {
-                self.seen += 1;
-                if !self.is_asked_for(command) {
-                    return Ok(());
-                }
-                let line = AuditLine::of(command);
-                if matches!(line.outcome, ShownOutcome::Waiting) {
-                    self.waiting
-                        .insert(command.position, (command.service, line));
-                    Ok(())
-                } else {
-                    self.put(&line)
-                }
-            }
-            Audited::Answer { of, by, outcome } => {
-                let Some((service, line)) = self.waiting.remove(of) else {
-                    return Ok(());
-                };
-                let outcome = recorded_outcome(service, outcome).expect("its machine made it");
-                self.put(&AuditLine {
-                    outcome: outcome.into(),
-                    decided_at: Some(by.0),
-                    ..line
-                })
-            }
+impl AuditWriter {
+    fn new(format: AuditFormat) -> Self {
+        let mut chunk = String::new();
+        if format == AuditFormat::Table {
+            chunk.push_str(AUDIT_HEAD);
+            chunk.push('\n');
+        }
+        Self {
+            format,
+            chunk,
+            shown: 0,
         }
     }
 
     fn put(&mut self, line: &AuditLine) -> io::Result<()> {
-        if self.arguments.refused && !matches!(line.outcome, ShownOutcome::Refused { .. }) {
-            return Ok(());
-        }
         self.shown += 1;
-        match self.arguments.format {
-            AuditFormat::Table => self.chunk.push_str(&line.row()),
-            AuditFormat::Jsonl => {
-                let json = serde_json::to_string(line);
-                self.chunk
-                    .push_str(&json.expect("a line is texts, numbers, lists and objects"));
-            }
-        }
+        let text = match self.format {
+            AuditFormat::Table => line.row(),
+            AuditFormat::Jsonl => line.json(),
+        };
+        self.chunk.push_str(&text);
         self.chunk.push('\n');
         if self.chunk.len() < CHUNK_BYTES {
             return Ok(());
@@ -321,31 +181,53 @@ impl AuditWriter<'_> {
         written
     }
 
-    /// Writes what is left: the commands that nobody has answered, and all that waits to be written.
-    fn finish(mut self) -> io::Result<(u64, u64)> {
-        for (_service, line) in std::mem::take(&mut self.waiting).into_values() {
-            self.put(&line)?;
-        }
+    /// Writes what is left, and says how far it goes.
+    fn finish(mut self, end: &AuditEnd) -> io::Result<()> {
         self.flush()?;
-        Ok((self.seen, self.shown))
+        if end.after > 0 {
+            terminal::note(format_args!(
+                "the journal begins after position {}: earlier records were removed after a snapshot",
+                end.after
+            ));
+        }
+        for note in &end.notes {
+            terminal::note(note);
+        }
+        terminal::note(format_args!(
+            "{} of {} commands shown, up to position {}",
+            Count(self.shown),
+            Count(end.read),
+            end.position
+        ));
+        Ok(())
     }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let dir = &arguments.data;
-    let mut writer = AuditWriter {
-        arguments,
-        waiting: BTreeMap::new(),
-        chunk: String::new(),
-        seen: 0,
-        shown: 0,
+    let mut writer = AuditWriter::new(arguments.format);
+    let AuditSource { data, http } = &arguments.source;
+    let end = if let Some(directory) = data {
+        read_directory(directory, arguments.filter(), &mut writer)?
+    } else {
+        let door = http.as_ref().context("name --data or --http")?;
+        let server = arguments.security.http(door)?;
+        read_server(server, &arguments.filter(), &mut writer)?
     };
-    if arguments.format == AuditFormat::Table {
-        writer.chunk.push_str(HEAD);
-    }
+    Ok(writer.finish(&end)?)
+}
+
+fn read_directory(
+    directory: &Path,
+    filter: AuditFilter,
+    writer: &mut AuditWriter,
+) -> anyhow::Result<AuditEnd> {
+    let mut lines = AuditLines::new(filter);
+    let mut read = 0;
     let mut written = Ok(());
-    let extent = audit(dir, |audited| {
-        written = writer.take(&audited);
+    let extent = audit(directory, |audited| {
+        read += u64::from(matches!(audited, Audited::Command(_)));
+        let line = lines.take(&audited);
+        written = line.map_or(Ok(()), |line| writer.put(&line));
         if written.is_ok() {
             ControlFlow::Continue(())
         } else {
@@ -353,31 +235,100 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     });
     written?;
-    let extent = extent.map_err(|error| verify::no_verdict(dir, &error))?;
-    let (seen, shown) = writer.finish()?;
-    if extent.from > Position(0) {
-        terminal::note(format_args!(
-            "the journal begins after position {}: earlier records were removed after a snapshot",
-            extent.from
-        ));
+    let extent = extent.map_err(|error| verify::no_verdict(directory, &error))?;
+    for line in lines.waiting() {
+        writer.put(line)?;
     }
-    if extent.is_live {
-        terminal::note("a server uses the directory: what it acknowledged later is not shown");
-    }
+    let live = "a server uses the directory: what it acknowledged later is not shown";
+    let mut notes: Vec<String> = extent
+        .is_live
+        .then(|| live.to_owned())
+        .into_iter()
+        .collect();
     if extent.torn_bytes > 0 {
-        terminal::note(format_args!(
+        notes.push(format!(
             "a torn tail of {} bytes after position {} is not shown; the next start cuts it",
             Count(extent.torn_bytes),
             extent.last
         ));
     }
-    terminal::note(format_args!(
-        "{} of {} commands shown, up to position {}",
-        Count(shown),
-        Count(seen),
-        extent.last
-    ));
-    Ok(())
+    Ok(AuditEnd {
+        read,
+        after: extent.from.0,
+        position: extent.last.0,
+        notes,
+    })
+}
+
+fn read_server(
+    mut server: http::Connection,
+    filter: &AuditFilter,
+    writer: &mut AuditWriter,
+) -> anyhow::Result<AuditEnd> {
+    let target = target(filter);
+    let (mut read, mut cursor) = (0, None::<String>);
+    loop {
+        let next = cursor.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
+        let page = ask_for_page(&mut server, &format!("{target}{next}"))?;
+        read += page.read;
+        for line in &page.commands {
+            writer.put(line)?;
+        }
+        cursor = page.next;
+        if cursor.is_none() {
+            return Ok(AuditEnd {
+                read,
+                after: page.after,
+                position: page.position,
+                notes: Vec::new(),
+            });
+        }
+    }
+}
+
+/// The path and the query of a filter. Names and instants need no escapes in it.
+fn target(filter: &AuditFilter) -> String {
+    let mut target = format!("/v1/audit?limit={PAGE_MAX}");
+    let mut add = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            target.push_str(&format!("&{name}={value}"));
+        }
+    };
+    let service = |number| {
+        let names = service_names();
+        let found = names.iter().find(|(known, _)| *known == number);
+        found.map(|(_, name)| (*name).to_owned())
+    };
+    add("principal", filter.principal.map(|one| one.to_string()));
+    add("service", filter.service.and_then(service));
+    add("since", filter.since.map(|since| since.to_string()));
+    add("until", filter.until.map(|until| until.to_string()));
+    add("refused", filter.refused.then(|| "true".to_owned()));
+    target
+}
+
+fn ask_for_page(server: &mut http::Connection, target: &str) -> anyhow::Result<AuditPage> {
+    let answer = server.get(target)?;
+    match answer.status {
+        200 => {
+            let page = serde_json::from_slice(&answer.body);
+            page.context("the server answered no page of an audit")
+        }
+        403 => Err(Denied::MissingRight(problem(403, &answer.body)).into()),
+        status => {
+            let problem = problem(status, &answer.body);
+            Err(anyhow!("the server refused the audit: {problem}"))
+        }
+    }
+}
+
+/// What a problem of the server says.
+fn problem(status: u16, body: &[u8]) -> String {
+    let problem: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    let said = ["detail", "title"]
+        .iter()
+        .find_map(|name| problem[name].as_str());
+    said.map_or_else(|| format!("status {status}"), str::to_owned)
 }
 
 #[cfg(test)]

@@ -1,11 +1,16 @@
 //! How commands connect to a server that runs already: whom they trust, and as whom they come.
 
-use std::{env, fs, os::unix::fs::PermissionsExt as _, path::Path, path::PathBuf};
+use std::{
+    env, fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::Args;
 use turnstile_client::{
-    AccessKey, ServerAddress,
+    AccessKey, ServerAddress, http,
     tls::{ClientCertificate, Tls, Trust},
 };
 
@@ -13,6 +18,9 @@ use crate::{address::DoorAddress, exit::Coded, terminal};
 
 /// The environment variable that holds the key.
 pub(crate) const KEY_VARIABLE: &str = "TURNSTILE_KEY";
+
+/// How long a server over HTTP may take for one answer.
+const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The mode bits of a file that let others than its owner read it.
 const READ_BY_OTHERS: u32 = 0o044;
@@ -44,15 +52,35 @@ impl Security {
     /// A file cannot be read, or the key is none.
     pub(crate) fn resp(&self, door: &DoorAddress) -> anyhow::Result<ServerAddress> {
         let address = self.keyless(door)?;
-        let Some(key) = self.key()? else {
-            return Ok(address);
-        };
-        if !door.encrypted && !door.socket.ip().is_loopback() {
+        Ok(match self.key_for(door, "rediss")? {
+            Some(key) => address.with_key(key),
+            None => address,
+        })
+    }
+
+    /// Connects to an HTTP door: with the key, if there is one.
+    ///
+    /// # Errors
+    /// As of [`resp`](Self::resp), or nothing listens there.
+    pub(crate) fn http(&self, door: &DoorAddress) -> anyhow::Result<http::Connection> {
+        let address = self.keyless(door)?;
+        let key = self.key_for(door, "https")?;
+        Ok(http::Connection::connect(
+            &address,
+            (&door.host, key),
+            HTTP_TIMEOUT,
+        )?)
+    }
+
+    /// The key to show at a door, with a warning where others may read it on its way.
+    fn key_for(&self, door: &DoorAddress, scheme: &str) -> anyhow::Result<Option<AccessKey>> {
+        let key = self.key()?;
+        if key.is_some() && !door.encrypted && !door.socket.ip().is_loopback() {
             terminal::note(format_args!(
-                "the key goes to {door} unencrypted, where others may read it: name rediss://{door}"
+                "the key goes to {door} unencrypted, where others may read it: name {scheme}://{door}"
             ));
         }
-        Ok(address.with_key(key))
+        Ok(key)
     }
 
     /// The same of a door that may have been named or not.

@@ -22,6 +22,8 @@ pub enum Error {
     Malformed(Malformed),
     /// The peer sent something that begins no answer in XML.
     NotXml,
+    /// The peer sent something that is no answer in HTTP.
+    NotHttp,
     /// No service declares this operation.
     UnknownOperation(String),
     /// The fields are not those of the operation.
@@ -49,6 +51,7 @@ impl fmt::Display for Error {
             }
             Self::Malformed(malformed) => write!(f, "the server sent no RESP: {malformed}"),
             Self::NotXml => f.write_str("the server sent what begins no answer in XML"),
+            Self::NotHttp => f.write_str("the server sent no HTTP: it may speak TLS (https://)"),
             Self::UnknownOperation(name) => write!(f, "unknown operation \"{name}\""),
             Self::Misnamed(misnamed) => misnamed.fmt(f),
             Self::Server(error) => f.write_str(error),
@@ -63,7 +66,11 @@ impl std::error::Error for Error {
             Self::Denied(denied) => Some(denied),
             Self::Malformed(malformed) => Some(malformed),
             Self::Misnamed(misnamed) => Some(misnamed),
-            Self::Closed | Self::NotXml | Self::UnknownOperation(_) | Self::Server(_) => None,
+            Self::Closed
+            | Self::NotXml
+            | Self::NotHttp
+            | Self::UnknownOperation(_)
+            | Self::Server(_) => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod descriptors;
+pub mod http;
 pub mod lines;
 pub mod resp;
 pub mod tls;

@@ -5,43 +5,9 @@ use std::{collections::BTreeSet, ops::ControlFlow, path::Path};
 use turnstile_journal::{self as journal, RealDisk, RealLock, inspect, replay, snapshot};
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
 use turnstile_sequencer::ReplayError;
-use turnstile_types::{
-    Context, Effect, Machines, Origin, Position, Principal, Timestamp, Unapplied,
-};
+use turnstile_types::{Audited, AuditedCommand, Context, Effect, Machines, Position, Unapplied};
 
 use crate::{OpenError, Services, VerifyError, verify};
-
-/// A command that was decided again.
-#[derive(Clone, Copy, Debug)]
-pub struct AuditedCommand<'a> {
-    pub position: Position,
-    pub time: Timestamp,
-    pub principal: &'a Principal,
-    pub origin: &'a Origin<'a>,
-    /// The number of its service.
-    pub service: u8,
-    /// The machine's encoding of the command.
-    pub payload: &'a [u8],
-    /// What it came to.
-    pub effect: Effect,
-    /// The machine's encoding of that.
-    pub outcome: &'a [u8],
-}
-
-/// What an audit hands over, in the order of the journal.
-#[derive(Clone, Copy, Debug)]
-pub enum Audited<'a> {
-    Command(AuditedCommand<'a>),
-    /// The answer to a command that had to wait and was handed over before.
-    Answer {
-        /// The position of the command.
-        of: Position,
-        /// The position of the record that decided it.
-        by: Position,
-        /// The machine's encoding of the outcome.
-        outcome: &'a [u8],
-    },
-}
 
 /// How much of a journal there was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,62 +30,115 @@ enum Halted {
     Enough,
 }
 
-/// Decides every command of a directory again, from the beginning of its journal or from the oldest
-/// snapshot, and hands each over until `each` breaks. Nothing in the directory is changed.
+/// Decides the commands of a directory again, and can go on with those that come later.
 ///
-/// A server may use the directory: then what it has acknowledged by now is read. Where it does not sync
-/// its groups, that is what was there when it started.
+/// It holds the state of all services, as a server that has come so far does. Nothing in the directory is
+/// changed. A server may use it: then what it has acknowledged is read. Where it does not sync its groups,
+/// that is what was there when it started.
+#[derive(Debug)]
+pub struct Auditor {
+    disk: RealDisk,
+    found: FoundJournal,
+    /// Held to the end: a server that came meanwhile would remove what is still to be read.
+    lock: Option<RealLock>,
+    state: AuditState,
+    from: Position,
+    /// The last position that was read.
+    last: Position,
+}
+
+impl Auditor {
+    /// Begins at the beginning of the journal, or at the oldest snapshot.
+    ///
+    /// # Errors
+    /// There is no journal, or it cannot be read from its beginning on.
+    pub fn open(directory: &Path) -> Result<Self, VerifyError> {
+        if !directory.is_dir() {
+            return Err(VerifyError::NoJournal);
+        }
+        let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+            path: directory.to_owned(),
+            cause,
+        })?;
+        let (found, lock) = find(&disk)?;
+        let mut state = AuditState::new();
+        let mut from = Position(0);
+        let first = replay(&disk, from, found.last, |_group| Err(Halted::Enough));
+        if matches!(first, Err(journal::ReplayError::Gap { .. })) {
+            let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+            let mut oldest = verify::load(&disk, found.journal, positions.last().copied())?;
+            from = oldest.position();
+            std::mem::swap(&mut state.services, oldest.machines_mut());
+        }
+        Ok(Self {
+            disk,
+            found,
+            lock,
+            state,
+            from,
+            last: from,
+        })
+    }
+
+    /// The position before the first record that can be read: zero when the journal is whole, else that of
+    /// the oldest snapshot.
+    #[must_use]
+    pub const fn from(&self) -> Position {
+        self.from
+    }
+
+    /// Hands over every command that was not read yet, until `each` breaks. After a break nothing more can
+    /// be read.
+    ///
+    /// # Errors
+    /// The directory is so damaged that its records cannot be replayed, or a server removes old segments
+    /// while they are read.
+    pub fn read(
+        mut self,
+        mut each: impl FnMut(Audited<'_>) -> ControlFlow<()>,
+    ) -> Result<(AuditExtent, Option<Self>), VerifyError> {
+        if self.lock.is_none() {
+            (self.found, self.lock) = find(&self.disk)?;
+        }
+        let last = self.found.last.max(self.last);
+        let state = &mut self.state;
+        let read = replay(&self.disk, self.last, last, |group| {
+            state.take(group, &mut each)
+        });
+        self.last = last;
+        let extent = AuditExtent {
+            from: self.from,
+            last,
+            is_live: self.found.is_live,
+            torn_bytes: self.found.torn_bytes,
+        };
+        let Err(failure) = read else {
+            return Ok((extent, Some(self)));
+        };
+        match failure.into_caller() {
+            Ok(Halted::Enough) => Ok((extent, None)),
+            Ok(Halted::Replay(cause)) => {
+                Err(OpenError::Replay(journal::ReplayError::Caller(cause)).into())
+            }
+            Err(failure) => Err(OpenError::Replay(failure).into()),
+        }
+    }
+}
+
+/// Reads a directory [once](Auditor::read).
 ///
 /// # Errors
-/// The directory is so damaged that its records cannot be replayed, or a server removes old segments
-/// while they are read.
+/// As of [`Auditor::open`] and [`Auditor::read`].
 pub fn audit(
     directory: &Path,
     each: impl FnMut(Audited<'_>) -> ControlFlow<()>,
 ) -> Result<AuditExtent, VerifyError> {
-    if !directory.is_dir() {
-        return Err(VerifyError::NoJournal);
-    }
-    let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
-        path: directory.to_owned(),
-        cause,
-    })?;
-    // Held to the end: a server that came meanwhile would remove what is still to be read.
-    let (found, _lock) = find(&disk)?;
-    let last = found.last;
-    let mut audit = AuditReplay {
-        services: Services::empty(),
-        waiting: BTreeSet::new(),
-        outcome: Vec::new(),
-        each,
-    };
-    let mut from = Position(0);
-    let mut read = replay(&disk, from, last, |group| audit.take(group));
-    if matches!(read, Err(journal::ReplayError::Gap { .. })) {
-        let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
-        let mut state = verify::load(&disk, found.journal, positions.last().copied())?;
-        from = state.position();
-        std::mem::swap(&mut audit.services, state.machines_mut());
-        read = replay(&disk, from, last, |group| audit.take(group));
-    }
-    if let Err(failure) = read {
-        match failure.into_caller() {
-            Ok(Halted::Enough) => {}
-            Ok(Halted::Replay(cause)) => {
-                return Err(OpenError::Replay(journal::ReplayError::Caller(cause)).into());
-            }
-            Err(failure) => return Err(OpenError::Replay(failure).into()),
-        }
-    }
-    Ok(AuditExtent {
-        from,
-        last,
-        is_live: found.is_live,
-        torn_bytes: found.torn_bytes,
-    })
+    let (extent, _auditor) = Auditor::open(directory)?.read(each)?;
+    Ok(extent)
 }
 
 /// The journal of a directory.
+#[derive(Debug)]
 struct FoundJournal {
     journal: u64,
     last: Position,
@@ -157,19 +176,30 @@ fn find(disk: &RealDisk) -> Result<(FoundJournal, Option<RealLock>), VerifyError
 }
 
 /// Machines that decide again, without the memory of keys: a retry left no record.
-struct AuditReplay<F> {
+#[derive(Debug)]
+struct AuditState {
     services: Services,
     /// The commands that wait for their answers, of those that were handed over.
     waiting: BTreeSet<Position>,
     outcome: Vec<u8>,
-    each: F,
 }
 
-impl<F: FnMut(Audited<'_>) -> ControlFlow<()>> AuditReplay<F> {
-    fn take(&mut self, group: &Group<'_>) -> Result<(), Halted> {
+impl AuditState {
+    fn new() -> Self {
+        Self {
+            services: Services::empty(),
+            waiting: BTreeSet::new(),
+            outcome: Vec::new(),
+        }
+    }
+
+    fn take<F>(&mut self, group: &Group<'_>, each: &mut F) -> Result<(), Halted>
+    where
+        F: FnMut(Audited<'_>) -> ControlFlow<()>,
+    {
         for record in group.records() {
-            let flow = self.decide(&record).map_err(Halted::Replay)?;
-            let flow = flow.is_break() || self.tell_answers(record.position).is_break();
+            let flow = self.decide(&record, each).map_err(Halted::Replay)?;
+            let flow = flow.is_break() || self.tell_answers(record.position, each).is_break();
             self.services.forget_events();
             if flow {
                 return Err(Halted::Enough);
@@ -178,7 +208,14 @@ impl<F: FnMut(Audited<'_>) -> ControlFlow<()>> AuditReplay<F> {
         Ok(())
     }
 
-    fn decide(&mut self, record: &Record<'_>) -> Result<ControlFlow<()>, ReplayError> {
+    fn decide<F>(
+        &mut self,
+        record: &Record<'_>,
+        each: &mut F,
+    ) -> Result<ControlFlow<()>, ReplayError>
+    where
+        F: FnMut(Audited<'_>) -> ControlFlow<()>,
+    {
         let (position, service) = (record.position, record.service);
         let context = Context {
             position,
@@ -201,7 +238,7 @@ impl<F: FnMut(Audited<'_>) -> ControlFlow<()>> AuditReplay<F> {
         if effect == Effect::Pending {
             self.waiting.insert(position);
         }
-        Ok((self.each)(Audited::Command(AuditedCommand {
+        Ok(each(Audited::Command(AuditedCommand {
             position,
             time: record.time,
             principal: &record.principal,
@@ -214,12 +251,12 @@ impl<F: FnMut(Audited<'_>) -> ControlFlow<()>> AuditReplay<F> {
     }
 
     /// Hands over the answers that the record at this position gave to commands that waited.
-    fn tell_answers(&mut self, by: Position) -> ControlFlow<()> {
+    fn tell_answers<F>(&mut self, by: Position, each: &mut F) -> ControlFlow<()>
+    where
+        F: FnMut(Audited<'_>) -> ControlFlow<()>,
+    {
         let Self {
-            services,
-            waiting,
-            each,
-            ..
+            services, waiting, ..
         } = self;
         if waiting.is_empty() {
             return ControlFlow::Continue(());

@@ -20,7 +20,7 @@ mod start;
 mod usage;
 mod verify;
 
-pub use audit::{AuditExtent, Audited, AuditedCommand, audit};
+pub use audit::{AuditExtent, Auditor, audit};
 pub use claim::Claim;
 pub use copying::RoomsCopy;
 pub use embedded::{Embedded, Options, Reply, Status};

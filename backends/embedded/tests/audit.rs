@@ -4,11 +4,11 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use turnstile_embedded::{AuditExtent, Audited, Durability, Embedded, Options, audit};
+use turnstile_embedded::{AuditExtent, Durability, Embedded, Options, audit};
 use turnstile_rooms::{Command, Rooms};
 use turnstile_types::{
-    AddressPolicy, Author, CallerAddress, DoorKind, Effect, Name, Origin, Position, Principal,
-    RequestId, Timestamp,
+    AddressPolicy, Audited, Author, CallerAddress, DoorKind, Effect, Name, Origin, Position,
+    Principal, RequestId, Timestamp,
 };
 
 const NOW: Timestamp = Timestamp(1_780_272_000_000);

@@ -1,9 +1,9 @@
 //! `turnstile audit`: who did what, on directories of servers that were stopped or killed.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use serde_json::{Value, json};
-use turnstile_client::Connection;
+use turnstile_client::{AccessKey, Connection, ServerAddress, http};
 
 use crate::{
     process::{Ended, Server, ask, run, turnstile, words},
@@ -293,5 +293,152 @@ fn what_a_running_server_has_acknowledged_is_told() {
     let ended = audit(data.path(), &[]);
     let said = "a server uses the directory: what it acknowledged later is not shown";
     assert!(ended.err.contains(said), "{ended:?}");
+    server.stop();
+}
+
+/// A connection to the HTTP door, with a key or without.
+fn http(server: &Server, key: Option<&str>) -> http::Connection {
+    let address = ServerAddress::from(server.door("http").unwrap());
+    let key = key.map(|key| AccessKey::parse(key).unwrap());
+    http::Connection::connect(&address, ("localhost", key), Duration::from_secs(60)).unwrap()
+}
+
+/// A page of the audit.
+fn page(door: &mut http::Connection, query: &str) -> Value {
+    let answer = door.get(&format!("/v1/audit?{query}")).unwrap();
+    let text = String::from_utf8(answer.body).unwrap();
+    assert_eq!(answer.status, 200, "{text}");
+    assert!(!text.contains(ID_NUMBER), "an id number is shown nowhere");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The lines of all pages from this cursor on, and how many pages there were.
+fn pages(door: &mut http::Connection, query: &str, mut cursor: String) -> (Vec<Value>, usize) {
+    let mut lines = Vec::new();
+    for count in 1.. {
+        let page = page(door, &format!("{query}{cursor}"));
+        lines.extend(page["commands"].as_array().unwrap().iter().cloned());
+        let Some(next) = page["next"].as_str() else {
+            return (lines, count);
+        };
+        cursor = format!("&cursor={next}");
+    }
+    (lines, 0)
+}
+
+#[test]
+fn a_server_tells_over_http_what_its_directory_tells() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let [mut first, _second] = waiting(&server);
+    // Steps of open transactions are no promise: something else has them written.
+    for answer in ['1', '0'] {
+        assert!(words(&ask(&mut first, "ROOMS.ADD-PROPERTY other")).starts_with(answer));
+    }
+    let http = format!("http://{}", server.door("http").unwrap());
+    let rows: [&[&str]; 7] = [
+        &[],
+        &["--refused"],
+        &["--service", "rooms"],
+        &["--service", "travel", "--principal", "local"],
+        &["--principal", "nobody"],
+        &["--since", "1h", "--until", "2100-01-01"],
+        &["--until", "2000-01-01"],
+    ];
+    for options in rows {
+        for format in ["table", "jsonl"] {
+            let options = [options, &["--format", format]].concat();
+            let of_directory = audit(data.path(), &options);
+            let of_server = run(turnstile().args(["audit", "--http", &http]).args(&options));
+            assert_eq!(of_directory.code, Some(0), "{of_directory:?}");
+            assert_eq!(of_server.code, Some(0), "{of_server:?}");
+            assert_eq!(of_server.out, of_directory.out, "{options:?}");
+            let last = |ended: &Ended| ended.err.lines().last().map(str::to_owned);
+            assert_eq!(last(&of_server), last(&of_directory), "{options:?}");
+        }
+    }
+    server.stop();
+}
+
+#[test]
+fn pages_of_an_audit_follow_each_other_whoever_asks_between_them() {
+    let data = killed();
+    let server = Server::dev(data.path());
+    let all = lines(data.path(), &[]);
+    let mut door = http(&server, None);
+    let (paged, count) = pages(&mut door, "limit=2", String::new());
+    assert!(paged == all, "{} of {}", paged.len(), all.len());
+    assert_eq!(count, all.len().div_ceil(2));
+    // A page says how many commands were read for it, also where none of them is shown.
+    let whole = page(&mut door, "principal=nobody");
+    assert_eq!(whole["commands"], json!([]));
+    assert_eq!(whole["read"], all.len());
+    assert_eq!(whole["position"], all.last().unwrap()["position"]);
+    // What is decided later stands behind the position at which the pages ended.
+    let end = format!("&cursor=c{:016x}", whole["position"].as_u64().unwrap());
+    assert_eq!(pages(&mut door, "", end.clone()).0, [Value::Null; 0]);
+    let created = words(&ask(
+        &mut server.connect(),
+        "EXCHANGE.CREATE-ACCOUNT later 0",
+    ));
+    assert!(created.starts_with('1'), "{created}");
+    let (later, _) = pages(&mut door, "", end);
+    assert_eq!(later.len(), 1);
+    assert_eq!(later[0]["fields"]["account"], "later");
+    // Whoever has the cursor of a page goes on there, also after a restart.
+    let first = page(&mut door, "limit=3");
+    let cursor = format!("&cursor={}", first["next"].as_str().unwrap());
+    server.stop();
+    let server = Server::dev(data.path());
+    let mut door = http(&server, None);
+    let (rest, _) = pages(&mut door, "limit=3", cursor);
+    let expected: Vec<&Value> = all[3..].iter().chain(&later).collect();
+    // The start has left records of its own behind them.
+    let told: Vec<&Value> = rest.iter().take(expected.len()).collect();
+    assert!(told == expected, "{}", rest.len());
+    server.stop();
+}
+
+/// To say what was refused, the commands are decided again: that takes the memory of a second server, so
+/// one audit is read at a time.
+#[test]
+fn one_audit_is_read_at_a_time_and_its_reader_has_it_until_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let made = run(turnstile().arg("init").arg(&data));
+    let key = made.out.trim_end();
+    let other = ["key", "create", "auditor", "--role", "admin", "--data"];
+    let other = run(turnstile().args(other).arg(&data));
+    let other = other.out.trim_end();
+    let reader = ["key", "create", "books", "--role", "reader", "--data"];
+    let reader = run(turnstile().args(reader).arg(&data));
+    let mut command = turnstile();
+    command.args(["serve", "--resp", "off", "--http", "127.0.0.1:0", "--data"]);
+    let server = Server::start(command.arg(&data));
+    let [mut one, mut two] = [key, other].map(|key| http(&server, Some(key)));
+    let first = page(&mut one, "principal=local&limit=1");
+    assert_eq!(two.get("/v1/audit").unwrap().status, 503);
+    // Its reader may begin anew, and has it to itself again.
+    assert_eq!(page(&mut one, "principal=local&limit=1"), first);
+    let cursor = format!("&cursor={}", first["next"].as_str().unwrap());
+    let (rest, _) = pages(&mut one, "principal=local", cursor);
+    let (all, _) = pages(&mut two, "principal=local", String::new());
+    // The server has noted the use of the second key meanwhile.
+    assert!(rest.len() > 5 && all[1..].starts_with(&rest), "{all:?}");
+    // Nobody else sees it: it tells of everybody's business.
+    let mut books = http(&server, Some(reader.out.trim_end()));
+    let denied = books.get("/v1/audit").unwrap();
+    assert_eq!(denied.status, 403, "{denied:?}");
+    let address = format!("http://{}", server.door("http").unwrap());
+    for (key, code) in [
+        (None, 77),
+        (Some(reader.out.trim_end()), 77),
+        (Some(key), 0),
+    ] {
+        let mut command = turnstile();
+        command.args(["audit", "--http", &address]);
+        let ended = run(command.envs(key.map(|key| ("TURNSTILE_KEY", key))));
+        assert_eq!(ended.code, Some(code), "{ended:?}");
+    }
     server.stop();
 }

@@ -8,6 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod audited;
 mod bytes;
 mod instant;
 mod machine;
@@ -17,6 +18,7 @@ mod origin;
 mod outcome;
 mod time;
 
+pub use audited::{Audited, AuditedCommand};
 pub use bytes::{
     Malformed, ReadProgress, Reader, put_bytes, put_flag, put_instant, put_u8, put_u16, put_u32,
     put_u64,

@@ -9,6 +9,7 @@
 mod accept;
 mod access;
 mod answer;
+mod audit;
 mod code;
 mod conditional;
 mod cursor;
@@ -37,6 +38,7 @@ pub mod travel;
 
 pub use accept::acceptance;
 pub use answer::Told;
+pub use audit::{AuditRequest, read_audit};
 pub use code::Code;
 pub use conditional::{ETag, TagMatch, etag_of_number, matches_any};
 pub use event::{EventId, FeedEvent, InvalidEventId, put_event, put_lagged, put_reset, read_since};

@@ -18,7 +18,7 @@ use utoipa::openapi::{
 
 use crate::{
     answer::Receipt,
-    glossary,
+    audit, glossary,
     operation::{Answerer, Audience, Method, Operation, RECEIPT, Service, Success, is_needed},
     problem::{FieldError, Place},
     schema::{Schemas, body_name, parameter_schema},
@@ -120,7 +120,7 @@ fn components() -> Components {
     let services = schemas_of_services();
     let components = services
         .into_iter()
-        .chain([sessions::schemas()])
+        .chain([sessions::schemas(), audit::schemas()])
         .fold(ComponentsBuilder::new(), |components, schemas| {
             schemas.into_components(components)
         });

@@ -110,6 +110,8 @@ pub enum Answerer {
     EndSession,
     /// A ticket for a stream or a socket.
     Ticket,
+    /// Who did what.
+    Audit,
     Live,
     Ready,
     Version,
@@ -195,6 +197,7 @@ impl Operation {
             | Answerer::Events(service) => Some(service),
             Answerer::MatchEvents | Answerer::Play => Some(Service::Games),
             Answerer::ExchangeFeed => Some(Service::Exchange),
+            Answerer::Audit => Some(Service::Access),
             Answerer::OpenSession
             | Answerer::OwnSession
             | Answerer::Logout

@@ -105,6 +105,12 @@ impl Schemas {
         self
     }
 
+    /// The same of fields that are listed.
+    pub(crate) fn listed(mut self, name: &str, meaning: &str, fields: Vec<Field>) -> Self {
+        self.add(name, meaning, fields);
+        self
+    }
+
     /// The schema of fields that are no object of a service.
     pub(crate) fn of_fields<F: Fields>(meaning: &str) -> Schema {
         let mut schemas = Self::new("");

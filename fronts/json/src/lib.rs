@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod audit;
 mod records;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use serde::{
 };
 use turnstile_chassis::{Fields, Show, Value, Visitor};
 
+pub use audit::{AUDIT_HEAD, AuditFilter, AuditLine, AuditLines, AuditOutcome, AuditPage};
 pub use records::{
     RecordedCommand, RecordedFields, RecordedOutcome, recorded_command, recorded_outcome,
     service_names,

@@ -2,7 +2,12 @@
 //!
 //! What only a door can read is no field of a command, so no id number and no digest is shown.
 
-use serde::{Serialize, Serializer};
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{MapAccess, Visitor as Reading},
+};
 use turnstile_chassis::{Fields, Refuse, Served, Value, Visitor};
 use turnstile_types::{Machine as _, Outcome, Unapplied};
 
@@ -10,7 +15,7 @@ use crate::Shown;
 
 /// Fields with their values, in the order of their declaration.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RecordedFields(pub Vec<(&'static str, serde_json::Value)>);
+pub struct RecordedFields(pub Vec<(Cow<'static, str>, serde_json::Value)>);
 
 /// A command that was read from a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +59,7 @@ impl Visitor for RecordedFields {
         if !value.is_none() {
             let shown = serde_json::to_value(Shown(value));
             self.0.push((
-                name,
+                name.into(),
                 shown.expect("a value is text, numbers, lists and objects"),
             ));
         }
@@ -64,6 +69,31 @@ impl Visitor for RecordedFields {
 impl Serialize for RecordedFields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for RecordedFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsInOrder)
+    }
+}
+
+/// Reads the members of an object in the order in which they stand there.
+struct FieldsInOrder;
+
+impl<'de> Reading<'de> for FieldsInOrder {
+    type Value = RecordedFields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<RecordedFields, A::Error> {
+        let mut fields = RecordedFields::default();
+        while let Some((name, value)) = members.next_entry::<String, _>()? {
+            fields.0.push((name.into(), value));
+        }
+        Ok(fields)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod attendance;
+mod audit;
 mod call;
 mod courier;
 mod documents;
@@ -78,6 +79,7 @@ pub(crate) struct Door {
     attendance: attendance::Attendance,
     gate: Gate,
     identities: Identities,
+    audits: audit::Audits,
     sources: Sources,
     counters: Arc<Counters>,
     limits: HttpLimits,
@@ -168,6 +170,7 @@ impl HttpDoor {
             attendance: attendance::Attendance::default(),
             identities: Identities::new(&gate, tls.is_some(), about.addresses),
             gate,
+            audits: audit::Audits::default(),
             sources: Sources::new(feeds),
             counters,
             limits,
@@ -340,7 +343,7 @@ async fn has_place(door: &Door) -> bool {
     door.speaking.load(Ordering::Relaxed) < most
 }
 
-/// Looks for connections that are over their time, and for a feed that nobody follows.
+/// Looks for connections that are over their time, and for feeds and an audit that nobody reads.
 async fn sweep(door: Arc<Door>) {
     let mut ticks = time::interval(door.limits.sweep);
     loop {
@@ -348,6 +351,7 @@ async fn sweep(door: Arc<Door>) {
         door.lines().judge_overdue(&door.clock, &door.limits);
         door.sources.exchange.feed.rest();
         door.sources.games.feed.rest();
+        door.audits.rest();
     }
 }
 

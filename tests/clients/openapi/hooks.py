@@ -53,6 +53,9 @@ def valid_requests_are_accepted(ctx, response, case):
     """A request that the document allows is refused as a wrong one only by the rules above."""
     if response.status_code == 400 and is_beyond_schemas(response.json()):
         return None
+    # One audit is read at a time, and a request for another part of it waits until that is over.
+    if response.status_code == 503 and case.operation.path == "/v1/audit":
+        return None
     return positive_data_acceptance(ctx, response, case)
 
 

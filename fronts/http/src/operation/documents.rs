@@ -1,6 +1,8 @@
 //! What is no command and no query of a service: streams, sockets, and the door's own documents.
 
-use turnstile_chassis::{Kind, Need, Parameter, Readable};
+use std::sync::LazyLock;
+
+use turnstile_chassis::{Cursor, Kind, Need, PAGE, PAGE_MAX, Parameter, Readable};
 use turnstile_exchange::{AccountId, Symbol};
 use turnstile_games::{MatchId, PlayerId};
 
@@ -211,11 +213,45 @@ fn sessions() -> [Operation; 6] {
     ]
 }
 
+fn audit() -> Operation {
+    static SERVICES: LazyLock<Vec<&str>> =
+        LazyLock::new(|| Service::ALL.iter().map(|service| service.name()).collect());
+    let (min, max) = (1, PAGE_MAX);
+    let mut limit = query(
+        "limit",
+        "Commands of a page; those that one record answered stand together",
+        Kind::Number { min, max },
+    );
+    limit.declared.default = Some(PAGE.to_string());
+    let next = <Cursor as Readable>::kind();
+    Operation {
+        success: Success::Json("AuditPage"),
+        parameters: vec![
+            query("principal", "Only its commands", Kind::NAME),
+            query("service", "Only its commands", Kind::OneOf(&SERVICES)),
+            query("since", "From this instant on", Kind::Instant),
+            query("until", "Before this instant", Kind::Instant),
+            query("refused", "Only what was refused", Kind::Flag),
+            query("cursor", "The next of the page before", next),
+            limit,
+        ],
+        problems: vec![400, 503],
+        ..document(
+            Answerer::Audit,
+            "/v1/audit",
+            "audit",
+            "Shows who did what, and what was refused and why, from the journal itself",
+            &[],
+        )
+    }
+}
+
 pub(crate) fn operations() -> Vec<Operation> {
     let mut all: Vec<Operation> = Service::ALL.iter().copied().map(stream).collect();
     all.push(watch());
     all.extend(sockets());
     all.extend(sessions());
+    all.push(audit());
     all.extend([
         document(
             Answerer::Live,

@@ -94,5 +94,17 @@ pub(super) const TICKETS_OF_PRINCIPAL: usize = 1_000;
 /// How long a ticket is good: a page uses it at once, over a slow line too.
 pub(super) const TICKET_AGE_MS: u64 = 30 * 1_000;
 
+/// Commands that are read for one page of the audit, shown or not: some tenths of a second.
+pub(super) const AUDIT_COMMANDS: u64 = 100_000;
+
+/// Bytes of commands and outcomes on a page of the audit, but for one that is longer.
+pub(super) const AUDIT_BYTES: usize = 1_024 * 1_024;
+
+/// For so long after a page its reader may ask for the next before another audit takes its place.
+pub(super) const AUDIT_LEASE: Duration = Duration::from_secs(10);
+
+/// An audit from which nobody has asked for a page for so long ends.
+pub(super) const AUDIT_KEPT: Duration = Duration::from_secs(60);
+
 const _: () = assert!(SESSIONS_OF_PRINCIPAL < SESSIONS && SESSION_REST_MS < SESSION_AGE_MS);
 const _: () = assert!(TICKETS_OF_PRINCIPAL < TICKETS);

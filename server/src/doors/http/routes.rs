@@ -27,6 +27,7 @@ use turnstile_http::{Answerer, Audience, Code, Method, Operation, Place, Problem
 use super::{
     Door,
     access::{self, note_use},
+    audit,
     call::{Call, PathValues},
     documents, metrics,
     operations::{Answered, Answering, answer_command, answer_query},
@@ -140,6 +141,7 @@ fn answer(door: Arc<Door>, call: Call) -> Answering {
         Answerer::Sessions => Box::pin(async move { access::sessions(&door, &call) }),
         Answerer::EndSession => Box::pin(async move { access::end_session(&door, &call) }),
         Answerer::Ticket => Box::pin(async move { access::ticket(&door, &call) }),
+        Answerer::Audit => Box::pin(audit::audit(door, call)),
         Answerer::Live => Box::pin(async { Ok(documents::live()) }),
         Answerer::Ready => Box::pin(documents::ready(door)),
         Answerer::Version => Box::pin(async { Ok(documents::version()) }),
