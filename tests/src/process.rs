@@ -101,6 +101,22 @@ impl Turnstile {
         }
     }
 
+    /// Starts `turnstile serve` with the RESP and the HTTP door.
+    ///
+    /// # Panics
+    /// When it does not serve in time.
+    #[must_use]
+    pub fn serve_http(data: &Path) -> Self {
+        let (process, lines) = spawn(serve_with(data, "sync", "127.0.0.1:0"));
+        let printed = lines_before_ready(&lines);
+        Self {
+            process,
+            resp: address(&printed, "resp"),
+            http: Some(address(&printed, "http")),
+            xml: None,
+        }
+    }
+
     /// Starts `turnstile serve` with the RESP and the XML door, and with a snapshot after each
     /// so many records; 0 for never.
     ///
@@ -287,12 +303,16 @@ impl Process {
 /// A server that knows only its directory. It has no use for its input, so it is the system that
 /// ends it with us.
 fn serve(data: &Path, durability: &str) -> Command {
+    serve_with(data, durability, "off")
+}
+
+fn serve_with(data: &Path, durability: &str, http: &str) -> Command {
     let mut command = Command::new("setpriv");
     command
         .args(["--pdeathsig", "KILL", "--"])
         .arg(binary::path());
     command.args(["serve", "--log", "warn", "--resp", "127.0.0.1:0"]);
-    command.args(["--http", "off", "--durability", durability, "--data"]);
+    command.args(["--http", http, "--durability", durability, "--data"]);
     command.arg(data);
     command
 }

@@ -1,8 +1,8 @@
 //! Crashes of the real binary: killed under load, cut from power, out of disk, with a torn or
 //! rotten directory. A recorder outside the process knows what was asked and what was answered.
 
-mod answer;
-mod books;
+pub(crate) mod answer;
+pub(crate) mod books;
 mod box_office;
 mod crowd;
 mod damage;
@@ -10,7 +10,7 @@ mod database;
 mod directory;
 mod floor;
 mod full_disk;
-mod hotel;
+pub(crate) mod hotel;
 mod kill;
 pub(crate) mod listing;
 mod load;
@@ -21,4 +21,4 @@ mod request;
 mod rush;
 mod tape;
 mod volume;
-mod witness;
+pub(crate) mod witness;

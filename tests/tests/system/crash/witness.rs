@@ -27,7 +27,7 @@ const SLACK_MS: u64 = 1_000;
 
 /// The books after some requests, in the order of their positions.
 #[derive(Clone, Debug)]
-pub(crate) struct Witness(Table);
+pub(crate) struct Witness(pub(crate) Table);
 
 impl Default for Witness {
     fn default() -> Self {
@@ -94,7 +94,7 @@ fn standing(entry: &Entry, last: &mut Final) -> Option<(Reference, Place)> {
 }
 
 /// A request and its answer; nothing when it has not exactly the fields of one.
-fn told(request: &Request, answer: &Answer) -> Option<Operation> {
+pub(crate) fn told(request: &Request, answer: &Answer) -> Option<Operation> {
     let names: Vec<&str> = answer.fields.keys().map(String::as_str).collect();
     let done = match (answer.text("outcome")?, answer.text("reason")) {
         ("done", None) => true,
