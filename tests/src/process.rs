@@ -101,13 +101,15 @@ impl Turnstile {
         }
     }
 
-    /// Starts `turnstile serve` with the RESP and the HTTP door.
+    /// Starts `turnstile serve` with the RESP and the HTTP door, and with more arguments.
     ///
     /// # Panics
     /// When it does not serve in time.
     #[must_use]
-    pub fn serve_http(data: &Path) -> Self {
-        let (process, lines) = spawn(serve_with(data, "sync", "127.0.0.1:0"));
+    pub fn serve_http(data: &Path, arguments: &[&str]) -> Self {
+        let mut command = serve_with(data, "sync", "127.0.0.1:0");
+        command.args(arguments);
+        let (process, lines) = spawn(command);
         let printed = lines_before_ready(&lines);
         Self {
             process,

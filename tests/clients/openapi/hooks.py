@@ -1,11 +1,20 @@
 """What schemathesis must know of Turnstile beyond its OpenAPI document."""
 
+import os
 from datetime import date
 from itertools import count
 
 import schemathesis
 from hypothesis import strategies
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+# Who asks: `local`, of a server without keys; `root`, who may do everything; `desk`, a user of one
+# property; or `stranger`, who has no key.
+CALLER = os.environ["TURNSTILE_TEST_CALLER"]
+KEY = os.environ.get("TURNSTILE_TEST_KEY")
+
+# What `desk` has a right to, though perhaps not for every name.
+RIGHTS_OF_DESK = ("rooms.read", "rooms.use")
 
 # Rules between several values. JSON Schema states rules about one value only.
 BETWEEN_VALUES = (
@@ -51,6 +60,8 @@ def is_beyond_schemas(problem):
 @schemathesis.check
 def valid_requests_are_accepted(ctx, response, case):
     """A request that the document allows is refused as a wrong one only by the rules above."""
+    if CALLER in ("desk", "stranger"):
+        return None
     if response.status_code == 400 and is_beyond_schemas(response.json()):
         return None
     # One audit is read at a time, and a request for another part of it waits until that is over.
@@ -59,8 +70,41 @@ def valid_requests_are_accepted(ctx, response, case):
     return positive_data_acceptance(ctx, response, case)
 
 
+@schemathesis.check
+def callers_do_what_their_rights_say(ctx, response, case):
+    """The answer depends on who asks, as the rights in the document say."""
+    if CALLER == "local":
+        return
+    operation = case.operation.definition.raw
+    status = response.status_code
+    code = response.json()["code"] if status in (401, 403) else None
+    is_public = operation["security"] == [{}]
+    if is_public:
+        assert code is None or case.method != case.operation.method.upper(), f"{code} for all"
+    elif CALLER == "stranger":
+        # What else is wrong with a head is told first.
+        assert code == "not_logged_in" or status in (405, 406, 421), f"status {status} without a key"
+        if status == 401:
+            assert response.headers["www-authenticate"][0].startswith("Bearer realm=")
+    elif CALLER == "root":
+        assert code not in ("not_logged_in", "wrong_key", "missing_right"), code
+    elif is_beyond_desk(operation, case.path):
+        assert status >= 400, f"status {status} without the right {operation['x-right']}"
+        is_right = case.meta is not None and case.meta.generation.mode.is_positive
+        if is_right and status != 400:
+            assert code == "missing_right", f"status {status}, {code}"
+        assert status != 401, code
+    else:
+        assert status != 401, code
+
+
+def is_beyond_desk(operation, path):
+    right = operation.get("x-right")
+    return right is not None and right not in RIGHTS_OF_DESK and not path.endswith("/whoami")
+
+
 # Answers of the door itself, before it knows the operation: `default` in the document stands for them.
-OF_THE_DOOR = {405}
+OF_THE_DOOR = {401, 405} if CALLER == "stranger" else {405}
 
 
 @schemathesis.check
@@ -84,9 +128,12 @@ made = {}
 def before_call(context, case, kwargs):
     """Gives each right request a key of its own, and the reference of something that was made.
 
-    The server has no keys, so it refuses every key and knows no session: none is shown.
+    Whoever has a key shows it; no other key and no session is shown.
     """
-    (case.headers or {}).pop("Authorization", None)
+    if KEY:
+        case.headers = {**(case.headers or {}), "Authorization": f"Bearer {KEY}"}
+    else:
+        (case.headers or {}).pop("Authorization", None)
     (case.cookies or {}).pop("turnstile_session", None)
     # The first key of an administrator would make the server ask for one ever after.
     if (case.path_parameters or {}).get("role") == "admin":

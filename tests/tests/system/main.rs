@@ -10,6 +10,7 @@ mod door;
 mod doors;
 mod games;
 mod guards;
+mod idle;
 mod openapi;
 mod program;
 mod revocations;
