@@ -1,6 +1,9 @@
 //! Sections that no scenario can say: the machine alone in this process, memory of what stays, restarts.
 
 mod depth;
+mod handshakes;
+mod idle_logins;
+mod newcomer;
 mod order_memory;
 mod player_memory;
 mod restart;
@@ -21,6 +24,10 @@ pub(crate) fn by_hand(report: &str) -> &'static [(&'static str, ByHand)] {
         "exchange" => &[("memory", order_memory::measure)],
         "games" => &[("memory", player_memory::measure)],
         "travel" => &[("memory", travel_memory::measure)],
+        "access" => &[
+            ("handshakes", handshakes::measure),
+            ("idle", idle_logins::measure),
+        ],
         "backends" => &[
             ("postgres-ceiling", ceiling::postgres::rooms),
             ("exchange-ceiling", ceiling::postgres::exchange),
