@@ -159,11 +159,12 @@ impl WitnessFeed {
                 answer: Released::Done,
             },
             (Command::Cancel { booking, id }, Done::Cancelled { room, stay }) => {
-                Operation::Cancel {
-                    reference: mark(booking),
-                    id: self.id(id),
-                    answer: Cancelled::Done(place(self.room_of(booking, room), stay)),
-                }
+                let place = place(self.room_of(booking, room), stay);
+                self.cancelled(booking, Some(id), Cancelled::Done(place))
+            }
+            (Command::CancelForGuest { booking, .. }, Done::Cancelled { room, stay }) => {
+                let place = place(self.room_of(booking, room), stay);
+                self.cancelled(booking, None, Cancelled::Done(place))
             }
             (command, done) => return self.arranged(&command, done),
         };
@@ -239,10 +240,16 @@ impl WitnessFeed {
                 }
             }
             (Command::Cancel { booking, id }, Refusal::WrongGuest, _) => {
-                self.cancelled(booking, id, Cancelled::WrongGuest)
+                self.cancelled(booking, Some(id), Cancelled::WrongGuest)
             }
             (Command::Cancel { booking, id }, Refusal::NotFound | Refusal::Ended, _) => {
-                self.cancelled(booking, id, Cancelled::Gone)
+                self.cancelled(booking, Some(id), Cancelled::Gone)
+            }
+            (Command::CancelForGuest { booking, .. }, Refusal::WrongGuest, _) => {
+                self.cancelled(booking, None, Cancelled::WrongGuest)
+            }
+            (Command::CancelForGuest { booking, .. }, Refusal::NotFound | Refusal::Ended, _) => {
+                self.cancelled(booking, None, Cancelled::Gone)
             }
             (Command::Confirm { hold, id, .. }, _, Some(why)) => Operation::Confirm {
                 reference: mark(hold),
@@ -263,10 +270,16 @@ impl WitnessFeed {
         self.table.apply(position.0, &operation)
     }
 
-    fn cancelled(&mut self, booking: Reference, id: GuestId, answer: Cancelled) -> Operation {
+    /// A cancellation with the id number that was given; nothing where a manager needed none.
+    fn cancelled(
+        &mut self,
+        booking: Reference,
+        id: Option<GuestId>,
+        answer: Cancelled,
+    ) -> Operation {
         Operation::Cancel {
             reference: mark(booking),
-            id: self.id(id),
+            id: id.map(|id| self.id(id)),
             answer,
         }
     }

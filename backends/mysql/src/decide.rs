@@ -77,6 +77,9 @@ pub(crate) fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) ->
         }
         Command::Release { hold } => holding::release(known, asked, hold),
         Command::Cancel { booking, id } => holding::cancel(known, asked, booking, id),
+        Command::CancelForGuest { booking, reason } => {
+            holding::cancel_for_guest(known, asked, booking, reason)
+        }
     }
 }
 

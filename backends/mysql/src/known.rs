@@ -10,8 +10,8 @@ use crate::{
     fields::{Fields, Strange},
     rows::{Record, Rows},
     tables::{
-        BookingRow, CountersRow, EndedRow, HoldRow, KeyRow, NightKey, NightRow, PropertyRow,
-        RoomKey, RoomRow, StoppedRow, WriterRow,
+        BookingRow, CancellationRow, CountersRow, EndedRow, HoldRow, KeyRow, NightKey, NightRow,
+        PropertyRow, RoomKey, RoomRow, StoppedRow, WriterRow,
     },
     wants::{HALF_BITS, Question, RoomNights, Search, Wants},
 };
@@ -67,6 +67,7 @@ pub(crate) struct Known {
     pub(crate) rooms: Rows<RoomRow>,
     pub(crate) bookings: Rows<BookingRow>,
     pub(crate) holds: Rows<HoldRow>,
+    pub(crate) cancellations: Rows<CancellationRow>,
     ended: Rows<EndedRow>,
     pub(crate) taken: Rows<NightRow>,
     pub(crate) stopped: Rows<StoppedRow>,
@@ -90,6 +91,7 @@ impl Known {
             rooms: Rows::default(),
             bookings: Rows::default(),
             holds: Rows::default(),
+            cancellations: Rows::default(),
             ended: Rows::default(),
             taken: Rows::default(),
             stopped: Rows::default(),
@@ -354,6 +356,7 @@ impl Known {
         self.rooms.put_writes(sql);
         self.bookings.put_writes(sql);
         self.holds.put_writes(sql);
+        self.cancellations.put_writes(sql);
         self.taken.put_writes(sql);
         self.stopped.put_writes(sql);
         self.keys.put_writes(sql);
@@ -368,6 +371,7 @@ impl Known {
         self.keys.put_undo(sql);
         self.stopped.put_undo(sql);
         self.taken.put_undo(sql);
+        self.cancellations.put_undo(sql);
         self.holds.put_undo(sql);
         self.bookings.put_undo(sql);
         self.rooms.put_undo(sql);

@@ -70,6 +70,9 @@ pub(crate) fn plan<'a>(requests: impl Iterator<Item = &'a Request>, stops: bool)
             | Command::Release { hold: reference }
             | Command::Cancel {
                 booking: reference, ..
+            }
+            | Command::CancelForGuest {
+                booking: reference, ..
             } => {
                 wants.entries.insert(reference.number());
             }

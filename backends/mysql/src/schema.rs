@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The number of the newest step.
-pub(crate) const SCHEMA: u32 = 3;
+pub(crate) const SCHEMA: u32 = 4;
 
 /// The lock of whoever applies the steps.
 const LOCK: &str = "CONCAT('turnstile.schema.', MD5(DATABASE()))";
@@ -22,7 +22,7 @@ const LOCK: &str = "CONCAT('turnstile.schema.', MD5(DATABASE()))";
 const LOCK_SECONDS: u32 = 30;
 
 /// The statements of each step: for tables of either engine, or of this one.
-const STEPS: [(u32, Option<StorageEngine>, &str); 4] = [
+const STEPS: [(u32, Option<StorageEngine>, &str); 5] = [
     (1, None, include_str!("../migrations/1-rooms.sql")),
     (
         1,
@@ -31,6 +31,7 @@ const STEPS: [(u32, Option<StorageEngine>, &str); 4] = [
     ),
     (2, None, include_str!("../migrations/2-ended.sql")),
     (3, None, include_str!("../migrations/3-keys.sql")),
+    (4, None, include_str!("../migrations/4-for-guests.sql")),
 ];
 
 /// What is true of the database whatever its tables are: it outlives tables in memory.

@@ -318,6 +318,7 @@ impl Session {
             "nights",
             "stops",
             "ended",
+            "cancellations",
             "idempotency_keys",
             "counters",
             "writers",

@@ -90,6 +90,13 @@ tables! {
         state: HoldState ["state"],
     }
 
+    /// A booking that a manager cancelled for the guest.
+    CancellationRow in "cancellations", u64 ["reference"] {
+        principal: Principal ["principal"],
+        reason: Box<str> ["reason"],
+        since: Timestamp ["since"],
+    }
+
     NightRow in "nights", NightKey ["property" "night" "room"] {
         reference: u64 ["reference"],
         until: Option<Timestamp> ["held_until"],

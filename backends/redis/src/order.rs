@@ -104,6 +104,9 @@ fn fields(command: &Command<'_>) -> Option<Fields> {
             fields.extend(sealed(id));
             fields
         }
+        Command::CancelForGuest { booking, reason } => {
+            vec![number(booking), reason.as_str().into()]
+        }
         Command::WithdrawRoom { .. } | Command::StopSell { .. } => return None,
     })
 }

@@ -19,6 +19,8 @@
 --   ended                   hash: slot (the lower 32 bits of a number) -> the last generation (the upper
 --                           ones) of those copied to here that has ended
 --   totals                  hash: what was done, and what stands
+--   cancellations           stream: bookings that a manager cancelled for the guest, by whom and why; the
+--                           last 100,000 or some more
 
 -- While the library is loaded there is no redis.call yet.
 local function call(...) return redis.call(...) end
@@ -369,15 +371,34 @@ function decide.release(base, _, number)
   return {'released'}
 end
 
-function decide.cancel(base, _, number, id, seal)
+-- The booking with this number, or why it is none.
+local function booked(base, number)
   local entry, missing = look_up(base, number)
-  if not entry then return missing end
-  if entry.state ~= 'booked' then return refused('not_confirmed') end
-  if entry.id_number ~= id or entry.seal ~= seal then return refused('wrong_guest') end
+  if not entry then return nil, missing end
+  if entry.state ~= 'booked' then return nil, refused('not_confirmed') end
+  return entry
+end
+
+local function end_booking(base, entry, number)
   vacate(base, entry)
   erase(base, number)
   count(base, 'cancelled_total', 1)
   return {'cancelled', entry.room_number, entry.arrival, entry.departure}
+end
+
+function decide.cancel(base, _, number, id, seal)
+  local entry, missing = booked(base, number)
+  if not entry then return missing end
+  if entry.id_number ~= id or entry.seal ~= seal then return refused('wrong_guest') end
+  return end_booking(base, entry, number)
+end
+
+function decide.cancel_for_guest(base, context, number, reason)
+  local entry, missing = booked(base, number)
+  if not entry then return missing end
+  call('XADD', base .. 'cancellations', 'MAXLEN', '~', 100000, '*', 'booking', number,
+    'principal', context.principal, 'at', text(context.now), 'reason', reason)
+  return end_booking(base, entry, number)
 end
 
 -- How much longer than it counts what was answered under a key stays, in milliseconds: a copy that takes so

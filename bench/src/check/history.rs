@@ -44,7 +44,7 @@ impl Server {
                 seen,
                 Operation::Cancel {
                     reference,
-                    id: 2,
+                    id: Some(2),
                     answer,
                 },
             );

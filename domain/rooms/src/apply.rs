@@ -61,6 +61,9 @@ impl Rooms {
             Command::Confirm { hold, guest, id } => self.confirm(context, hold, guest, id),
             Command::Release { hold } => self.release(context, hold),
             Command::Cancel { booking, id } => self.cancel(context, booking, id),
+            Command::CancelForGuest { booking, reason } => {
+                self.cancel_for_guest(context, booking, reason)
+            }
         }
     }
 }

@@ -6,7 +6,8 @@ use turnstile_chassis::{
 use turnstile_types::{InvalidName, Name, Stay};
 
 use crate::{
-    Done, GuestId, GuestName, IdKey, IdNumber, InvalidIdNumber, Reference, outcome::seconds,
+    CancelReason, Done, GuestId, GuestName, IdKey, IdNumber, InvalidIdNumber, Reference,
+    outcome::seconds,
 };
 
 /// How long a hold lasts when nothing is said.
@@ -208,5 +209,13 @@ pub enum Command<'a> {
         booking: Reference,
         #[parameter(name = "id_number", door = guest_id, kind = IdNumber::KIND)]
         id: GuestId,
+    },
+    /// Cancels a booking for its guest, without the id number but with a reason.
+    #[byte(0x0b)]
+    #[operation(answer = Cancelled, right = manage)]
+    CancelForGuest {
+        #[parameter(name = "reference")]
+        booking: Reference,
+        reason: CancelReason<'a>,
     },
 }

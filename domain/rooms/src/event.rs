@@ -9,7 +9,7 @@ use crate::Reference;
 ///
 /// Every record causes at most one event of its own; before it come the holds that expire at its
 /// instant, which are all that a tick causes. `(position, ordinal)` is unique and grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct Event {
     pub position: Position,
     /// Counts the events of one record, from 0.
@@ -24,6 +24,8 @@ pub struct Event {
     /// The nights, where the event is about some.
     #[field(flatten)]
     pub stay: Option<Stay>,
+    /// Why a manager cancelled the booking for its guest; nothing where the guest's id number did.
+    pub reason: Option<Box<str>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]

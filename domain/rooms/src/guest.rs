@@ -3,112 +3,15 @@
 use std::{fmt, hash::Hasher};
 
 use siphasher::sip::SipHasher24;
-use turnstile_chassis::{Decode, Encode, Kind, Readable, Show, Value};
-use turnstile_types::{Malformed, Reader, put_bytes};
+use turnstile_chassis::{Decode, Encode, Kind, Show, Value};
+use turnstile_types::{Malformed, Reader};
 
-/// The longest guest name, in characters.
-const NAME_CHARACTERS_MAX: usize = 100;
+use crate::text::short_text;
 
-/// A guest's name: 1 to 100 characters, none of them a control character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GuestName<'a>(&'a str);
-
-/// Why some bytes are not a [`GuestName`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InvalidGuestName {
-    Empty,
-    NotUtf8,
-    /// More than 100 characters; the field holds how many.
-    TooLong(usize),
-    ControlCharacter,
+short_text! {
+    /// A guest's name: 1 to 100 characters, none of them a control character.
+    GuestName, InvalidGuestName: "a guest name", 100, "Ada Lovelace"
 }
-
-impl<'a> GuestName<'a> {
-    /// Parses a name.
-    ///
-    /// # Errors
-    /// Bytes that are empty, not UTF-8, longer than 100 characters, or hold a control character.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, InvalidGuestName> {
-        let text = str::from_utf8(bytes).map_err(|_invalid| InvalidGuestName::NotUtf8)?;
-        if text.is_empty() {
-            return Err(InvalidGuestName::Empty);
-        }
-        // A text has at most as many characters as bytes: short names need no count.
-        if text.len() > NAME_CHARACTERS_MAX {
-            let characters = text.chars().count();
-            if characters > NAME_CHARACTERS_MAX {
-                return Err(InvalidGuestName::TooLong(characters));
-            }
-        }
-        // Most names are plain ASCII; only others are read character by character.
-        let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        if !is_plain && text.chars().any(char::is_control) {
-            return Err(InvalidGuestName::ControlCharacter);
-        }
-        Ok(Self(text))
-    }
-
-    #[must_use]
-    pub const fn as_str(&self) -> &'a str {
-        self.0
-    }
-}
-
-impl Value for GuestName<'_> {
-    fn show<S: Show>(&self, show: S) -> S::Out {
-        show.text(self.0)
-    }
-
-    fn kind() -> Kind {
-        <Self as Readable>::kind()
-    }
-}
-
-impl<'a> Readable<'a> for GuestName<'a> {
-    type Invalid = InvalidGuestName;
-
-    #[inline]
-    fn read(text: &'a [u8]) -> Result<Self, InvalidGuestName> {
-        Self::parse(text)
-    }
-
-    fn kind() -> Kind {
-        Kind::Pattern {
-            example: "Ada Lovelace",
-            pattern: r"^[^\u0000-\u001f\u007f-\u009f]{1,100}$",
-        }
-    }
-}
-
-/// A length in two bytes, then UTF-8.
-impl Encode for GuestName<'_> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.0.as_bytes());
-    }
-}
-
-impl<'a> Decode<'a> for GuestName<'a> {
-    fn decode(reader: &mut Reader<'a>, field: &'static str) -> Result<Self, Malformed> {
-        Self::parse(reader.bytes(field)?).map_err(|_invalid| Malformed { field })
-    }
-}
-
-impl fmt::Display for InvalidGuestName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "a guest name has at least one character"),
-            Self::NotUtf8 => write!(f, "a guest name is UTF-8 text"),
-            Self::TooLong(characters) => write!(
-                f,
-                "a guest name has at most {NAME_CHARACTERS_MAX} characters, this one has \
-                 {characters}"
-            ),
-            Self::ControlCharacter => write!(f, "a guest name has no control characters"),
-        }
-    }
-}
-
-impl std::error::Error for InvalidGuestName {}
 
 /// A national id number of twelve digits, in clear.
 ///

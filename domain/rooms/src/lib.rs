@@ -12,7 +12,9 @@ mod event;
 mod guest;
 mod outcome;
 mod query;
+mod reason;
 mod reference;
+mod text;
 
 mod expected;
 mod machine;
@@ -51,6 +53,7 @@ pub use query::{
     Answer, Block, Entry, EntryState, Explanation, Page, PropertySummary, Query, Totals,
     TypeAvailability,
 };
+pub use reason::{CancelReason, InvalidCancelReason};
 pub use reference::{InvalidReference, Reference};
 pub use state::Rooms;
 pub use turnstile_chassis::Cursor;

@@ -8,7 +8,7 @@ use turnstile_types::{
 };
 
 use crate::{
-    Answer, Command, Event, EventKind, Outcome, Query, Reference, Rooms, Totals,
+    Answer, CancelReason, Command, Event, EventKind, Outcome, Query, Reference, Rooms, Totals,
     calendar::Calendar,
     directory::Directory,
     expected::Expected,
@@ -238,8 +238,20 @@ impl Rooms {
         &mut self,
         context: &Context<'_>,
         kind: EventKind,
+        place: (u32, Option<Name>),
+        entry: Option<(Reference, Stay)>,
+    ) {
+        self.announce_with_reason(context, kind, place, entry, None);
+    }
+
+    /// Adds an event that has a reason.
+    pub(crate) fn announce_with_reason(
+        &mut self,
+        context: &Context<'_>,
+        kind: EventKind,
         (property, room): (u32, Option<Name>),
         entry: Option<(Reference, Stay)>,
+        reason: Option<CancelReason<'_>>,
     ) {
         self.events.put(context.position, |ordinal| Event {
             position: context.position,
@@ -250,6 +262,7 @@ impl Rooms {
             room,
             reference: entry.map(|(reference, _)| reference),
             stay: entry.map(|(_, stay)| stay),
+            reason: reason.map(|reason| reason.as_str().into()),
         });
     }
 }

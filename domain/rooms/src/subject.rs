@@ -17,8 +17,10 @@ impl Rooms {
             Command::Extend { hold, .. }
             | Command::Confirm { hold, .. }
             | Command::Release { hold } => self.subject_of_hold(*hold),
-            // Whoever cancels knows the id number that booked it.
-            Command::Cancel { booking, .. } => self.subject_of_entry(*booking),
+            // Whoever cancels knows the id number that booked it, or manages its property.
+            Command::Cancel { booking, .. } | Command::CancelForGuest { booking, .. } => {
+                self.subject_of_entry(*booking)
+            }
         }
     }
 

@@ -39,6 +39,9 @@ impl Rooms {
             | Command::Release { hold: reference }
             | Command::Cancel {
                 booking: reference, ..
+            }
+            | Command::CancelForGuest {
+                booking: reference, ..
             } => Target::Entry {
                 slot: reference.slot,
             },

@@ -195,6 +195,7 @@ mod tests {
             room: None,
             reference: None,
             stay: None,
+            reason: None,
         };
         put_event(&event, &mut out);
         put_lagged(3, EventId::of((event.position, 0)), &mut out);

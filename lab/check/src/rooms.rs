@@ -322,10 +322,11 @@ impl Table {
         &mut self,
         position: u64,
         reference: Reference,
-        id: u64,
+        id: Option<u64>,
         answer: Cancelled,
     ) -> Result<(), String> {
         let known = self.bookings.get(&reference).copied();
+        let is_another = |booked: u64| id.is_some_and(|id| id != booked);
         let wrong = |sentence: String| Err(format!("the cancellation of {reference} {sentence}"));
         match (answer, known) {
             (Cancelled::Done(place), Some(booking)) => {
@@ -333,8 +334,8 @@ impl Table {
                 if booking.place != place {
                     return wrong(format!("was for {place}, but {} was booked", booking.place));
                 }
-                if booking.id != id {
-                    return wrong(format!("was done with a wrong id number, {id}"));
+                if is_another(booking.id) {
+                    return wrong("was done with a wrong id number".to_owned());
                 }
                 Ok(())
             }
@@ -354,11 +355,9 @@ impl Table {
                     booking.place, booking.position
                 ))
             }
-            (Cancelled::WrongGuest, Some(booking)) if booking.id != id => Ok(()),
-            (Cancelled::WrongGuest, Some(_)) => wrong("was refused to who booked it".to_owned()),
-            (Cancelled::WrongGuest, None) => {
-                wrong("was refused to a wrong guest, but no client has that".to_owned())
-            }
+            (Cancelled::WrongGuest, Some(booking)) if is_another(booking.id) => Ok(()),
+            (Cancelled::WrongGuest, Some(_)) => wrong("was refused to who may".to_owned()),
+            (Cancelled::WrongGuest, None) => wrong("was refused, but no client has it".to_owned()),
             (Cancelled::Gone, None) if self.is_held(reference) => {
                 wrong("was refused, for there is no such booking, but it is held".to_owned())
             }

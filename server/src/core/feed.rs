@@ -389,6 +389,7 @@ mod tests {
             room: None,
             reference: None,
             stay: None,
+            reason: None,
         }
     }
 

@@ -1,7 +1,8 @@
 //! What simulated guests ask for.
 
 use turnstile_rooms::{
-    Command, Done, GuestId, GuestName, IdKey, IdNumber, Outcome, Reference, Rooms, Wish,
+    CancelReason, Command, Done, GuestId, GuestName, IdKey, IdNumber, Outcome, Reference, Rooms,
+    Wish,
 };
 use turnstile_seed::Random;
 use turnstile_types::{Name, Night, Stay, Timestamp};
@@ -100,6 +101,10 @@ impl SimulatedClients<Rooms> for RoomsClients {
             16 if random.one_in(4) => Command::WithdrawRoom {
                 property,
                 room: name(random.pick(&ROOMS)),
+            },
+            17 if random.one_in(2) => Command::CancelForGuest {
+                booking: self.reference(random),
+                reason: CancelReason::parse(b"the house is closed").expect("it is short"),
             },
             _ => Command::Cancel {
                 booking: self.reference(random),

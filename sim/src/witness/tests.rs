@@ -1,7 +1,7 @@
 //! Faults of the machine of rooms, planted in its outcomes: the witness finds each.
 
 use turnstile_rooms::{
-    Command, Done, GuestId, GuestName, Nights, Outcome, Reference, Refusal, Wish,
+    CancelReason, Command, Done, GuestId, GuestName, Nights, Outcome, Reference, Refusal, Wish,
 };
 use turnstile_types::{Name, Night, Position, Stay, Timestamp};
 
@@ -64,6 +64,13 @@ fn cancel(slot: u32, seal: u64) -> Command<'static> {
     Command::Cancel {
         booking: reference(slot),
         id: id(seal),
+    }
+}
+
+fn cancel_for_guest(slot: u32) -> Command<'static> {
+    Command::CancelForGuest {
+        booking: reference(slot),
+        reason: CancelReason::parse(b"the house is closed").unwrap(),
     }
 }
 
@@ -187,7 +194,8 @@ fn what_the_machine_may_answer_is_no_fault() {
             confirm(2),
             Outcome::Refused(Refusal::AlreadyConfirmed),
         ),
-        (1_170, cancel(2, 2), cancelled("2", stay(2, 1))),
+        (1_170, cancel_for_guest(2), cancelled("2", stay(2, 1))),
+        (1_175, cancel_for_guest(2), gone),
         (1_180, hold(room("2"), stay(7, 1)), held(4, "2", 1_280)),
         (1_190, release(4), RELEASED),
         (1_200, release(4), gone),
@@ -207,7 +215,7 @@ fn the_witness_finds_every_fault_of_the_machine() {
         property: name("inn"),
         room: name(text),
     };
-    let rows: [(&str, Step); 27] = [
+    let rows: [(&str, Step); 30] = [
         (
             "a night is sold twice",
             (1_010, book(room("1"), stay(3, 1)), booked(7, "1")),
@@ -303,6 +311,18 @@ fn the_witness_finds_every_fault_of_the_machine() {
         (
             "a booking is refused to who made it",
             (1_010, cancel(1, 1), refused(Refusal::WrongGuest)),
+        ),
+        (
+            "a manager is asked for the id number",
+            (1_010, cancel_for_guest(1), refused(Refusal::WrongGuest)),
+        ),
+        (
+            "a booking is forgotten by a manager's cancellation",
+            (1_010, cancel_for_guest(1), refused(Refusal::Ended)),
+        ),
+        (
+            "a manager cancels another stay",
+            (1_010, cancel_for_guest(1), cancelled("1", stay(2, 1))),
         ),
         (
             "another stay is cancelled",

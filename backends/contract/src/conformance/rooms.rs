@@ -2,8 +2,8 @@
 
 use turnstile_chassis::Cursor;
 use turnstile_rooms::{
-    Answer, Block, Command, Done, Entry, EntryState, GuestId, GuestName, IdKey, IdNumber, Outcome,
-    Query, Reference, Rooms, Wish, limits,
+    Answer, Block, CancelReason, Command, Done, Entry, EntryState, GuestId, GuestName, IdKey,
+    IdNumber, Outcome, Query, Reference, Rooms, Wish, limits,
 };
 use turnstile_seed::Random;
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
@@ -53,6 +53,11 @@ fn guest(random: &mut Random) -> GuestName<'static> {
     GuestName::parse(guest.as_bytes()).expect("a guest of the suite")
 }
 
+fn reason(random: &mut Random) -> CancelReason<'static> {
+    let reason = random.pick(&["guest phoned", "d\u{e9}c\u{e8}s \\ 'q' \"Q\" %s"]);
+    CancelReason::parse(reason.as_bytes()).expect("a reason of the suite")
+}
+
 fn wish(random: &mut Random) -> Wish {
     match random.below(7) {
         0..3 => Wish::Room(name(random.pick(&ROOMS))),
@@ -86,6 +91,10 @@ fn about(random: &mut Random, reference: Reference) -> Command<'static> {
             id: random.pick(&ids()),
         },
         5 => Command::Release { hold: reference },
+        6 => Command::CancelForGuest {
+            booking: reference,
+            reason: reason(random),
+        },
         _ => Command::Cancel {
             booking: reference,
             id: random.pick(&ids()),
@@ -311,6 +320,9 @@ impl Suite for Rooms {
         }
         | Command::Release { hold: reference }
         | Command::Cancel {
+            booking: reference, ..
+        }
+        | Command::CancelForGuest {
             booking: reference, ..
         } = command
         {

@@ -1,6 +1,6 @@
 //! Commands on existing holds and bookings.
 
-use turnstile_rooms::{Done, GuestId, Reference, Refusal, limits};
+use turnstile_rooms::{CancelReason, Done, GuestId, Reference, Refusal, limits};
 use turnstile_types::Timestamp;
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     known::{Found, Known},
-    tables::{BookingRow, BookingState, HoldRow, HoldState, PlacedStay},
+    tables::{BookingRow, BookingState, CancellationRow, HoldRow, HoldState, PlacedStay},
 };
 
 pub(super) fn extend(
@@ -106,12 +106,39 @@ pub(super) fn cancel(
     reference: Reference,
     id: GuestId,
 ) -> Found<Done> {
+    let booking = booked(known, reference.number())?;
+    if booking.id != id {
+        return Err(Refusal::WrongGuest.into());
+    }
+    Ok(end_booking(known, asked, reference.number(), booking))
+}
+
+pub(super) fn cancel_for_guest(
+    known: &mut Known,
+    asked: &Asked,
+    reference: Reference,
+    reason: CancelReason<'_>,
+) -> Found<Done> {
     let number = reference.number();
-    let mut booking = match look_up(known, number)? {
-        Entry::Booking(booking) if booking.id != id => return Err(Refusal::WrongGuest.into()),
-        Entry::Booking(booking) => booking,
-        Entry::Hold(_) => return Err(Refusal::NotConfirmed.into()),
+    let booking = booked(known, number)?;
+    let row = CancellationRow {
+        principal: asked.principal,
+        reason: reason.as_str().into(),
+        since: known.now,
     };
+    known.cancellations.know(number, None);
+    known.cancellations.set(&number, row);
+    Ok(end_booking(known, asked, number, booking))
+}
+
+fn booked(known: &mut Known, number: u64) -> Found<BookingRow> {
+    match look_up(known, number)? {
+        Entry::Booking(booking) => Ok(booking),
+        Entry::Hold(_) => Err(Refusal::NotConfirmed.into()),
+    }
+}
+
+fn end_booking(known: &mut Known, asked: &Asked, number: u64, mut booking: BookingRow) -> Done {
     leave(known, &booking.placed, number, None);
     let PlacedStay { room, stay, .. } = booking.placed;
     booking.state = BookingState::Cancelled;
@@ -121,7 +148,7 @@ pub(super) fn cancel(
         counters.bookings -= 1;
         counters.cancelled_total += 1;
     });
-    Ok(Done::Cancelled { room, stay })
+    Done::Cancelled { room, stay }
 }
 
 fn open_hold(known: &mut Known, number: u64) -> Found<HoldRow> {

@@ -2,10 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use turnstile_contract::{Backend, Failure, Unready, conformance::Stand};
+use turnstile_contract::{Backend, Failure, Request, Unready, conformance::Stand};
 use turnstile_mysql::{Address, Mysql};
-use turnstile_rooms::{Answer, Done, Outcome, Query, Reference, Refusal};
+use turnstile_rooms::{
+    Answer, CancelReason, Command, Done, Outcome, Query, Reference, Refusal, Rooms,
+};
 use turnstile_trial::MariaServer;
+use turnstile_types::{Key, Principal};
 
 use crate::{
     hotel::{NOW, ask, book, booking, furnish, runtime, totals},
@@ -85,6 +88,51 @@ fn check_half_written(stand: &Maria) {
         stand.sql("DROP TRIGGER no_keys");
         assert_eq!(book(&backend, &requests[1..2]).await.len(), 1);
     });
+}
+
+/// Who cancelled for a guest, and why, is in the tables, written and undone with the rest of its batch.
+fn check_cancellation(stand: &Maria) {
+    runtime().block_on(async {
+        let backend = stand.fresh().await;
+        furnish(&backend).await;
+        let made = book(&backend, &[booking(Some("one"), 10, None)]).await;
+        let reason = CancelReason::parse("l'h\u{f4}tel ferme".as_bytes()).expect("a reason");
+        let cancel = Command::CancelForGuest {
+            booking: made[0],
+            reason,
+        };
+        let key = Key::parse(b"c").expect("a key");
+        let cancel = [Request::new::<Rooms>(
+            Principal::local(),
+            Some(key),
+            &cancel,
+        )];
+        stand.sql(
+            "CREATE TRIGGER no_keys BEFORE INSERT ON idempotency_keys FOR EACH ROW \
+             SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT='no keys today'",
+        );
+        let told = "SELECT principal, reason FROM cancellations";
+        let failed = &backend.execute(NOW, &cancel).await[0];
+        assert!(matches!(failed, Err(Failure::Broken { .. })), "{failed:?}");
+        assert_eq!(stand.sql(told), "");
+        stand.sql("DROP TRIGGER no_keys");
+        for _ in 0..2 {
+            let reply = backend.execute(NOW, &cancel).await.remove(0);
+            let reply = reply.expect("the database is there");
+            assert!(matches!(
+                reply.outcome,
+                Outcome::Done(Done::Cancelled { .. })
+            ));
+        }
+        assert_eq!(stand.sql(told), "local\tl'h\u{f4}tel ferme\n");
+        assert_eq!(totals(&backend).await.cancelled_total, 1);
+    });
+}
+
+#[test]
+fn who_cancelled_for_a_guest_and_why_is_in_the_tables() {
+    check_cancellation(&Maria::start("innodb"));
+    check_cancellation(&Maria::start("memory"));
 }
 
 #[test]
@@ -262,7 +310,7 @@ fn check_unusable(stand: &Maria) {
         assert!(matches!(&error, Unready::Unavailable(reason) if reason.contains("1045")));
         assert!(!format!("{error:?}").contains("hunter2"));
         stand.sql("UPDATE turnstile SET version=99");
-        let (found, known) = (99, 3);
+        let (found, known) = (99, 4);
         assert_eq!(refused(&url).await, Unready::Newer { found, known });
     });
 }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use tokio_postgres::{Row, types::ToSql};
 use turnstile_contract::Request;
-use turnstile_rooms::{Command, GuestId, GuestName, Reference, Rooms, Wish};
+use turnstile_rooms::{CancelReason, Command, GuestId, GuestName, Reference, Rooms, Wish};
 use turnstile_types::{Name, Stay};
 
 use super::{order::natural_place, values::number_of};
@@ -19,22 +19,22 @@ pub const EXECUTE: &str = "
            (r.outcome).departure - date 'epoch' AS departure, (r.outcome).nights,
            (r.outcome).bound
     FROM rooms.execute($1, (
-        SELECT array_agg(ROW(
+        SELECT array_agg(ROW(ROW(
             c.operation, c.principal, c.key, c.content, c.property, c.wish, c.wanted, c.arrival,
             c.departure, c.ttl_ms, c.flag, c.kind, c.place, c.reference, c.guest, c.seal,
             c.last_four
-        )::rooms.command ORDER BY c.number)
+        )::rooms.command, c.reason)::rooms.request ORDER BY c.number)
         FROM unnest(
             $2::text[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], $8::text[],
             $9::int4[], $10::int4[], $11::int8[], $12::bool[], $13::text[], $14::bytea[],
-            $15::int8[], $16::text[], $17::int8[], $18::int2[]
+            $15::int8[], $16::text[], $17::int8[], $18::int2[], $19::text[]
         ) WITH ORDINALITY AS c (
             operation, principal, key, content, property, wish, wanted, arrival, departure, ttl_ms,
-            flag, kind, place, reference, guest, seal, last_four, number
+            flag, kind, place, reference, guest, seal, last_four, reason, number
         )
     )) r";
 
-/// A batch of commands, as `rooms.command` has their fields.
+/// A batch of commands, as `rooms.request` has their fields.
 #[derive(Debug, Default)]
 pub(super) struct CommandColumns<'a> {
     operation: Vec<&'static str>,
@@ -54,6 +54,7 @@ pub(super) struct CommandColumns<'a> {
     guest: Vec<Option<&'a str>>,
     seal: Vec<Option<i64>>,
     last_four: Vec<Option<i16>>,
+    reason: Vec<Option<&'a str>>,
 }
 
 /// The fields of one command, as far as it has them.
@@ -70,6 +71,7 @@ struct CommandRow<'a> {
     reference: Option<Reference>,
     guest: Option<GuestName<'a>>,
     id: Option<GuestId>,
+    reason: Option<CancelReason<'a>>,
 }
 
 impl<'a> CommandColumns<'a> {
@@ -118,6 +120,8 @@ impl<'a> CommandColumns<'a> {
             .id
             .map(|id| i16::try_from(id.last_four).expect("at most four digits"));
         self.last_four.push(four);
+        self.reason
+            .push(fields.reason.map(|reason| reason.as_str()));
     }
 
     /// Has them decided at an instant; a row for each, in their order.
@@ -126,7 +130,7 @@ impl<'a> CommandColumns<'a> {
         connection: &mut Connection,
         now: SystemTime,
     ) -> Result<Vec<Row>, Trouble> {
-        let parameters: [&(dyn ToSql + Sync); 18] = [
+        let parameters: [&(dyn ToSql + Sync); 19] = [
             &now,
             &self.operation,
             &self.principal,
@@ -145,6 +149,7 @@ impl<'a> CommandColumns<'a> {
             &self.guest,
             &self.seal,
             &self.last_four,
+            &self.reason,
         ];
         connection.rows(EXECUTE, &parameters).await
     }
@@ -213,6 +218,9 @@ fn row_of<'a>(command: &Command<'a>) -> CommandRow<'a> {
         }
         Command::Release { hold } => row.reference = Some(hold),
         Command::Cancel { booking, id } => (row.reference, row.id) = (Some(booking), Some(id)),
+        Command::CancelForGuest { booking, reason } => {
+            (row.reference, row.reason) = (Some(booking), Some(reason));
+        }
     }
     row
 }

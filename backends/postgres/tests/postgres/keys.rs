@@ -68,7 +68,10 @@ async fn orphans_of_an_older_version_are_named_at_the_start() {
         "ALTER TABLE rooms.night DROP CONSTRAINT IF EXISTS night_room_fkey,
              DROP CONSTRAINT IF EXISTS night_booking_fkey;
          ALTER TABLE rooms.booking DROP CONSTRAINT IF EXISTS booking_room_fkey;
-         DELETE FROM turnstile.migration WHERE schema = 'rooms' AND number = 7",
+         DROP TYPE rooms.request CASCADE;
+         DROP FUNCTION rooms.cancel_for_guest;
+         DROP TABLE rooms.cancellation;
+         DELETE FROM turnstile.migration WHERE schema = 'rooms' AND number >= 7",
     );
     sql(BOOKING);
     sql(&night("7001", "9001"));

@@ -2,11 +2,11 @@
 
 use futures_util::future::join_all;
 use turnstile_contract::{Backend, conformance::Stand};
-use turnstile_rooms::{Outcome, Refusal, limits};
+use turnstile_rooms::{CancelReason, Command, Done, Outcome, Refusal, limits};
 
 use crate::{
     stand::Cluster,
-    words::{NOW, add_property, book, execute, given, hold, totals},
+    words::{NOW, add_property, book, execute, given, hold, request, totals},
 };
 
 #[tokio::test]
@@ -28,6 +28,28 @@ async fn a_room_is_sold_once_to_a_rush_through_two_servers() {
             .server
             .sql("test_0", "SELECT count(*) FROM rooms.night"),
         "2\n"
+    );
+}
+
+#[tokio::test]
+async fn who_cancelled_for_a_guest_and_why_is_in_the_tables() {
+    let cluster = Cluster::start();
+    let backend = cluster.fresh().await;
+    execute(&backend, NOW, add_property()).await.unwrap();
+    let booking = given(&execute(&backend, NOW, book("", "1", "Ada")).await);
+    let reason = CancelReason::parse("l'h\u{f4}tel ferme".as_bytes()).unwrap();
+    let cancel = Command::CancelForGuest { booking, reason };
+    for _ in 0..2 {
+        let reply = execute(&backend, NOW, request("c", &cancel)).await.unwrap();
+        assert!(matches!(
+            reply.outcome,
+            Outcome::Done(Done::Cancelled { .. })
+        ));
+    }
+    let told = "SELECT reference, principal, reason FROM rooms.cancellation";
+    assert_eq!(
+        cluster.server.sql("test_0", told),
+        "0|local|l'h\u{f4}tel ferme\n"
     );
 }
 

@@ -3,7 +3,8 @@
 use turnstile_contract::{Backend, Failure, Request, Unready};
 use turnstile_redis::Redis;
 use turnstile_rooms::{
-    Answer, Command, Done, GuestName, IdNumber, Outcome, Query, Reference, Refusal, Rooms, Wish,
+    Answer, CancelReason, Command, Done, GuestName, IdNumber, Outcome, Query, Reference, Refusal,
+    Rooms, Wish,
 };
 use turnstile_trial::{RedisServer, SmallDisk};
 use turnstile_types::{Key, Name, Night, Principal, Stay, Timestamp};
@@ -101,6 +102,37 @@ async fn what_was_acknowledged_survives_kill_9_and_is_not_sold_again() {
             .unwrap();
         assert!(matches!(answer, Answer::Entry(_)), "{answer:?}");
     }
+}
+
+#[tokio::test]
+async fn who_cancelled_for_a_guest_and_why_is_in_a_stream() {
+    let server = RedisServer::start();
+    let backend = open(&server.url()).await;
+    open_house(&backend).await;
+    let booked = ask(&backend, None, &book(&backend, "r1")).await.unwrap();
+    let cancel = Command::CancelForGuest {
+        booking: reference(&booked),
+        reason: CancelReason::parse(b"the house is closed").unwrap(),
+    };
+    for _ in 0..2 {
+        let cancelled = ask(&backend, Some("c"), &cancel).await.unwrap();
+        assert!(matches!(cancelled, Outcome::Done(Done::Cancelled { .. })));
+    }
+    let told = server.cli(&["XRANGE", "{rooms}/cancellations", "-", "+"]);
+    let fields: Vec<&str> = told.lines().skip(1).collect();
+    assert_eq!(
+        fields,
+        [
+            "booking",
+            "0",
+            "principal",
+            "local",
+            "at",
+            "1798761600000",
+            "reason",
+            "the house is closed"
+        ]
+    );
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use turnstile_types::Context;
 
 use crate::{
-    Done, EventKind, GuestId, Reference, Refusal, Rooms,
+    CancelReason, Done, EventKind, GuestId, Reference, Refusal, Rooms,
     ledger::{Slot, Taken},
 };
 
@@ -14,12 +14,38 @@ impl Rooms {
         booking: Reference,
         id: GuestId,
     ) -> Result<Done, Refusal> {
-        let (slot, entry) = self.ledger.look_up(booking)?;
-        match entry {
-            Taken::Booked(guest) if guest.id() == id => {}
-            Taken::Booked(_) => return Err(Refusal::WrongGuest),
-            Taken::Held { .. } | Taken::Expired { .. } => return Err(Refusal::NotConfirmed),
+        let (slot, guest) = self.booked(booking)?;
+        if guest != id {
+            return Err(Refusal::WrongGuest);
         }
+        Ok(self.end_booking(context, booking, slot, None))
+    }
+
+    pub(super) fn cancel_for_guest(
+        &mut self,
+        context: &Context<'_>,
+        booking: Reference,
+        reason: CancelReason<'_>,
+    ) -> Result<Done, Refusal> {
+        let (slot, _) = self.booked(booking)?;
+        Ok(self.end_booking(context, booking, slot, Some(reason)))
+    }
+
+    /// The slot of a booking, and the id number that booked it.
+    fn booked(&self, booking: Reference) -> Result<(u32, GuestId), Refusal> {
+        match self.ledger.look_up(booking)? {
+            (slot, Taken::Booked(guest)) => Ok((slot, guest.id())),
+            (_, Taken::Held { .. } | Taken::Expired { .. }) => Err(Refusal::NotConfirmed),
+        }
+    }
+
+    fn end_booking(
+        &mut self,
+        context: &Context<'_>,
+        booking: Reference,
+        slot: u32,
+        reason: Option<CancelReason<'_>>,
+    ) -> Done {
         let Slot { room, stay, .. } = *self.ledger.at(slot);
 
         self.guests.unlink(&mut self.ledger, slot);
@@ -29,12 +55,13 @@ impl Rooms {
         self.counts.cancelled += 1;
         let property = self.directory.room_at(room).property;
         let room = self.directory.room_name(room);
-        self.announce(
+        self.announce_with_reason(
             context,
             EventKind::Cancelled,
             (property, Some(room)),
             Some((booking, stay)),
+            reason,
         );
-        Ok(Done::Cancelled { room, stay })
+        Done::Cancelled { room, stay }
     }
 }

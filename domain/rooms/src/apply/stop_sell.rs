@@ -44,6 +44,7 @@ impl Rooms {
             room: Some(name),
             reference: None,
             stay: Some(stay),
+            reason: None,
         });
         Ok(done)
     }

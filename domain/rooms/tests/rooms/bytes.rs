@@ -8,7 +8,7 @@ use turnstile_rooms::{Command, Done, GuestId, Nights, Outcome, Reference, Refusa
 use turnstile_trial::{check_canonical, check_command, check_only_whole, check_outcome, unhex};
 use turnstile_types::{Machine, Malformed, Night, Timestamp};
 
-use crate::scenery::{guest, name, stay};
+use crate::scenery::{guest, name, reason, stay};
 
 const ID: GuestId = GuestId {
     seal: 0x0102_0304_0506_0708,
@@ -116,6 +116,13 @@ fn later_commands() -> Vec<(Command<'static>, &'static str)> {
             },
             "0a 0500000001020000 08070605040302012a09",
         ),
+        (
+            Command::CancelForGuest {
+                booking: REFERENCE,
+                reason: reason("\u{e9}"),
+            },
+            "0b 0500000001020000 0200c3a9",
+        ),
     ]
 }
 
@@ -215,6 +222,7 @@ fn commands_have_stable_words() {
         "add_room",
         "book",
         "cancel",
+        "cancel_for_guest",
         "confirm",
         "extend",
         "hold",
@@ -254,7 +262,7 @@ fn bytes_that_are_cut_or_continued_are_refused() {
 fn values_out_of_range_are_refused() {
     let rows = [
         ("00", "command"),
-        ("0b", "command"),
+        ("0c", "command"),
         ("01 0170 02", "open"),
         ("01 00 00", "property"),
         ("01 0120 00", "property"),
@@ -265,6 +273,8 @@ fn values_out_of_range_are_refused() {
         ("05 0170 02 435101 0000", "guest"),
         ("05 0170 02 435101 0100ff", "guest"),
         ("0a 0500000001020000 08070605040302011027", "id"),
+        ("0b 0500000001020000 0000", "reason"),
+        ("0b 0500000001020000 0100ff", "reason"),
     ];
     for (text, field) in rows {
         let bytes = unhex(text);
@@ -285,7 +295,7 @@ proptest! {
     fn hostile_bytes_never_panic_and_are_canonical(
         kind in 0_u8..0x98,
         rest in proptest::collection::vec(any::<u8>(), 0..40),
-        row in 0_usize..11,
+        row in 0_usize..12,
         at in 0_usize..40,
         byte in any::<u8>(),
     ) {

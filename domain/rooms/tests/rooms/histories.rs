@@ -8,7 +8,7 @@ use turnstile_types::{Machine, Name, Night, Principal, Stay, Timestamp};
 
 use crate::{
     pieces::check_pieces,
-    scenery::{guest, id, name, stay},
+    scenery::{guest, id, name, reason, stay},
     twin::Twin,
 };
 
@@ -30,6 +30,7 @@ enum About {
     Confirm(GuestId),
     Release,
     Cancel(GuestId),
+    CancelForGuest,
     LookUp,
 }
 
@@ -135,6 +136,10 @@ fn commands(universe: &Universe) -> impl Strategy<Value = Command<'static>> + us
             booking: Reference { slot, generation },
             id: id(1),
         }),
+        1 => (0..4_u32, 0..3_u32).prop_map(|(slot, generation)| Command::CancelForGuest {
+            booking: Reference { slot, generation },
+            reason: reason("the house is closed"),
+        }),
     ]
 }
 
@@ -144,6 +149,7 @@ fn abouts() -> impl Strategy<Value = About> {
         3 => ids().prop_map(About::Confirm),
         1 => Just(About::Release),
         4 => ids().prop_map(About::Cancel),
+        2 => Just(About::CancelForGuest),
         1 => Just(About::LookUp),
     ]
 }
@@ -308,6 +314,10 @@ impl Pair {
             About::Cancel(id) => Command::Cancel {
                 booking: reference,
                 id,
+            },
+            About::CancelForGuest => Command::CancelForGuest {
+                booking: reference,
+                reason: reason("guest phoned"),
             },
             About::LookUp => {
                 self.ask(principal, &Query::LookUp { reference });

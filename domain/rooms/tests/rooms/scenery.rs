@@ -1,6 +1,6 @@
 //! Names, nights and guests, as tests write them.
 
-use turnstile_rooms::{GuestId, GuestName, IdKey, IdNumber};
+use turnstile_rooms::{CancelReason, GuestId, GuestName, IdKey, IdNumber};
 use turnstile_types::{Name, Night, Stay};
 
 pub(crate) fn name(text: &str) -> Name {
@@ -9,6 +9,10 @@ pub(crate) fn name(text: &str) -> Name {
 
 pub(crate) fn guest(text: &str) -> GuestName<'_> {
     GuestName::parse(text.as_bytes()).unwrap()
+}
+
+pub(crate) fn reason(text: &str) -> CancelReason<'_> {
+    CancelReason::parse(text.as_bytes()).unwrap()
 }
 
 /// The sealed form of the id number that ends in these four digits.

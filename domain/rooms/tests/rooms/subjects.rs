@@ -5,7 +5,7 @@ use turnstile_rooms::{Command, Done, Outcome, Query, Reference, Rooms, Wish};
 use turnstile_trial::context;
 use turnstile_types::{Machine, Name, Principal};
 
-use crate::scenery::{guest, id, name, stay};
+use crate::scenery::{guest, id, name, reason, stay};
 
 const USE: Needed = needed(Right::Use);
 const READ: Needed = needed(Right::Read);
@@ -142,6 +142,17 @@ fn a_reference_is_about_its_property_and_a_hold_about_its_holder_too() {
     }
     let cancel = |booking| Command::Cancel { booking, id: id(1) };
     check_command(&rooms, &cancel(booking), &(USE, Subject::of(name("plaza"))));
+    let for_guest = |booking| Command::CancelForGuest {
+        booking,
+        reason: reason("guest phoned"),
+    };
+    let of_plaza = (Needed::MANAGE, Subject::of(name("plaza")));
+    check_command(&rooms, &for_guest(booking), &of_plaza);
+    check_command(
+        &Rooms::empty(),
+        &for_guest(booking),
+        &(Needed::MANAGE, Subject::Unknown),
+    );
     let look_up = |reference| Query::LookUp { reference };
     check_query(&rooms, &look_up(held), Subject::of(name("grand")));
     check_query(&rooms, &look_up(booking), Subject::of(name("plaza")));

@@ -6,7 +6,8 @@ mod snapshot;
 use std::collections::BTreeSet;
 
 use turnstile_rooms::{
-    Command, Done, Event, EventKind, GuestId, Nights, Outcome, Reference, Refusal, Wish, limits,
+    CancelReason, Command, Done, Event, EventKind, GuestId, Nights, Outcome, Reference, Refusal,
+    Wish, limits,
 };
 use turnstile_types::{Context, Name, Position, Principal, Stay, Timestamp};
 
@@ -170,22 +171,7 @@ impl Twin {
 
     fn decide(&mut self, context: &Context<'_>, command: &Command<'_>) -> Result<Done, Refusal> {
         match *command {
-            Command::AddProperty { property, open } => {
-                if self.property(&property).is_ok() {
-                    return Err(Refusal::PropertyExists);
-                }
-                let name = property;
-                self.properties.push(Property { name, open });
-                let number = self.properties.len() - 1;
-                self.announce(
-                    context,
-                    EventKind::PropertyAdded,
-                    (number, None),
-                    None,
-                    None,
-                );
-                Ok(Done::PropertyAdded)
-            }
+            Command::AddProperty { property, open } => self.add_property(context, property, open),
             Command::AddRoom {
                 property,
                 room,
@@ -236,7 +222,10 @@ impl Twin {
                 self.forget(slot);
                 Ok(Done::Released)
             }
-            Command::Cancel { booking, id } => self.cancel(context, booking, id),
+            Command::Cancel { booking, id } => self.cancel(context, booking, Some(id)),
+            Command::CancelForGuest { booking, reason } => {
+                self.cancel_for_guest(context, booking, reason)
+            }
         }
     }
 
@@ -257,6 +246,21 @@ impl Twin {
             self.kinds.push((property, name));
             self.kinds.len() - 1
         })
+    }
+
+    fn add_property(
+        &mut self,
+        context: &Context<'_>,
+        name: Name,
+        open: bool,
+    ) -> Result<Done, Refusal> {
+        if self.property(&name).is_ok() {
+            return Err(Refusal::PropertyExists);
+        }
+        self.properties.push(Property { name, open });
+        let place = (self.properties.len() - 1, None);
+        self.announce(context, EventKind::PropertyAdded, place, None, None);
+        Ok(Done::PropertyAdded)
     }
 
     fn add_room(
@@ -468,12 +472,14 @@ impl Twin {
         &mut self,
         context: &Context<'_>,
         booking: Reference,
-        id: GuestId,
+        id: Option<GuestId>,
     ) -> Result<Done, Refusal> {
         let slot = self.look_up(booking)?;
         let entry = self.slots[slot].entry.clone().unwrap();
         match entry.state {
-            State::Booked { id: booked, .. } if booked != id => return Err(Refusal::WrongGuest),
+            State::Booked { id: booked, .. } if id.is_some_and(|id| id != booked) => {
+                return Err(Refusal::WrongGuest);
+            }
             State::Booked { .. } => {}
             State::Held { .. } | State::Expired { .. } => return Err(Refusal::NotConfirmed),
         }
@@ -484,6 +490,18 @@ impl Twin {
             room: self.rooms[entry.room].name,
             stay: entry.stay,
         })
+    }
+
+    fn cancel_for_guest(
+        &mut self,
+        context: &Context<'_>,
+        booking: Reference,
+        reason: CancelReason<'_>,
+    ) -> Result<Done, Refusal> {
+        let done = self.cancel(context, booking, None)?;
+        let event = self.events.last_mut().unwrap();
+        event.reason = Some(reason.as_str().into());
+        Ok(done)
     }
 
     fn look_up(&self, reference: Reference) -> Result<usize, Refusal> {
@@ -728,6 +746,7 @@ impl Twin {
             room,
             reference,
             stay,
+            reason: None,
         });
     }
 }

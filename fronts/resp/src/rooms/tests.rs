@@ -1,9 +1,9 @@
 //! Requests as clients write them, and replies as clients read them, byte by byte.
 
 use turnstile_rooms::{
-    Answer, Block, Command, Cursor, Done, Entry, EntryState, Event, EventKind, Explanation,
-    GuestId, GuestName, IdKey, IdNumber, Nights, Outcome, Page, PropertySummary, Query, Reference,
-    Refusal, TypeAvailability, Wish,
+    Answer, Block, CancelReason, Command, Cursor, Done, Entry, EntryState, Event, EventKind,
+    Explanation, GuestId, GuestName, IdKey, IdNumber, Nights, Outcome, Page, PropertySummary,
+    Query, Reference, Refusal, TypeAvailability, Wish,
 };
 use turnstile_types::{Key, Name, Night, Position, Principal, Stay, Timestamp};
 
@@ -145,6 +145,15 @@ fn a_line_about_one_hold_or_booking_becomes_its_command() {
         id,
     };
     commands("ROOMS.CANCEL R77 234123412346 KEY c", cancel, Some("c"));
+    let for_guest = Command::CancelForGuest {
+        booking: REFERENCE,
+        reason: CancelReason::parse(b"guest phoned").unwrap(),
+    };
+    commands(
+        "ROOMS.CANCEL-FOR-GUEST R77 'guest phoned' KEY c",
+        for_guest,
+        Some("c"),
+    );
 }
 
 #[test]
@@ -571,10 +580,20 @@ fn an_event_is_a_line_of_json() {
         room: Some(name("101")),
         reference: Some(REFERENCE),
         stay: Some(stay("2027-01-01", "2027-01-02")),
+        reason: None,
     };
     assert_eq!(
         turnstile_json::object(&event),
         r#"{"position":3,"ordinal":0,"at":"1970-01-01T00:00:00.000Z","kind":"booked","property":"inn","room":"101","reference":"R77","arrival":"2027-01-01","departure":"2027-01-02"}"#
+    );
+    let cancelled = Event {
+        kind: EventKind::Cancelled,
+        reason: Some("guest phoned".into()),
+        ..event
+    };
+    assert_eq!(
+        turnstile_json::object(&cancelled),
+        r#"{"position":3,"ordinal":0,"at":"1970-01-01T00:00:00.000Z","kind":"cancelled","property":"inn","room":"101","reference":"R77","arrival":"2027-01-01","departure":"2027-01-02","reason":"guest phoned"}"#
     );
 }
 

@@ -35,7 +35,15 @@ fn booked(place: Place, name: &str) -> Operation {
 fn cancel(name: &str, id: u64, answer: Cancelled) -> Operation {
     Operation::Cancel {
         reference: reference(name),
-        id,
+        id: Some(id),
+        answer,
+    }
+}
+
+const fn cancel_for_guest(reference: Reference, answer: Cancelled) -> Operation {
+    Operation::Cancel {
+        reference,
+        id: None,
         answer,
     }
 }
@@ -64,7 +72,7 @@ fn replay(suspects: &[Operation], operations: &[Operation]) -> (Table, Vec<Strin
 fn each_broken_promise_has_a_sentence() {
     let stay = place(1, 2, 3);
     let first = booked(stay, "R1");
-    let rows: [(&[Operation], &str); 12] = [
+    let rows: [(&[Operation], &str); 14] = [
         (
             &[first, booked(place(1, 4, 1), "R2")],
             "booked as R1 at position 1: it is sold twice",
@@ -93,8 +101,23 @@ fn each_broken_promise_has_a_sentence() {
             "wrong id number",
         ),
         (
+            &[
+                first,
+                cancel_for_guest(reference("R1"), Cancelled::WrongGuest),
+            ],
+            "refused to who may",
+        ),
+        (
+            &[
+                first,
+                cancel_for_guest(reference("R1"), Cancelled::Done(stay)),
+                cancel("R1", ADA, Cancelled::Done(stay)),
+            ],
+            "that ended at position",
+        ),
+        (
             &[first, cancel("R1", ADA, Cancelled::WrongGuest)],
-            "refused to who booked it",
+            "refused to who may",
         ),
         (
             &[first, cancel("R1", ADA, Cancelled::Done(place(1, 2, 1)))],

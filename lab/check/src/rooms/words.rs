@@ -45,7 +45,8 @@ pub enum Operation {
     },
     Cancel {
         reference: Reference,
-        id: u64,
+        /// The id number; nothing where a manager cancels, who needs none.
+        id: Option<u64>,
         answer: Cancelled,
     },
     /// Somebody keeps a place for so many milliseconds.

@@ -287,7 +287,7 @@ fn choose(random: &mut Random, references: &[Reference]) -> Operation {
             let which = random.below(u64::try_from(references.len()).unwrap());
             Operation::Cancel {
                 reference: references[usize::try_from(which).unwrap()],
-                id: ADA,
+                id: Some(ADA),
                 answer: Cancelled::Unknown,
             }
         }

@@ -190,7 +190,7 @@ impl<'a> Told<'a> {
                     number,
                     &Operation::Cancel {
                         reference,
-                        id,
+                        id: Some(id),
                         answer,
                     },
                 );

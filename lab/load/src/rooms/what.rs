@@ -99,7 +99,7 @@ impl What {
             },
             Self::Cancel { booking, id } => Operation::Cancel {
                 reference: booking.reference,
-                id,
+                id: Some(id),
                 answer: Cancelled::Unknown,
             },
             Self::Look { place } => Operation::Look { place, found: None },
@@ -169,7 +169,7 @@ impl What {
             },
             (Self::Cancel { booking, id }, reason) => Operation::Cancel {
                 reference: booking.reference,
-                id,
+                id: Some(id),
                 answer: match reason {
                     None => Cancelled::Done(outcome.place(names)?),
                     Some(b"ended" | b"not_found") => Cancelled::Gone,

@@ -139,7 +139,7 @@ pub(crate) fn told(request: &Request, answer: &Answer) -> Option<Operation> {
         }),
         Request::Cancel { booking, guest } => Some(Operation::Cancel {
             reference: Reference::parse(booking.as_bytes()).ok()?,
-            id: guest.number(),
+            id: Some(guest.number()),
             answer: match answer.text("reason") {
                 None => {
                     let (arrival, departure) = (

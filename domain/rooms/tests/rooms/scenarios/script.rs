@@ -9,7 +9,7 @@ use turnstile_rooms::{
 use turnstile_trial::{Stage, Words, ms};
 use turnstile_types::{Night, Stay};
 
-use crate::scenery::{guest, id, name};
+use crate::scenery::{guest, id, name, reason};
 
 pub(crate) const WORDS: Words<Rooms> = Words { apply, ask, event };
 
@@ -45,7 +45,7 @@ fn digits(text: &str) -> u16 {
 }
 
 fn apply(stage: &mut Stage<Rooms>, words: &[&str]) -> String {
-    let guests_name = words.last().map(|word| word.replace('_', " "));
+    let last_words = words.last().map(|word| word.replace('_', " "));
     let command = match *words {
         ["property", property] => Command::AddProperty {
             property: name(property),
@@ -74,7 +74,7 @@ fn apply(stage: &mut Stage<Rooms>, words: &[&str]) -> String {
             property: name(property),
             wish: wish(wanted),
             stay: stay(nights),
-            guest: guest(guests_name.as_ref().unwrap()),
+            guest: guest(last_words.as_ref().unwrap()),
             id: id(digits(number)),
         },
         ["hold", property, wanted, nights, time] => Command::Hold {
@@ -89,7 +89,7 @@ fn apply(stage: &mut Stage<Rooms>, words: &[&str]) -> String {
         },
         ["confirm", hold, number, _] => Command::Confirm {
             hold: reference(hold),
-            guest: guest(guests_name.as_ref().unwrap()),
+            guest: guest(last_words.as_ref().unwrap()),
             id: id(digits(number)),
         },
         ["release", hold] => Command::Release {
@@ -98,6 +98,10 @@ fn apply(stage: &mut Stage<Rooms>, words: &[&str]) -> String {
         ["cancel", booking, number] => Command::Cancel {
             booking: reference(booking),
             id: id(digits(number)),
+        },
+        ["cancel_for_guest", booking, _] => Command::CancelForGuest {
+            booking: reference(booking),
+            reason: reason(last_words.as_ref().unwrap()),
         },
         _ => panic!("no such command: {words:?}"),
     };
@@ -115,6 +119,7 @@ fn event(event: &Event) -> String {
         event.room.map(|room| room.to_string()),
         event.reference.map(|reference| reference.to_string()),
         event.stay.map(|stay| stay.to_string()),
+        event.reason.as_ref().map(|reason| format!("({reason})")),
     ];
     let words: Vec<String> = words.into_iter().flatten().collect();
     format!("{}\n", words.join(" "))

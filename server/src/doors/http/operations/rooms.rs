@@ -1,4 +1,4 @@
-//! The operation of rooms that takes `If-Match`.
+//! The operations of rooms that take `If-Match`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ pub(super) async fn cancel(door: Arc<Door>, call: Call, place: usize) -> Answere
         let given = call.given()?;
         let command = Rooms::read_command(place, &given, door.sealing())?;
         let order = Order::new::<Rooms>(&call, &command)?;
-        let Command::Cancel { booking, .. } = command else {
+        let (Command::Cancel { booking, .. } | Command::CancelForGuest { booking, .. }) = command
+        else {
             return execute::<Rooms>(&door, &call, order).await;
         };
         (order, booking)

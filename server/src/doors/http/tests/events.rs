@@ -15,6 +15,7 @@ pub(super) fn event(position: u64) -> Event {
         room: None,
         reference: None,
         stay: None,
+        reason: None,
     }
 }
 

@@ -92,6 +92,34 @@ fn a_version_is_compared_on_look_up_and_cancel() {
 }
 
 #[test]
+fn a_manager_cancels_without_the_id_number_and_with_a_reason() {
+    const WHY: &str = r#"{"reason":"the house is closed"}"#;
+    let site = Site::open();
+    let mut peer = site.peer();
+    let made = peer.post(BOOK, "", &booking("1", "2027-01-01", "2027-01-03"));
+    let path = made.header("location").unwrap();
+    let cancel = format!("{path}/cancel-for-guest");
+    for (body, field) in [("{}", "reason"), (r#"{"reason":""}"#, "reason")] {
+        let answer = peer.post(&cancel, "", body);
+        assert_eq!(answer.problem(), (400, "invalid_request".to_owned()));
+        assert!(answer.body.contains(field), "{}", answer.body);
+    }
+    let stale = peer.post(&cancel, "If-Match: \"0\"\r\n", WHY);
+    assert_eq!(stale.problem(), (412, "precondition_failed".to_owned()));
+    let cancelled = peer.post(&cancel, "Idempotency-Key: c\r\n", WHY);
+    assert_eq!(cancelled.status, 200);
+    assert_eq!(cancelled.json()["departure"], "2027-01-03");
+    let again = peer.post(&cancel, "Idempotency-Key: c\r\n", WHY);
+    assert_eq!(
+        (again.status, again.json()["replayed"].clone()),
+        (200, true.into())
+    );
+    let ended = peer.post(&cancel, "", WHY);
+    assert_eq!(ended.problem(), (410, "ended".to_owned()));
+    site.close();
+}
+
+#[test]
 fn listings_go_on_at_their_cursor() {
     let site = Site::open();
     let mut peer = site.peer();
