@@ -40,6 +40,7 @@ impl Reading {
             Err(failure) => {
                 let failure = format!("{failure:#}");
                 tracing::error!(failure, "the configuration is not reloaded: it is wrong");
+                server.note_failed_reload();
                 return;
             }
         };
@@ -77,12 +78,14 @@ impl Reading {
                     failure,
                     "the certificate is not reloaded: the old one stays"
                 );
+                server.note_failed_reload();
             }
         }
         let is_logging = logging::reload(config.log_level);
         assert!(is_logging, "a server logs until it ends");
         let changed = live.join(", ");
         tracing::info!(changed, "the configuration is reloaded");
+        server.note_reload(&changed);
         self.layers.take_live(layers, live);
     }
 }

@@ -22,6 +22,7 @@ pub(crate) mod pace;
 pub(crate) mod post;
 pub(crate) mod quotas;
 pub(crate) mod remote;
+pub(crate) mod security_log;
 pub(crate) mod shares;
 pub(crate) mod signals;
 pub(crate) mod slow_log;

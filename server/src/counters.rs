@@ -5,6 +5,7 @@ mod durations;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustls::HandshakeKind;
 use turnstile_embedded::Reply;
 use turnstile_travel::{Desk, PerDesk};
 
@@ -56,6 +57,59 @@ pub struct DoorCounters {
     pub dropped: Counter,
     pub bytes_in: Counter,
     pub bytes_out: Counter,
+    /// Logins with a key that is none, or is over.
+    pub failed_logins: Counter,
+    pub handshakes: HandshakeCounters,
+}
+
+/// TLS handshakes of clients.
+#[derive(Debug, Default)]
+pub struct HandshakeCounters {
+    /// Begun and not over.
+    pub open: Counter,
+    /// Done, resumed ones among them.
+    pub done: Counter,
+    /// Done by going on with an earlier session.
+    pub resumed: Counter,
+    /// Given up by either side, or broken.
+    pub failed: Counter,
+}
+
+/// How a handshake ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HandshakeEnd {
+    Failed,
+    Full,
+    /// It went on with an earlier session.
+    Resumed,
+}
+
+impl HandshakeEnd {
+    /// Of one that the library says to be done so.
+    pub(crate) fn of(kind: Option<HandshakeKind>) -> Self {
+        match kind {
+            Some(HandshakeKind::Resumed) => Self::Resumed,
+            _ => Self::Full,
+        }
+    }
+}
+
+impl HandshakeCounters {
+    pub(crate) fn begin(&self) {
+        self.open.add(1);
+    }
+
+    pub(crate) fn end(&self, end: HandshakeEnd) {
+        self.open.take(1);
+        match end {
+            HandshakeEnd::Failed => self.failed.add(1),
+            HandshakeEnd::Full => self.done.add(1),
+            HandshakeEnd::Resumed => {
+                self.done.add(1);
+                self.resumed.add(1);
+            }
+        }
+    }
 }
 
 /// One line to another process of travel.
@@ -284,7 +338,12 @@ impl Counters {
 
     /// Connections of all doors that were dropped because they did not read.
     pub(crate) fn dropped(&self) -> u64 {
-        self.doors().map(|(_, door)| door.dropped.get()).sum()
+        self.sum(|door| &door.dropped)
+    }
+
+    /// What all doors together have counted of something.
+    pub(crate) fn sum(&self, counted: fn(&DoorCounters) -> &Counter) -> u64 {
+        self.doors().map(|(_, door)| counted(door).get()).sum()
     }
 
     /// The counters of all doors, by the names of these.

@@ -37,7 +37,8 @@ pub use self::core::{
 };
 pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, DoorCounters, DoorName,
-    DurationHistogram, Durations, ErrorCode, LineCounters, MachineCounters, Tally,
+    DurationHistogram, Durations, ErrorCode, HandshakeCounters, LineCounters, MachineCounters,
+    Tally,
 };
 pub use doors::{
     http::{InvalidOrigin, WebOrigin},

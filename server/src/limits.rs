@@ -261,6 +261,9 @@ pub(crate) const FAILED_LOGINS: u32 = 200;
 /// The time in which failed logins are counted, in milliseconds.
 pub(crate) const FAILED_LOGINS_MS: u64 = 60_000;
 
+/// Events of security that are kept for those who come back.
+pub(crate) const SECURITY_EVENTS: usize = 1_024;
+
 /// Sources of failed logins that are kept; each takes some 60 bytes.
 pub(crate) const FAILED_LOGIN_SOURCES: usize = 10_000;
 

@@ -3,6 +3,7 @@
 use std::{fmt, io, net::SocketAddr, sync::Arc, thread::JoinHandle};
 
 use turnstile_embedded::{CommitError, Recovery};
+use turnstile_http::SecurityEventKind;
 
 use crate::{
     InvalidTls, Limits,
@@ -143,7 +144,28 @@ impl Stopper {
     /// # Errors
     /// One of them cannot be used; everything stays as it was.
     pub fn reload_tls(&self) -> Result<bool, InvalidTls> {
-        self.tls.as_ref().map_or(Ok(false), |tls| tls.reload())
+        let is_new = self.tls.as_ref().map_or(Ok(false), |tls| tls.reload())?;
+        if is_new {
+            self.note(SecurityEventKind::CertificateReloaded, None);
+        }
+        Ok(is_new)
+    }
+
+    /// Tells those who follow the security of the server that its configuration was read again, and which
+    /// settings have changed.
+    pub fn note_reload(&self, changed: &str) {
+        self.note(SecurityEventKind::Reloaded, Some(changed));
+    }
+
+    /// Tells them that it could not be read, or not be taken over whole.
+    pub fn note_failed_reload(&self) {
+        self.note(SecurityEventKind::ReloadFailed, None);
+    }
+
+    fn note(&self, kind: SecurityEventKind, changed: Option<&str>) {
+        let changed = changed.filter(|changed| !changed.is_empty());
+        self.gate.security.operated(kind, None, changed);
+        self.gate.wake();
     }
 
     /// Begins the end: nobody new is served, everything accepted is answered. A recovery ends at once.

@@ -260,6 +260,10 @@ impl Parts {
             Arc::clone(loading),
         );
         engine.transport = addresses::transport(settings);
+        if let Some(tls) = &tls {
+            engine.expiries = Arc::clone(&tls.expiries);
+        }
+        engine.security = Arc::clone(&gate.security);
         let databases = usize::from(urls.rooms.is_some()) + usize::from(urls.exchange.is_some());
         let landings = Landings::of(callers(settings), databases);
         let ways = DatabaseWays {

@@ -31,6 +31,7 @@ mod rights_page;
 mod rooms;
 mod schema;
 mod seats;
+mod security;
 mod served;
 mod sessions;
 mod table;
@@ -50,6 +51,7 @@ pub use operation::{Answerer, Audience, Method, Operation, PlacedParameter, Serv
 pub use page::{PAGE_SCRIPT, PAGE_STYLE, docs_page};
 pub use problem::{FieldError, Place, Problem};
 pub use refusal::Refusal;
+pub use security::{SecurityEvent, SecurityEventKind};
 pub use served::{Served, tell_answer, tell_outcome};
 pub use sessions::{NewTicket, OwnSession, SESSION_COOKIE, SessionList, SessionOver, SessionView};
 pub use table::{operation_at, operations};

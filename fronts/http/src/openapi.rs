@@ -22,6 +22,7 @@ use crate::{
     operation::{Answerer, Audience, Method, Operation, RECEIPT, Service, Success, is_needed},
     problem::{FieldError, Place},
     schema::{Schemas, body_name, parameter_schema},
+    security,
     sessions::{self, SESSION_COOKIE},
     table::{chapters, operations},
 };
@@ -120,7 +121,7 @@ fn components() -> Components {
     let services = schemas_of_services();
     let components = services
         .into_iter()
-        .chain([sessions::schemas(), audit::schemas()])
+        .chain([sessions::schemas(), audit::schemas(), security::schemas()])
         .fold(ComponentsBuilder::new(), |components, schemas| {
             schemas.into_components(components)
         });
@@ -300,6 +301,7 @@ fn describe(operation: &Operation) -> OperationBuilder {
 /// What a document or a stream consists of.
 fn content_of(operation: &Operation, content: &str) -> Content {
     let schema = match (operation.answerer, content) {
+        (Answerer::SecurityEvents, _) => RefOr::Ref(Ref::from_schema_name("AccessSecurityEvent")),
         (Answerer::Events(_) | Answerer::MatchEvents, _) => {
             let service = operation.service().map_or("", Service::prefix);
             RefOr::Ref(Ref::from_schema_name(format!("{service}Event")))
@@ -408,7 +410,7 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = outside.collect();
     let is_stream = matches!(
         operation.answerer,
-        Answerer::Events(_) | Answerer::MatchEvents
+        Answerer::Events(_) | Answerer::MatchEvents | Answerer::SecurityEvents
     );
     let headers = [
         (

@@ -112,6 +112,8 @@ pub enum Answerer {
     Ticket,
     /// Who did what.
     Audit,
+    /// What happens to the security of the server.
+    SecurityEvents,
     Live,
     Ready,
     Version,
@@ -197,7 +199,7 @@ impl Operation {
             | Answerer::Events(service) => Some(service),
             Answerer::MatchEvents | Answerer::Play => Some(Service::Games),
             Answerer::ExchangeFeed => Some(Service::Exchange),
-            Answerer::Audit => Some(Service::Access),
+            Answerer::Audit | Answerer::SecurityEvents => Some(Service::Access),
             Answerer::OpenSession
             | Answerer::OwnSession
             | Answerer::Logout
@@ -244,7 +246,11 @@ impl Operation {
     pub const fn takes_ticket(&self) -> bool {
         matches!(
             self.answerer,
-            Answerer::Events(_) | Answerer::MatchEvents | Answerer::ExchangeFeed | Answerer::Play
+            Answerer::Events(_)
+                | Answerer::MatchEvents
+                | Answerer::SecurityEvents
+                | Answerer::ExchangeFeed
+                | Answerer::Play
         )
     }
 

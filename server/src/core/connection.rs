@@ -23,6 +23,7 @@ use crate::{
         shares::Shares,
         tls::Secure,
     },
+    counters::HandshakeEnd,
     limits::{INPUT_SPARED_BYTES, Limits, PIPELINE_DEPTH},
 };
 
@@ -155,6 +156,12 @@ impl<C: Conversation> Connection<C> {
     /// The number of its TLS handshake, while that is still to be done.
     pub(crate) fn handshake(&self) -> Option<u64> {
         self.tls.as_ref().and_then(|tls| tls.handshake())
+    }
+
+    /// How its TLS handshake ended, once it has.
+    pub(crate) fn handshake_end(&self) -> HandshakeEnd {
+        let tls = self.tls.as_ref();
+        tls.map_or(HandshakeEnd::Failed, |tls| tls.handshake_end())
     }
 
     /// The poll says that bytes have come, or the end.

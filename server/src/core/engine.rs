@@ -23,17 +23,17 @@ use crate::{
     core::{
         caller::Caller,
         clock::{self, Clock},
-        failed_logins::FailedLogins,
         fault_points::FaultPoints,
         gate::Undecided,
         loading::Loading,
         news::News,
-        pace::Pace,
+        pace::{GroupJourney, Pace},
         post::Switchboard,
         quotas::Quotas,
         remote::Remotes,
+        security_log::SecurityLog,
         slow_log::SlowLog,
-        transport::DoorTransport,
+        transport::{CertificateExpiries, DoorTransport},
         waiting_room::WaitingRoom,
     },
     counters::{Counters, ErrorCode, Stopwatch},
@@ -56,15 +56,6 @@ pub(crate) enum Step {
     Grow,
     /// It promises nothing: send what it owes, and let more requests join it.
     Release,
-}
-
-/// A group on its way to the disk.
-#[derive(Debug, Default)]
-struct GroupJourney {
-    records: u64,
-    /// How long the loop worked on it.
-    work: Duration,
-    has_landed: bool,
 }
 
 macro_rules! gather_news {
@@ -94,10 +85,11 @@ pub(crate) struct Engine {
     pub(crate) caller: Caller,
     pub(crate) resp_port: u16,
     pub(crate) transport: DoorTransport,
+    pub(crate) expiries: Arc<CertificateExpiries>,
     /// Who is on the lines to other processes of travel.
     pub(crate) switchboard: Switchboard,
     pub(crate) fault_points: FaultPoints,
-    pub(crate) failed_logins: FailedLogins,
+    pub(crate) security: Arc<SecurityLog>,
     pub(crate) quotas: Quotas,
     /// The services that databases decide.
     pub(crate) remotes: Remotes,
@@ -155,9 +147,10 @@ impl Engine {
             caller: Caller::server(),
             resp_port,
             transport: DoorTransport::default(),
+            expiries: Arc::default(),
             switchboard: Switchboard::default(),
             fault_points: FaultPoints::new(false, None),
-            failed_logins: FailedLogins::default(),
+            security: Arc::new(SecurityLog::new()),
             quotas: Quotas::default(),
             remotes: Remotes::default(),
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),

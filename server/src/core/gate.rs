@@ -25,6 +25,7 @@ use crate::{
         caller::{Caller, NotPermitted},
         clock::ClockStatus,
         loading::Loading,
+        security_log::SecurityLog,
         shares::ShareFull,
         waiting_room::NotYourTurn,
     },
@@ -200,6 +201,7 @@ pub struct Gate {
     access: watch::Receiver<Option<Arc<Access>>>,
     loading: Arc<Loading>,
     verhoeff: bool,
+    pub(crate) security: Arc<SecurityLog>,
     /// The services that databases decide. Their events are not told: others may write there too.
     pub(crate) in_databases: SomeServices,
 }
@@ -258,6 +260,7 @@ impl Gate {
                 access,
                 loading,
                 verhoeff,
+                security: Arc::new(SecurityLog::new()),
                 in_databases: SomeServices::NONE,
             },
             inbox,

@@ -20,6 +20,15 @@ pub(crate) struct Pace {
     overlaps: bool,
 }
 
+/// A group on its way to the disk.
+#[derive(Debug, Default)]
+pub(crate) struct GroupJourney {
+    pub(crate) records: u64,
+    /// How long the loop worked on it.
+    pub(crate) work: Duration,
+    pub(crate) has_landed: bool,
+}
+
 impl Pace {
     /// Notes a group: how long the loop worked on it, and how long its write and sync took.
     pub(crate) fn note(&mut self, work: Duration, sync: Duration) {

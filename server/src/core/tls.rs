@@ -1,5 +1,6 @@
 //! TLS of the doors: certificate and key from files, what is accepted with them, and their reload.
 
+mod expiry;
 mod names;
 mod records;
 mod secure;
@@ -26,17 +27,21 @@ use rustls::{
     sign::{CertifiedKey, SingleCertAndKey},
     version::{TLS12, TLS13},
 };
+use turnstile_types::Timestamp;
 use zeroize::Zeroizing;
 
 use crate::{
     ListenerPrincipals,
-    core::conversation::{ClientProof, FastDoor},
+    core::{
+        conversation::{ClientProof, FastDoor},
+        transport::CertificateExpiries,
+    },
     limits::TLS_SESSIONS,
 };
 
 pub(crate) use self::{names::names_of, secure::Secure};
 
-use self::names::dns_names;
+use self::{expiry::expiry_of, names::dns_names};
 
 /// The first byte of a handshake: the type of its record.
 pub(crate) const FIRST_BYTE: u8 = 22;
@@ -126,6 +131,7 @@ pub(crate) struct DoorTls {
     /// Whose clients need no certificate.
     principals: ListenerPrincipals,
     current: RwLock<Arc<TlsConfigs>>,
+    pub(crate) expiries: Arc<CertificateExpiries>,
 }
 
 /// What was made of the files.
@@ -136,6 +142,8 @@ pub(crate) struct TlsConfigs {
     read: (Vec<u8>, Option<Vec<u8>>),
     /// The DNS names of the server's certificate.
     pub(crate) names: Vec<String>,
+    /// When the first certificate of each file expires, by the word of the file.
+    expiries: Vec<(&'static str, Timestamp)>,
     clients: Arc<ServerConfig>,
     /// Where clients must show a certificate, if there are authorities.
     certified: Arc<ServerConfig>,
@@ -162,9 +170,13 @@ impl DoorTls {
         files: &TlsFiles,
         principals: &ListenerPrincipals,
     ) -> Result<Self, InvalidTls> {
+        let current = TlsConfigs::read(files)?;
+        let expiries = CertificateExpiries::default();
+        expiries.set(current.expiries.clone());
         Ok(Self {
             principals: *principals,
-            current: RwLock::new(Arc::new(TlsConfigs::read(files)?)),
+            expiries: Arc::new(expiries),
+            current: RwLock::new(Arc::new(current)),
             files: files.clone(),
         })
     }
@@ -183,6 +195,7 @@ impl DoorTls {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         let is_new = fresh.read != current.read;
         if is_new {
+            self.expiries.set(fresh.expiries.clone());
             *current = Arc::new(fresh);
         }
         Ok(is_new)
@@ -244,6 +257,11 @@ impl TlsConfigs {
         let chain = certificates(CERTIFICATE, &files.certificate, &chain_pem)?;
         let key = read_key(&files.key)?;
         let names = chain.first().map(dns_names).unwrap_or_default();
+        let first = |certificates: &[_]| certificates.iter().filter_map(expiry_of).min();
+        let mut expiries: Vec<_> = first(&chain)
+            .map(|end| ("certificate", end))
+            .into_iter()
+            .collect();
         let own = CertifiedKey::from_der(chain, key, &provider);
         let own =
             own.map_err(|cause| InvalidTls::new(KEY, &files.key, TlsFault::Unusable(cause)))?;
@@ -251,7 +269,9 @@ impl TlsConfigs {
         let (mut clients, mut certified, mut lines, mut ca_pem) = (None, None, None, None);
         if let Some(file) = &files.client_ca {
             let pem = read_file(CLIENT_CA, file)?;
-            let authorities = authorities(file, &pem)?;
+            let of_authorities = certificates(CLIENT_CA, file, &pem)?;
+            expiries.extend(first(&of_authorities).map(|end| ("client_ca", end)));
+            let authorities = authorities(file, of_authorities)?;
             let unusable = |cause| InvalidTls::new(CLIENT_CA, file, TlsFault::Authorities(cause));
             let verifier = || {
                 let roots = Arc::clone(&authorities);
@@ -281,6 +301,7 @@ impl TlsConfigs {
         Ok(Self {
             read: (chain_pem, ca_pem),
             names,
+            expiries,
             clients: Arc::new(clients),
             certified: Arc::new(certified),
             http: Arc::new(http),
@@ -361,9 +382,12 @@ fn certificates(
     Ok(found)
 }
 
-fn authorities(file: &Path, pem: &[u8]) -> Result<Arc<RootCertStore>, InvalidTls> {
+fn authorities(
+    file: &Path,
+    certificates: Vec<CertificateDer<'static>>,
+) -> Result<Arc<RootCertStore>, InvalidTls> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates(CLIENT_CA, file, pem)? {
+    for certificate in certificates {
         let added = roots.add(certificate);
         added.map_err(|cause| InvalidTls::new(CLIENT_CA, file, TlsFault::Unusable(cause)))?;
     }

@@ -43,7 +43,7 @@ use crate::{
         tickets::{LateWaiter, Tickets},
         tls::DoorTls,
     },
-    counters::DoorName,
+    counters::{DoorName, HandshakeEnd},
     limits::{EVENTS, GATE_BATCH, Limits, TURN_REQUESTS},
 };
 
@@ -101,6 +101,8 @@ pub(crate) struct FastLoop<D: Doors> {
     /// What all connections are secured by, where they are.
     pub(crate) tls: Option<Arc<DoorTls>>,
     handshakes: Handshakes,
+    /// The number of the last event of security that was told.
+    security_told: u32,
     strangers: ConnectedStrangers,
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
@@ -171,6 +173,7 @@ impl<D: Doors> FastLoop<D> {
             doors,
             tls: None,
             handshakes: Handshakes::default(),
+            security_told: 0,
             strangers: ConnectedStrangers::default(),
             scratch: Input::roomy(),
             ready: VecDeque::new(),
@@ -229,6 +232,7 @@ impl<D: Doors> FastLoop<D> {
         self.serve()?;
         self.take_asks();
         self.heed_access();
+        self.tell_security();
         self.evict();
         self.engine.remotes.depart();
         if self.engine.has_stopped() {
@@ -390,12 +394,12 @@ impl<D: Doors> FastLoop<D> {
 
     fn close(&mut self, place: usize) {
         if let Some(mut connection) = self.connections.take(place) {
+            let door = connection.conversation().door().name;
             if let Some(number) = connection.handshake() {
-                self.end_handshake(number);
+                self.end_handshake((number, door), HandshakeEnd::Failed);
             }
             self.strangers.remove(&mut connection);
             let conversation = connection.conversation();
-            let door = conversation.door().name;
             conversation.awaited(&mut |ticket| self.tickets.forget(ticket, place));
             self.doors.leave(conversation, place);
             let line = conversation.peer().and_then(|peer| peer.desk);

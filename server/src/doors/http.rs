@@ -21,6 +21,7 @@ mod reply;
 mod requests;
 mod routes;
 mod secured;
+mod security;
 mod session;
 mod socket;
 mod stream;
@@ -168,7 +169,7 @@ impl HttpDoor {
         let door = Arc::new(Door {
             courier: Courier::new(gate.clone()),
             attendance: attendance::Attendance::default(),
-            identities: Identities::new(&gate, tls.is_some(), about.addresses),
+            identities: Identities::new((&gate, &counters), tls.is_some(), about.addresses),
             gate,
             audits: audit::Audits::default(),
             sources: Sources::new(feeds),

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use serde_json::{Value as Json, json};
 use turnstile_access::SecretKey;
+use turnstile_server::DoorName;
 use turnstile_server::{Durability, Limits, ListenerPrincipals, Options, Settings, start};
 use turnstile_types::{Name, Principal};
 
@@ -323,4 +325,65 @@ fn a_restart_keeps_the_keys() {
     assert!(xml.rest().contains(r#"<created id="1"/>"#));
     server.stop();
     drop(start(&named).unwrap());
+}
+
+/// What is told on a channel of a RESP2 connection.
+fn message(client: &mut Client) -> Json {
+    let head = client.until("security.events\r\n");
+    assert!(head.starts_with("*3\r\n$7\r\nmessage\r\n"), "{head}");
+    client.until("\r\n");
+    let text = client.until("\r\n");
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn failed_logins_of_all_doors_are_told_to_administrators_without_the_key() {
+    let server = Server::over_http();
+    let mut root = guarded(&server);
+    let mut follower = logged_in(&server, &key(1));
+    let subscribed = "*3|$9|subscribe|$15|security.events|:1|";
+    follower.exchange("SUBSCRIBE security.events\n", subscribed);
+    let mut wrong = server.client();
+    let shown = key(9).expose().to_owned();
+    assert_eq!(
+        said(&mut wrong, &format!("AUTH {shown}")),
+        "-WRONGPASS there is no such key"
+    );
+    let mut http = server.client_of("http");
+    http.send(format!(
+        "GET /v1/rooms/totals HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {shown}\r\n\r\n"
+    ));
+    http.until("wrong_key");
+    // Both have one address, so the second is no news. The tenth is.
+    for _ in 0..8 {
+        said(&mut wrong, &format!("AUTH {shown}"));
+    }
+    assert_eq!(said(&mut root, "SLOWLOG RESET"), "+OK");
+    let told = [(); 3].map(|()| message(&mut follower));
+    let told = told.map(|mut event| {
+        let members = event.as_object_mut().unwrap();
+        for name in ["run", "at"] {
+            assert!(members.remove(name).is_some(), "{name}");
+        }
+        event
+    });
+    let failed = |seq: u32, failures: u32| {
+        json!({
+            "seq": seq, "kind": "login_failed", "door": "resp", "address_class": "loopback",
+            "reason": "there is no such key", "failures": failures,
+        })
+    };
+    let cleared = json!({"seq": 3, "kind": "slow_log_cleared", "by": "root"});
+    assert_eq!(told, [failed(1, 1), failed(2, 10), cleared]);
+    let counters = server.running().counters();
+    let counted =
+        [DoorName::Resp, DoorName::Http].map(|door| counters.of(door).failed_logins.get());
+    assert_eq!(counted, [9, 1]);
+    // Others are not told, whatever they follow beside it.
+    let mut reader = with_role(&server, &mut root, ("reader", "reader *", 2));
+    for channels in ["SUBSCRIBE security.events", "PSUBSCRIBE *", "PSUBSCRIBE s*"] {
+        let denied = said(&mut reader, channels);
+        assert!(denied.starts_with("-NOPERM "), "{channels}: {denied}");
+    }
+    server.stop();
 }

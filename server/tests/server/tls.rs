@@ -9,7 +9,8 @@ use std::{
 
 use rustls::{ClientConfig, HandshakeKind, version::TLS13};
 use turnstile_server::{
-    Duels, Durability, Limits, Options, Running, ScoresWire, Settings, StartError, TlsFiles, start,
+    Counter, DoorName, Duels, Durability, HandshakeCounters, Limits, Options, Running, ScoresWire,
+    Settings, StartError, TlsFiles, start,
 };
 
 use super::{
@@ -394,6 +395,66 @@ fn a_client_that_comes_back_goes_on_with_its_session() {
         assert_ne!(kind("resp"), HandshakeKind::Resumed);
         assert_eq!(kind("resp"), HandshakeKind::Resumed);
     }
+    site.stop();
+}
+
+#[test]
+fn handshakes_are_counted_by_door_and_how_they_end() {
+    let site = Site::new();
+    let counted = |door| {
+        let handshakes = &site.running.counters().of(door).handshakes;
+        let HandshakeCounters {
+            done,
+            resumed,
+            failed,
+            ..
+        } = handshakes;
+        [done, resumed, failed].map(Counter::get)
+    };
+    for (door, name) in [("resp", DoorName::Resp), ("http", DoorName::Http)] {
+        let config = Arc::new(site.authority.trusted(None, &TLS13));
+        let client = || {
+            let mut client = SecureClient::connect(site.address(door), &config);
+            if door == "resp" {
+                client.exchange("PING\n", "+PONG|");
+            } else {
+                client.send("GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+                client.rest();
+            }
+        };
+        client();
+        assert_eq!(counted(name), [1, 0, 0], "{door}");
+        client();
+        assert_eq!(counted(name), [2, 1, 0], "{door}");
+        // No TLS, and TLS that breaks off.
+        let mut plain = site.plain(door);
+        plain.send("GET / HTTP/1.1\r\n\r\n");
+        plain.rest();
+        let mut broken = site.plain(door);
+        broken.send([22, 3, 1, 0, 5, 9, 9, 9, 9, 9]);
+        broken.rest();
+        while counted(name) != [2, 1, 2] {
+            assert!(counted(name)[2] <= 2, "{door}: {:?}", counted(name));
+            std::thread::yield_now();
+        }
+        let open = &site.running.counters().of(name).handshakes.open;
+        assert_eq!(open.get(), 0, "{door}");
+    }
+    let mut client = site.client("resp");
+    client.send("INFO stats\nINFO server\nQUIT\n");
+    let info = client.rest();
+    assert!(info.contains("|tls_handshakes_resumed:2|"), "{info}");
+    let left = info
+        .split_once("tls_certificate_expires_in_seconds:")
+        .unwrap()
+        .1;
+    let left: i64 = left.split('|').next().unwrap().parse().unwrap();
+    assert!(left > 0, "{left}");
+    let mut client = site.client("http");
+    client.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    let metrics = client.rest();
+    let expires = "turnstile_tls_certificate_expires_seconds{file=\"certificate\"} ";
+    assert!(metrics.contains(expires), "{metrics}");
     site.stop();
 }
 

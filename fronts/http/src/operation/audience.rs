@@ -32,8 +32,8 @@ impl Audience {
             Answerer::MatchEvents => having(Service::Games, Right::Read),
             Answerer::ExchangeFeed => having(Service::Exchange, Right::Read),
             Answerer::Play => having(Service::Games, Right::Use),
-            // It tells of everybody's business.
-            Answerer::Audit => having(Service::Access, Right::Read),
+            // They tell of everybody's business.
+            Answerer::Audit | Answerer::SecurityEvents => having(Service::Access, Right::Read),
             Answerer::OpenSession
             | Answerer::OwnSession
             | Answerer::Logout

@@ -102,6 +102,20 @@ fn stream(service: Service) -> Operation {
     }
 }
 
+fn security_events() -> Operation {
+    Operation {
+        parameters: vec![since()],
+        problems: vec![400, 503],
+        ..document(
+            Answerer::SecurityEvents,
+            "/v1/security/events",
+            "securityEvents",
+            "Follows failed logins and what operators do, as server-sent events",
+            &[EVENTS],
+        )
+    }
+}
+
 fn watch() -> Operation {
     let number = PlacedParameter {
         place: Place::Path,
@@ -251,7 +265,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     all.push(watch());
     all.extend(sockets());
     all.extend(sessions());
-    all.push(audit());
+    all.extend([audit(), security_events()]);
     all.extend([
         document(
             Answerer::Live,

@@ -12,8 +12,9 @@ use crate::{
     core::{
         caller::{Caller, NotPermitted},
         quotas::QuotaExceeded,
+        security_log::FailedLogin,
     },
-    counters::ErrorCode,
+    counters::{DoorName, ErrorCode},
     registry::Registered,
 };
 
@@ -207,15 +208,18 @@ impl Engine {
             }
             Err(refused) => {
                 self.counters.error(ErrorCode::WrongKey);
+                self.counters.of(DoorName::Resp).failed_logins.add(1);
+                let failed = FailedLogin {
+                    now,
+                    source,
+                    origin: self.caller.origin(),
+                    refused: &refused,
+                };
                 // Only what fails is slowed down: others behind the same address have good keys.
-                if let Some(wait_ms) = self.failed_logins.wait_ms(now, source) {
-                    return Err(LoginRefused::TooManyFailures { wait_ms });
+                match self.security.login_failed(&failed) {
+                    Ok(()) => Err(refused),
+                    Err(wait_ms) => Err(LoginRefused::TooManyFailures { wait_ms }),
                 }
-                // Only the first of a minute stands in the log: nobody can fill it.
-                if self.failed_logins.note(now, source) == 1 {
-                    tracing::warn!(%source, %refused, "a login was refused");
-                }
-                Err(refused)
             }
         }
     }

@@ -7,7 +7,7 @@ use webpki::EndEntityCert;
 const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 
 /// Tags of DER: what a name is made of, and the kinds of text that are ASCII or UTF-8.
-const SEQUENCE: u8 = 0x30;
+pub(super) const SEQUENCE: u8 = 0x30;
 const SET: u8 = 0x31;
 const IDENTIFIER: u8 = 0x06;
 const TEXTS: [u8; 3] = [0x0c, 0x13, 0x16];
@@ -54,7 +54,7 @@ fn common_name(mut parts: &[u8]) -> Option<String> {
 }
 
 /// The first element of DER: its tag, its content, and what follows.
-fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+pub(super) fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&[tag, length], rest) = bytes.split_first_chunk()?;
     let (length, rest) = match length {
         0..=0x7f => (usize::from(length), rest),

@@ -22,6 +22,7 @@ use crate::{
         buffer::{Filled, Input, Output},
         conversation::Refusing,
     },
+    counters::HandshakeEnd,
     limits::{OUTPUT_KEPT_BYTES, READ_BYTES, TLS_PARTIAL_BYTES, TLS_SEALED_BYTES},
 };
 
@@ -150,6 +151,17 @@ impl Secure {
             HandshakeStage::Fresh | HandshakeStage::Handshake
         )
         .then_some(self.begun.0)
+    }
+
+    /// How the handshake ended, once it has.
+    pub(crate) fn handshake_end(&self) -> HandshakeEnd {
+        if !self.is_open() {
+            return HandshakeEnd::Failed;
+        }
+        HandshakeEnd::of(match &self.session {
+            TlsSession::Server(session) => session.handshake_kind(),
+            TlsSession::Client(session) => session.handshake_kind(),
+        })
     }
 
     /// The sweep in which it began.

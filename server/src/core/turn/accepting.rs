@@ -13,6 +13,7 @@ use crate::{
         listener::{Accepted, NO_PRINCIPAL, RECOVERING, TOO_MANY, refuse},
         tls::Secure,
     },
+    counters::HandshakeEnd,
     limits::ACCEPTS,
 };
 
@@ -89,7 +90,7 @@ impl<D: Doors> FastLoop<D> {
         } else if let Some(secure) = self.begin_handshake(door, client.0) {
             let admitted = self.admit(socket, Some(secure), (conversation, caller));
             if admitted.is_none() {
-                self.end_handshake(client.0);
+                self.end_handshake((client.0, door.name), HandshakeEnd::Failed);
             }
             admitted
         } else {

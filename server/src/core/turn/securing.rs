@@ -10,6 +10,7 @@ use crate::{
         conversation::{Doors, FastDoor},
         tls::Secure,
     },
+    counters::{DoorName, HandshakeEnd},
     limits::HANDSHAKES,
 };
 
@@ -56,9 +57,11 @@ impl<D: Doors> FastLoop<D> {
         if self.handshakes.open.len() >= self.limits.handshakes {
             self.drop_oldest_handshake();
         }
-        let secure = self.tls.as_ref()?.accept(door, (number, self.sweep))?;
+        let tls = self.tls.as_ref()?;
+        let secure = tls.accept(door, (number, self.sweep))?;
         let place = self.connections.next_place();
         self.handshakes.open.insert(number, place);
+        self.engine.counters.of(door.name).handshakes.begin();
         Some(secure)
     }
 
@@ -77,9 +80,12 @@ impl<D: Doors> FastLoop<D> {
         Ok((TcpStream::connect(address)?, secure))
     }
 
-    /// The connection with this number has done its handshake, or has ended.
-    pub(super) fn end_handshake(&mut self, number: u64) {
+    /// The handshake with this number at this door is over. One without a number was dialed.
+    pub(super) fn end_handshake(&mut self, (number, door): (u64, DoorName), end: HandshakeEnd) {
         self.handshakes.open.remove(&number);
+        if number > 0 {
+            self.engine.counters.of(door).handshakes.end(end);
+        }
     }
 
     /// Ends the connection whose handshake has been open for the longest; says whether there was one.

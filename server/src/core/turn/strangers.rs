@@ -39,7 +39,8 @@ impl<D: Doors> FastLoop<D> {
         connection: &mut Connection<D::Session>,
     ) {
         if let Some(number) = handshake.filter(|_| connection.handshake().is_none()) {
-            self.end_handshake(number);
+            let door = connection.conversation().door().name;
+            self.end_handshake((number, door), connection.handshake_end());
         }
         if connection.stranger.is_some() && !connection.is_stranger(self.engine.access()) {
             self.strangers.remove(connection);

@@ -6,7 +6,7 @@ use turnstile_travel::{Event, EventKind, Travel};
 
 use super::FastLoop;
 use crate::{
-    core::{conversation::Doors, news::News, tickets::LateWaiter},
+    core::{conversation::Doors, news::News, security_log::SECURITY_CHANNEL, tickets::LateWaiter},
     registry::{Registered as _, SomeServices},
 };
 
@@ -66,6 +66,24 @@ impl<D: Doors> FastLoop<D> {
     }
 
     turnstile_services::services!(tell_events);
+
+    /// Tells those who follow it what has happened to the security of the server. It is no record, so it
+    /// waits for no group.
+    pub(super) fn tell_security(&mut self) {
+        let (told, last) = (self.security_told, self.engine.security.last());
+        if told == last {
+            return;
+        }
+        self.security_told = last;
+        if self.followers.is_empty() {
+            return;
+        }
+        let (_lost, events) = self.engine.security.read(told);
+        for event in &events {
+            self.tell((SECURITY_CHANNEL, &turnstile_json::object(event)));
+        }
+        self.send_told(self.followers.clone());
+    }
 
     /// Tells every follower one message. A large group has many, so when too much is owed they are sent
     /// what there is, and those who do not take it are dropped.

@@ -31,10 +31,11 @@ use self::{
 use super::{Door, reply::Trouble};
 use crate::core::{
     caller::{Caller, NotPermitted},
-    failed_logins::FailedLogins,
     gate::Gate,
     quotas::QuotaExceeded,
+    security_log::FailedLogin,
 };
+use crate::counters::{Counters, DoorName};
 
 pub(super) use answers::{end_session, log_out, open_session, own_session, sessions, ticket};
 pub(super) use credentials::CSRF_TOKEN;
@@ -102,7 +103,7 @@ pub(super) struct Identities {
     access: watch::Receiver<Option<Arc<Access>>>,
     sessions: Mutex<BrowserSessions<Caller>>,
     tickets: Mutex<StreamTickets<Visitor>>,
-    failed: Mutex<FailedLogins>,
+    counters: Arc<Counters>,
     /// When the use of each key was noted last.
     uses: Mutex<HashMap<KeyId, Timestamp>>,
     /// Counts the sessions that were ended, so that their streams look.
@@ -120,13 +121,17 @@ impl fmt::Debug for Identities {
 }
 
 impl Identities {
-    pub(super) fn new(gate: &Gate, is_secure: bool, addresses: AddressPolicy) -> Self {
+    pub(super) fn new(
+        (gate, counters): (&Gate, &Arc<Counters>),
+        is_secure: bool,
+        addresses: AddressPolicy,
+    ) -> Self {
         Self {
             access: gate.access(),
             gate: gate.clone(),
             sessions: Mutex::default(),
             tickets: Mutex::default(),
-            failed: Mutex::default(),
+            counters: Arc::clone(counters),
             uses: Mutex::default(),
             ended: watch::channel(0).0,
             is_secure,
@@ -221,15 +226,23 @@ impl Identities {
             Ok(caller) => return Ok(caller),
             Err(refused) => refused,
         };
+        self.counters.of(DoorName::Http).failed_logins.add(1);
+        let failed = FailedLogin {
+            now,
+            source: peer,
+            origin: Origin::at(DoorKind::Http, peer, self.addresses),
+            refused: &refused,
+        };
         // A right key is taken from everywhere: behind a proxy, all callers have one address.
-        let mut failed = lock(&self.failed);
-        if failed.wait_ms(now, peer).is_some() {
-            return Err(Problem::from(Code::TooManyFailedLogins));
+        let before = self.gate.security.last();
+        let told = self.gate.security.login_failed(&failed);
+        if self.gate.security.last() != before {
+            self.gate.wake();
         }
-        if failed.note(now, peer) == 1 {
-            tracing::warn!(source = %peer, %refused, "a key was refused over HTTP");
-        }
-        Err(Problem::with(Code::WrongKey, refused.to_string()))
+        Err(match told {
+            Ok(()) => Problem::with(Code::WrongKey, refused.to_string()),
+            Err(_wait_ms) => Problem::from(Code::TooManyFailedLogins),
+        })
     }
 
     fn with_ticket(&self, now: Timestamp, ticket: &str) -> Result<Visitor, Problem> {

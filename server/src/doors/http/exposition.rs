@@ -35,6 +35,7 @@ struct Family {
 #[derive(Debug)]
 pub(super) enum Value {
     Whole(u64),
+    Signed(i64),
     Real(f64),
     /// The sum of what was observed, how often, and how often in each bucket up to a bound.
     Buckets(f64, u64, Vec<(f64, u64)>),
@@ -127,6 +128,7 @@ fn encode_value(
         (MetricType::Counter, Value::Whole(count)) => sample.encode_counter(count, NO_EXEMPLAR),
         (MetricType::Counter, Value::Real(count)) => sample.encode_counter(count, NO_EXEMPLAR),
         (_, Value::Whole(level)) => sample.encode_gauge(level),
+        (_, Value::Signed(level)) => sample.encode_gauge(level),
         (_, Value::Real(level)) => sample.encode_gauge(level),
         (_, Value::Buckets(sum, count, buckets)) => {
             sample.encode_histogram::<NoLabelSet>(*sum, *count, buckets, None)

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     core::tls::FIRST_BYTE,
-    counters::DoorName,
+    counters::{DoorName, HandshakeEnd},
     limits::{HANDSHAKE_SWEEPS, SWEEP},
 };
 
@@ -123,12 +123,18 @@ pub(super) async fn serve_secured(
 ) {
     let most = (door.limits.connections / HANDSHAKES_PART).max(1);
     let (number, leave) = door.handshakes.begin(most);
+    let counted = &door.counters.of(DoorName::Http).handshakes;
+    counted.begin();
     let shaken = tokio::select! {
         shaken = time::timeout(SWEEP * HANDSHAKE_SWEEPS, shake(&door, stream, config)) => shaken,
         () = leave.notified() => Ok(None),
         () = door.ending.notified() => Ok(None),
     };
     door.handshakes.end(number);
+    counted.end(match &shaken {
+        Ok(Some(stream)) => HandshakeEnd::of(stream.get_ref().1.handshake_kind()),
+        Ok(None) | Err(_) => HandshakeEnd::Failed,
+    });
     match shaken {
         Ok(Some(stream)) if !door.is_stopping() => {
             let stream = HttpStream::Secured(Box::new(stream));

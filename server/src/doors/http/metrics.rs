@@ -16,7 +16,11 @@ use super::{
     process::put_process,
 };
 use crate::{
-    core::gate::{LineStatus, ServerStatus},
+    core::{
+        clock,
+        gate::{LineStatus, ServerStatus},
+        tls::DoorTls,
+    },
     counters::{COMMIT_BOUNDS_NS, Counter, Counters, DURATION_BOUNDS_NS, LineCounters, Tally},
     registry::SERVICES,
 };
@@ -28,6 +32,9 @@ pub(super) async fn metrics(door: Arc<Door>, headers: HeaderMap) -> Answered {
     let status = door.courier.status().await?;
     let mut all = Exposition::default();
     put_doors(&mut all, &door.counters);
+    if let Some(tls) = &door.tls {
+        put_certificates(&mut all, tls);
+    }
     put_tallies(&mut all, &door.counters);
     put_rows(&mut all, &WORK, &door.counters);
     put_commits(&mut all, &door.counters);
@@ -38,7 +45,7 @@ pub(super) async fn metrics(door: Arc<Door>, headers: HeaderMap) -> Answered {
     }
     put_rows(&mut all, &STATUS, &status);
     put_totals(&mut all, &status);
-    put_rows(&mut all, &crate::core::clock::METRICS, &status.clock);
+    put_rows(&mut all, &clock::METRICS, &status.clock);
     put_lines(&mut all, &door.counters, &status);
     put_backends(&mut all, &status);
     let help = "When an answer leaves; 1 for the level in force.";
@@ -98,6 +105,21 @@ fn put_doors(all: &mut Exposition, counters: &Counters) {
             let value = value(counted);
             all.sample(&[("door", door)], Value::Whole(value));
         }
+    }
+}
+
+/// When certificates expire: name, kind, help.
+pub(super) const CERTIFICATES: (&str, &str, &str) = (
+    "tls_certificate_expires_seconds",
+    "gauge",
+    "Seconds until the first certificate in a file expires; below 0 when it has.",
+);
+
+fn put_certificates(all: &mut Exposition, tls: &DoorTls) {
+    let (name, kind, help) = CERTIFICATES;
+    all.begin(name, kind, help);
+    for (file, seconds) in tls.expiries.seconds_left(clock::system().wall) {
+        all.sample(&[("file", file)], Value::Signed(seconds));
     }
 }
 

@@ -32,7 +32,7 @@ use super::{
     documents, metrics,
     operations::{Answered, Answering, answer_command, answer_query},
     reply::Trouble,
-    socket, stream, watch,
+    security, socket, stream, watch,
 };
 
 /// The shortest body that is compressed, in bytes: shorter ones fit in one packet as they are.
@@ -141,6 +141,7 @@ fn answer(door: Arc<Door>, call: Call) -> Answering {
         Answerer::Sessions => Box::pin(async move { access::sessions(&door, &call) }),
         Answerer::EndSession => Box::pin(async move { access::end_session(&door, &call) }),
         Answerer::Ticket => Box::pin(async move { access::ticket(&door, &call) }),
+        Answerer::SecurityEvents => Box::pin(security::follow(door, call)),
         Answerer::Audit => Box::pin(audit::audit(door, call)),
         Answerer::Live => Box::pin(async { Ok(documents::live()) }),
         Answerer::Ready => Box::pin(documents::ready(door)),

@@ -45,7 +45,7 @@ use crate::core::{
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// A comment: a stream on which nothing happens stays known to proxies.
-const HEARTBEAT: &[u8] = b":\n\n";
+pub(super) const HEARTBEAT: &[u8] = b":\n\n";
 
 /// Marks an answer that goes on for as long as its client listens.
 #[derive(Clone, Copy, Debug)]

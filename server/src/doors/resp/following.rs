@@ -1,6 +1,6 @@
 //! `SUBSCRIBE`: connections that are told what happens.
 
-use turnstile_access::{MissingRight, Right, Rights};
+use turnstile_access::{Access, MissingRight, Right, Rights};
 use turnstile_exchange::Exchange;
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
@@ -8,6 +8,7 @@ use turnstile_resp::{
     exchange, rooms,
 };
 use turnstile_rooms::Rooms;
+use turnstile_types::Machine as _;
 
 use super::{Next, Session};
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
         caller::NotPermitted,
         engine::Engine,
         remote::{Remotes, silence_of},
+        security_log::SECURITY_CHANNEL,
     },
     limits::{LABEL_BYTES, SUBSCRIPTIONS},
     registry::SERVICES,
@@ -118,11 +120,14 @@ impl Following {
 fn judge(name: &[u8], rights: &Rights) -> Result<(), MissingRight> {
     let plain = name.iter().position(|byte| matches!(byte, b'*' | b'?'));
     let plain = name.get(..plain.unwrap_or(name.len())).unwrap_or_default();
-    for service in &SERVICES {
-        let channels = format!("{}.", service.name).into_bytes();
+    let services = SERVICES.iter().map(|one| (one.name, one.number));
+    // What happens to the security of the server is for those who may see who may do what.
+    let security = SECURITY_CHANNEL.split('.').next().unwrap_or_default();
+    for (name, service) in services.chain([(security, Access::SERVICE)]) {
+        let channels = format!("{name}.").into_bytes();
         let may_be_its = plain.starts_with(&channels) || channels.starts_with(plain);
-        if may_be_its && !rights.has_all(service.number, Right::Read) {
-            let (service, right) = (service.number, Right::Read);
+        if may_be_its && !rights.has_all(service, Right::Read) {
+            let right = Right::Read;
             return Err(MissingRight::Unlimited { service, right });
         }
     }

@@ -5,6 +5,8 @@ use turnstile_resp::{
     catalogue::{self, Verb},
 };
 
+use turnstile_http::SecurityEventKind;
+
 use super::{Next, Session};
 use crate::core::engine::Engine;
 
@@ -41,6 +43,9 @@ impl Session {
             }
             Verb::SlowLogReset => {
                 engine.slow_log.clear();
+                let by = Some(engine.caller.principal);
+                let cleared = SecurityEventKind::SlowLogCleared;
+                engine.security.operated(cleared, by, None);
                 Encoder::new(out, self.protocol).ok();
             }
             Verb::Monitor => return self.invalid(engine, format_args!("{MONITOR_REFUSED}"), out),

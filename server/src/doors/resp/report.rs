@@ -181,6 +181,9 @@ fn server(engine: &Engine, facts: &mut Facts) {
     facts.put("process_id", std::process::id());
     facts.put("tcp_port", engine.resp_port);
     facts.put("transport", engine.transport.name());
+    for (file, seconds) in engine.expiries.seconds_left(engine.now()) {
+        facts.put(&format!("tls_{file}_expires_in_seconds"), seconds);
+    }
     facts.put("uptime_in_seconds", engine.status().uptime.as_secs());
 }
 
@@ -256,6 +259,20 @@ fn stats(engine: &Engine, facts: &mut Facts) {
     facts.put("total_net_input_bytes", resp.bytes_in.get());
     facts.put("total_net_output_bytes", resp.bytes_out.get());
     facts.put("total_error_replies", counters.errors.total());
+    facts.put("failed_logins", counters.sum(|door| &door.failed_logins));
+    facts.put("tls_handshakes", counters.sum(|door| &door.handshakes.open));
+    facts.put(
+        "tls_handshakes_done",
+        counters.sum(|door| &door.handshakes.done),
+    );
+    facts.put(
+        "tls_handshakes_resumed",
+        counters.sum(|door| &door.handshakes.resumed),
+    );
+    facts.put(
+        "tls_handshakes_failed",
+        counters.sum(|door| &door.handshakes.failed),
+    );
     facts.put("replayed_keys", counters.replayed.get());
     let status = engine.status();
     facts.put("idempotency_keys", status.backend.keys.kept);

@@ -8,7 +8,7 @@ use crate::{
 /// A metric: its name, its kind, its help, and where its value is read.
 pub(super) type Row<T> = (&'static str, &'static str, &'static str, fn(&T) -> u64);
 
-pub(super) const CONNECTIONS: [Row<DoorCounters>; 7] = [
+pub(super) const CONNECTIONS: [Row<DoorCounters>; 12] = [
     ("connections", "gauge", "Open connections.", |door| {
         door.open.get()
     }),
@@ -42,6 +42,36 @@ pub(super) const CONNECTIONS: [Row<DoorCounters>; 7] = [
     ("bytes_out_total", "counter", "Bytes written.", |door| {
         door.bytes_out.get()
     }),
+    (
+        "failed_logins_total",
+        "counter",
+        "Logins with a key that is none, or has ended.",
+        |door| door.failed_logins.get(),
+    ),
+    (
+        "tls_handshakes",
+        "gauge",
+        "TLS handshakes of clients that are not over.",
+        |door| door.handshakes.open.get(),
+    ),
+    (
+        "tls_handshakes_done_total",
+        "counter",
+        "TLS handshakes of clients that were done, resumed ones among them.",
+        |door| door.handshakes.done.get(),
+    ),
+    (
+        "tls_handshakes_resumed_total",
+        "counter",
+        "TLS handshakes that went on with an earlier session.",
+        |door| door.handshakes.resumed.get(),
+    ),
+    (
+        "tls_handshakes_failed_total",
+        "counter",
+        "TLS handshakes that broke, or that either side gave up.",
+        |door| door.handshakes.failed.get(),
+    ),
 ];
 
 pub(super) const WORK: [Row<Counters>; 10] = [

@@ -434,3 +434,65 @@ fn a_session_that_is_ended_ends_its_streams_and_a_right_that_is_withdrawn_too() 
     assert!(of_key.read_to("0\r\n\r\n").is_some());
     site.close();
 }
+
+/// What the data of an event has, without what differs from run to run.
+fn told(block: &str) -> (String, Value) {
+    let mut lines = block.lines();
+    let id = lines
+        .next()
+        .unwrap()
+        .strip_prefix("id: ")
+        .unwrap()
+        .to_owned();
+    let data = lines.nth(1).unwrap().strip_prefix("data: ").unwrap();
+    let mut data: Value = serde_json::from_str(data).unwrap();
+    for name in ["run", "at"] {
+        assert!(
+            data.as_object_mut().unwrap().remove(name).is_some(),
+            "{data}"
+        );
+    }
+    (id, data)
+}
+
+#[test]
+fn failed_logins_are_a_stream_that_resumes_and_never_shows_a_key() {
+    let site = guarded();
+    let path = "/v1/security/events";
+    let mut live = open_stream(site.peer(), path, &bearer(1));
+    let mut peer = site.peer();
+    for number in 0..10 {
+        assert_eq!(
+            peer.get("/v1/rooms/totals", &bearer(9)).status,
+            401,
+            "{number}"
+        );
+    }
+    let blocks = [block(&mut live), block(&mut live)];
+    let secret = key(9).expose().rsplit('_').next().unwrap().to_owned();
+    assert!(
+        blocks.iter().all(|block| !block.contains(&secret)),
+        "{blocks:?}"
+    );
+    let [(first, one), (second, ten)] = blocks.each_ref().map(|block| told(block));
+    let failed = |seq: u32, failures: u32| {
+        json!({
+            "seq": seq, "kind": "login_failed", "door": "http", "address_class": "loopback",
+            "reason": "there is no such key", "failures": failures,
+        })
+    };
+    assert_eq!([one, ten], [failed(1, 1), failed(2, 10)]);
+    let seen = |id: &str| format!("{}Last-Event-ID: {id}\r\n", bearer(1));
+    let mut resumed = open_stream(site.peer(), path, &seen(&first));
+    assert_eq!(told(&block(&mut resumed)).0, second);
+    // An event of another run is not one of these: the stream begins again.
+    let mut other = open_stream(site.peer(), path, &seen("7.1"));
+    let reset = format!("event: reset\ndata: {{\"first\":\"{first}\"}}\n\n");
+    assert_eq!(block(&mut other), reset);
+    assert_eq!(told(&block(&mut other)).0, first);
+    // Only those who may see who may do what are told.
+    add(&mut peer, "books", ("reader", &["*"]), 4);
+    let reply = peer.get(path, &bearer(4));
+    assert_eq!(reply.problem(), (403, "missing_right".to_owned()));
+    site.close();
+}

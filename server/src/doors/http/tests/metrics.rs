@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::*;
-use crate::doors::http::metrics::{BACKEND_COUNTS_HELP, BACKENDS, LINES};
+use crate::doors::http::metrics::{BACKEND_COUNTS_HELP, BACKENDS, CERTIFICATES, LINES};
 
 /// The page that lists every metric.
 const PAGE: &str = include_str!("../../../../../docs/metrics.md");
@@ -211,7 +211,10 @@ fn shown_by_others() -> BTreeSet<[String; 4]> {
     });
     let (name, kind, help) = BACKENDS;
     let backends = [(name.to_owned(), kind, "service", help)];
+    let (name, kind, help) = CERTIFICATES;
+    let certificates = [(name.to_owned(), kind, "file", help)];
     let all = lines.into_iter().chain(counts).chain(backends);
+    let all = all.chain(certificates);
     let rows = all.map(|(name, kind, labels, help)| {
         [&*format!("turnstile_{name}"), kind, labels, help].map(str::to_owned)
     });

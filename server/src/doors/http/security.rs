@@ -1,0 +1,114 @@
+//! The events of the server's security as a stream.
+
+use std::{convert::Infallible, pin::Pin, sync::Arc};
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, header},
+};
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use tokio::time;
+use turnstile_access::Access;
+use turnstile_chassis::{Right, Subject};
+use turnstile_http::{put_event, put_lagged, put_reset, read_since};
+use turnstile_types::Machine as _;
+
+use super::{
+    Door,
+    access::StreamPass,
+    call::Call,
+    documents::content,
+    operations::Answered,
+    stream::{Endless, HEARTBEAT, Seat, last_event},
+};
+
+/// Somebody who follows these events.
+struct SecurityFollower {
+    door: Arc<Door>,
+    /// The number of the last event that was told.
+    seen: u32,
+    /// What to say before anything else.
+    first: Vec<u8>,
+    /// Ends with the caller's leave to follow.
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
+    _seat: Seat,
+}
+
+/// A stream of what happens to the security of the server.
+pub(super) async fn follow(door: Arc<Door>, call: Call) -> Answered {
+    let last = last_event(&call, read_since(&call.given()?)?)?;
+    let wanted = (Access::SERVICE, Right::Read, Subject::All);
+    let pass = StreamPass::take(&door, &call.visitor, wanted)?;
+    let seat = Seat::take(&door)?;
+    let log = &door.gate.security;
+    let mut first = Vec::from(HEARTBEAT);
+    let seen = match last.map(|last| log.after(last)) {
+        None => log.last(),
+        Some(place) => {
+            if place.is_gap {
+                put_reset(log.id_after(place.seen), &mut first);
+            }
+            place.seen
+        }
+    };
+    let follower = SecurityFollower {
+        seen,
+        first,
+        over: Box::pin(pass.over()),
+        _seat: seat,
+        door,
+    };
+    let stream = unfold(follower, |mut follower| async {
+        let frame = follower.next().await?;
+        Some((Ok::<Bytes, Infallible>(frame), follower))
+    });
+    let mut response = content(Body::from_stream(stream), "text/event-stream");
+    let no_store = HeaderValue::from_static("no-store");
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
+    response.extensions_mut().insert(Endless);
+    Ok(response)
+}
+
+impl SecurityFollower {
+    /// The next bytes; none when the caller may not follow any longer. It listens before it reads, so
+    /// that nothing is missed between the two.
+    async fn next(&mut self) -> Option<Bytes> {
+        let mut frame = std::mem::take(&mut self.first);
+        while frame.is_empty() {
+            let door = Arc::clone(&self.door);
+            let (news, ending) = (door.gate.security.news(), door.ending.notified());
+            tokio::pin!(news, ending);
+            news.as_mut().enable();
+            ending.as_mut().enable();
+            if door.is_stopping() {
+                return None;
+            }
+            self.read(&mut frame);
+            if frame.is_empty() {
+                tokio::select! {
+                    biased;
+                    () = &mut self.over => return None,
+                    () = news => {}
+                    () = ending => {}
+                    () = time::sleep(door.limits.heartbeat) => frame.extend(HEARTBEAT),
+                }
+            }
+        }
+        Some(Bytes::from(frame))
+    }
+
+    fn read(&mut self, frame: &mut Vec<u8>) {
+        let log = &self.door.gate.security;
+        let (missed, events) = log.read(self.seen);
+        if missed > 0 {
+            put_lagged(missed.into(), log.id_after(self.seen + missed), frame);
+        }
+        for event in &events {
+            self.seen = event.seq;
+            put_event(event, frame);
+        }
+    }
+}
