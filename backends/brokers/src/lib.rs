@@ -45,7 +45,7 @@ impl fmt::Display for BrokersError {
         match self {
             Self::NoGo => write!(
                 f,
-                "there is no Go to build the NATS server with: install Go 1.24 or newer (on Debian \
+                "there is no Go to build the NATS server with: install Go 1.25 or newer (on Debian \
                  the package `golang-go`, or golang.org), or put a `nats-server` of version \
                  {PINNED_VERSION} on the path"
             ),

@@ -111,4 +111,9 @@ impl StreamReport {
         let leader = self.cluster.as_ref()?.leader.clone()?;
         (!leader.is_empty()).then_some(leader)
     }
+
+    /// Whether what is said comes from a leader; a broker alone leads.
+    pub(crate) fn has_leader(&self) -> bool {
+        self.cluster.is_none() || self.leader().is_some()
+    }
 }

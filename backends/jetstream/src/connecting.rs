@@ -39,6 +39,12 @@ impl ConnectionSignals {
         complaint.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What was complained about on another connection does not count.
+    pub(crate) fn forget(&self) {
+        let complaint = self.complaint.lock();
+        *complaint.unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     fn hear(&self, event: &Event) {
         if let Event::ServerError(_) | Event::ClientError(_) = event {
             let mut complaint = self

@@ -9,24 +9,7 @@
 //!
 //! [`SnapshotStore`] keeps snapshots in the object store of the same brokers.
 //!
-//! A node needs these [permissions](https://docs.nats.io/running-a-nats-service/configuration/securing_nats/authorization),
-//! here for the node `n1` of the partition `main`. `STREAM.CREATE` is needed only by the node that
-//! creates the streams.
-//!
-//! ```text
-//! publish:
-//!   log.main.n1
-//!   $JS.API.STREAM.INFO.LOG_main        $JS.API.STREAM.CREATE.LOG_main
-//!   $JS.API.STREAM.PURGE.LOG_main       $JS.API.CONSUMER.CREATE.LOG_main.>
-//!   $JS.API.CONSUMER.DELETE.LOG_main.*  $JS.API.CONSUMER.MSG.NEXT.LOG_main.*
-//!   $O.SNAPSHOTS_main.>
-//!   $JS.API.STREAM.INFO.OBJ_SNAPSHOTS_main      $JS.API.STREAM.CREATE.OBJ_SNAPSHOTS_main
-//!   $JS.API.STREAM.PURGE.OBJ_SNAPSHOTS_main     $JS.API.STREAM.MSG.GET.OBJ_SNAPSHOTS_main
-//!   $JS.API.DIRECT.GET.OBJ_SNAPSHOTS_main.>     $JS.API.CONSUMER.CREATE.OBJ_SNAPSHOTS_main.>
-//!   $JS.API.CONSUMER.DELETE.OBJ_SNAPSHOTS_main.*  $JS.FC.OBJ_SNAPSHOTS_main.>
-//! subscribe:
-//!   _INBOX.main.n1.>
-//! ```
+//! [`LogSettings::rights`] says which subjects the user of a node must be allowed.
 
 #![forbid(unsafe_code)]
 
@@ -50,7 +33,9 @@ pub use error::OpenLogError;
 pub use event::{BrokerWarning, Fatal, LogEntry, LogEvent, LogFigures, LogStatus, NotTaken};
 pub use id::{InvalidNodeName, NodeName, ProposalId, Sequence};
 pub use log::{Backlogged, SharedLog};
-pub use settings::{BrokerLogin, BrokerTimeouts, BrokerTls, InvalidServer, LogSettings, ServerUrl};
+pub use settings::{
+    BrokerLogin, BrokerRights, BrokerTimeouts, BrokerTls, InvalidServer, LogSettings, ServerUrl,
+};
 pub use shared::{OUTSTANDING_MAX, StreamIdentity};
 pub use snapshots::{SnapshotError, SnapshotStore, StoredSnapshot};
 pub use stream::{Difference, ENTRY_BYTES_MAX};

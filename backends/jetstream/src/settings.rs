@@ -31,6 +31,42 @@ pub struct LogSettings {
     pub timeouts: BrokerTimeouts,
 }
 
+/// Subjects that a user of the brokers may publish to and subscribe to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokerRights {
+    pub publish: Vec<String>,
+    pub subscribe: Vec<String>,
+}
+
+impl LogSettings {
+    /// What the user of this node must be allowed, and needs no more than. `STREAM.CREATE` is needed
+    /// only by the node that makes the streams.
+    #[must_use]
+    pub fn rights(&self) -> BrokerRights {
+        let Self {
+            partition, node, ..
+        } = self;
+        let (log, store) = (format!("LOG_{partition}"), format!("SNAPSHOTS_{partition}"));
+        let objects = format!("OBJ_{store}");
+        let mut publish = vec![format!("log.{partition}.{node}"), format!("$O.{store}.>")];
+        for stream in [&log, &objects] {
+            publish.extend([
+                format!("$JS.API.STREAM.INFO.{stream}"),
+                format!("$JS.API.STREAM.CREATE.{stream}"),
+                format!("$JS.API.STREAM.PURGE.{stream}"),
+                format!("$JS.API.CONSUMER.CREATE.{stream}.>"),
+                format!("$JS.API.CONSUMER.DELETE.{stream}.*"),
+                format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.*"),
+            ]);
+        }
+        publish.push(format!("$JS.API.STREAM.MSG.GET.{objects}"));
+        BrokerRights {
+            publish,
+            subscribe: vec![format!("_INBOX.{partition}.{node}.>")],
+        }
+    }
+}
+
 /// By what brokers know us. Secrets are in files, which are read at each start of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrokerLogin {

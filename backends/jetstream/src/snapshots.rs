@@ -4,6 +4,7 @@
 //! published one after the other, each with an id of its own, until the broker has acknowledged it: a
 //! change of leaders delays a snapshot and neither breaks nor doubles a chunk.
 
+mod chunks;
 mod store;
 
 use std::{

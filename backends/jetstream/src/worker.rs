@@ -4,6 +4,7 @@ mod attaching;
 mod entries;
 mod opening;
 mod telling;
+mod watching;
 
 use std::{
     collections::VecDeque,
@@ -14,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_nats::{Client, Message, Subscriber, connection::State};
+use async_nats::{Client, Message, Subscriber};
 use futures_util::StreamExt as _;
 use tokio::{runtime::Builder, sync::mpsc, time::sleep_until};
 
@@ -29,7 +30,7 @@ use crate::{
     settings::LogSettings,
     shared::{LogShared, Opened, Order, StreamIdentity},
     stream,
-    version::BrokerVersion,
+    survey::Survey,
 };
 use attaching::{Attached, Attaching};
 
@@ -147,6 +148,10 @@ struct LogWorker {
     next_purge: Instant,
     purge_below: Sequence,
     purged_below: Sequence,
+    survey: Pending<Result<Survey, String>>,
+    next_survey: Instant,
+    /// What was told.
+    warned: Vec<BrokerWarning>,
     leader: Option<String>,
     is_connected: bool,
     /// When the brokers last took or answered something that needs their majority.
@@ -161,6 +166,8 @@ struct LogWorker {
 struct EntrySource {
     /// Its name; empty while there is none.
     name: String,
+    /// Requests for entries so far: a status that an earlier one ends with says nothing.
+    requests: u64,
     /// Entries that the request under way may still bring; nothing without a request.
     asked: Option<usize>,
     /// Until when there must be a sign of life.
@@ -177,6 +184,7 @@ enum Happening {
     Attached(Result<Attached, attaching::NotAttached>),
     Looked(Result<StreamReport, NoAnswer>),
     Purged(Result<Sequence, NoAnswer>),
+    Surveyed(Result<Survey, String>),
     Room,
     Moment,
 }
@@ -212,6 +220,7 @@ impl LogWorker {
             attached = done(&mut self.attaching.under_way) => Happening::Attached(attached),
             looked = done(&mut self.look) => Happening::Looked(looked),
             purged = done(&mut self.purge) => Happening::Purged(purged),
+            surveyed = done(&mut self.survey) => Happening::Surveyed(surveyed),
             () = shared.room.notified() => Happening::Room,
             () = sleep_until(moment.into()) => Happening::Moment,
         }
@@ -230,6 +239,7 @@ impl LogWorker {
             Happening::Looked(result) => self.looked(now, result)?,
             Happening::Purged(Ok(below)) => self.purged_below = below,
             Happening::Purged(Err(_)) => self.next_purge = now + LOOK,
+            Happening::Surveyed(result) => self.surveyed(result),
             Happening::Room => {}
             Happening::Moment => self.moment(now).await,
         }
@@ -244,6 +254,7 @@ impl LogWorker {
         let moments = [
             Some(self.next_look).filter(|_| self.look.is_none()),
             Some(self.next_purge).filter(|_| self.may_purge()),
+            Some(self.next_survey).filter(|_| self.survey.is_none()),
             self.proposals.next_moment(),
             self.consumer.alive_until,
             self.attaching.next_try(),
@@ -306,6 +317,7 @@ impl LogWorker {
             };
             self.attaching.begin(now, at);
         }
+        self.begin_survey(now);
         if self.may_purge() && now >= self.next_purge {
             let (api, name) = (self.api.clone(), stream::name(&self.settings));
             let below = self.purge_below;
@@ -323,7 +335,8 @@ impl LogWorker {
                     self.acknowledged(now, PublicationSlot(slot), &message);
                 }
             } else if let Some(consumer) = answer.strip_prefix(".p.")
-                && consumer == self.consumer.name
+                && self.consumer.asked.is_some()
+                && consumer == format!("{}.{}", self.consumer.name, self.consumer.requests)
             {
                 self.heard_of_consumer(now, message.status);
             }
@@ -365,7 +378,9 @@ impl LogWorker {
         self.absences = 0;
         attaching::check_identity(&stream::name(&self.settings), &self.identity, info)?;
         self.leader = info.leader();
-        if self.leader.is_some() || info.cluster.is_none() {
+        // A broker that has lost its peers may answer from the past.
+        let is_of_now = info.state.last_seq >= self.reading.taken().0;
+        if is_of_now && info.has_leader() {
             self.last_success = now;
         }
         let hint = &self.shared.hint;
@@ -374,51 +389,11 @@ impl LogWorker {
         Ok(())
     }
 
-    fn notice_connection(&mut self, now: Instant) {
-        let is_connected = self.client.connection_state() == State::Connected;
-        let connects = self.client.statistics().connects.load(Ordering::Relaxed);
-        let known = self.shared.connects.swap(connects, Ordering::Relaxed);
-        let is_new = is_connected && (!self.is_connected || connects != known);
-        self.is_connected = is_connected;
-        if !is_connected {
-            self.proposals.disconnected();
-        } else if is_new {
-            // Answers to what was asked before are lost.
-            self.proposals.connected();
-            self.detach(now);
-            self.attaching.restart(now);
-            self.look = None;
-            self.next_look = now;
-            self.purge = None;
-            self.last_success = now;
-            self.check_version();
-        }
-    }
-
-    /// A broker may be another version than the one that a start has seen.
-    fn check_version(&mut self) {
-        let info = self.client.server_info();
-        if let Err(refused) = BrokerVersion::trusted(&info.version) {
-            let broker = info.server_name;
-            let warning = BrokerWarning::RefusedVersion { broker, refused };
-            self.emit(LogEvent::Warning(warning));
-        }
-    }
-
     async fn moment(&mut self, now: Instant) {
         if self.consumer.alive_until.is_some_and(|until| until <= now) {
             self.detach(now);
         }
-        // This broker may be cut off from the others, also if its own consumer lives.
-        let since = self.proposals.troubled_since();
-        let since = since.map_or(self.last_success, |since| since.min(self.last_success));
-        let is_tired = now.saturating_duration_since(since.max(self.last_move)) > PATIENCE;
-        if self.is_connected && is_tired {
-            self.last_move = now;
-            if let Err(_closed) = self.client.force_reconnect().await {
-                self.signals.changed.notify_one();
-            }
-        }
+        self.move_if_tired(now).await;
     }
 }
 

@@ -20,5 +20,4 @@ mod recorder;
 mod request;
 mod rush;
 mod tape;
-mod volume;
 pub(crate) mod witness;

@@ -13,14 +13,14 @@ use async_nats::{
         object_store::{InfoErrorKind, ObjectInfo, ObjectOptions, ObjectStore},
     },
 };
-use base64::{Engine as _, engine::general_purpose::URL_SAFE};
-use bytes::Bytes;
-use futures_util::StreamExt as _;
-use serde_json::{Value, json};
-use tokio::{
-    io::AsyncReadExt as _,
-    time::{sleep, timeout},
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE},
 };
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
 
 use crate::{
     api::{Api, NO_STREAM, NoAnswer, StreamReport},
@@ -29,7 +29,9 @@ use crate::{
     stream,
 };
 
-use super::{MeasuredBytes, SnapshotError, StoredSnapshot, damaged, late, unavailable};
+use super::{
+    MeasuredBytes, SnapshotError, StoredSnapshot, chunks::Chunks, damaged, late, unavailable,
+};
 
 /// Bytes of a chunk: few acknowledgements, and room beside it for the header.
 const CHUNK_BYTES: usize = 512 << 10;
@@ -37,9 +39,6 @@ const CHUNK_BYTES: usize = 512 << 10;
 /// Between two tries to publish a chunk.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_millis(500);
-
-/// How long nothing may come while a snapshot is read.
-const SILENCE: Duration = Duration::from_secs(10);
 
 /// How the form of NATS names the digest.
 const DIGEST: &str = "SHA-256=";
@@ -119,7 +118,7 @@ impl SnapshotBucket {
             "max_age": 0,
             "duplicate_window": 120_000_000_000_u64,
             "allow_rollup_hdrs": true,
-            "allow_direct": true,
+            "allow_direct": false,
             "deny_delete": false,
             "deny_purge": false,
             "compression": "none",
@@ -293,28 +292,17 @@ impl SnapshotBucket {
         let not_found = || SnapshotError::NotFound {
             name: name.to_owned(),
         };
-        let snapshot = stored(&self.info(name).await?.ok_or_else(not_found)?)?;
-        let objects = self.objects().await?;
-        let mut object = objects.get(name).await.map_err(unavailable)?;
+        let info = self.info(name).await?.ok_or_else(not_found)?;
+        let snapshot = stored(&info)?;
+        let client = self.context.client();
+        let mut chunks = Chunks::new(&client, &self.api, self.stream()).await?;
+        let subject = self.chunk_subject(&info.nuid);
         let mut measured = MeasuredBytes::default();
-        let mut buffer = vec![0; CHUNK_BYTES];
-        while measured.bytes <= snapshot.bytes {
-            let read = timeout(SILENCE, object.read(&mut buffer)).await;
-            // Chunks that are missing never come.
-            let read = read.map_err(|_elapsed| damaged(name))?;
-            let read = match read {
-                Ok(read) => read,
-                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                    return Err(damaged(name));
-                }
-                Err(error) => return Err(unavailable(error)),
-            };
-            if read == 0 {
-                break;
-            }
-            measured.add(&buffer[..read]);
-            into.write_all(&buffer[..read])
-                .map_err(SnapshotError::Target)?;
+        for _ in 0..info.chunks {
+            let chunk = chunks.next(&subject).await?;
+            let chunk = chunk.ok_or_else(|| damaged(name))?;
+            measured.add(&chunk);
+            into.write_all(&chunk).map_err(SnapshotError::Target)?;
         }
         into.flush().map_err(SnapshotError::Target)?;
         if measured.bytes == snapshot.bytes && measured.digest() == snapshot.digest {
@@ -323,11 +311,22 @@ impl SnapshotBucket {
         Err(damaged(name))
     }
 
+    /// All snapshots, as the leader of the bucket knows them.
     pub(super) async fn list(&self) -> Result<Vec<StoredSnapshot>, SnapshotError> {
-        let mut objects = self.objects().await?.list().await.map_err(unavailable)?;
+        let descriptions = json!({ "subjects_filter": format!("$O.{}.M.>", self.name) });
+        let what = format!("STREAM.INFO.{}", self.stream());
+        let told = self.api.ask::<Value>(&what, descriptions).await;
+        let told = told.map_err(unavailable)?;
         let mut snapshots = Vec::new();
-        while let Some(info) = timeout(SILENCE, objects.next()).await.map_err(late)? {
-            snapshots.push(stored(&info.map_err(unavailable)?)?);
+        for subject in told["state"]["subjects"].as_object().into_iter().flatten() {
+            let what = format!("STREAM.MSG.GET.{}", self.stream());
+            let last = json!({ "last_by_subj": subject.0 });
+            let last: LastMessage = self.api.ask(&what, last).await.map_err(unavailable)?;
+            let info = STANDARD.decode(last.message.data).map_err(unavailable)?;
+            let info: ObjectInfo = serde_json::from_slice(&info).map_err(unavailable)?;
+            if !info.deleted {
+                snapshots.push(stored(&info)?);
+            }
         }
         snapshots.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(snapshots)
@@ -341,6 +340,18 @@ impl SnapshotBucket {
         deleted.map_err(unavailable)?;
         Ok(true)
     }
+}
+
+/// A message of a stream, as a broker shows it.
+#[derive(Deserialize)]
+struct LastMessage {
+    message: LastPayload,
+}
+
+#[derive(Deserialize)]
+struct LastPayload {
+    /// In base 64.
+    data: String,
 }
 
 /// A snapshot, from its description.

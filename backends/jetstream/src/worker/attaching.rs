@@ -27,8 +27,8 @@ const PAUSE_MAX: Duration = Duration::from_millis(500);
 const CONSUMER_LIFE: Duration = Duration::from_secs(60);
 
 /// How many answers in a row say that the stream ends too early, before that is believed: a broker
-/// that has lost its peers may answer from the past.
-const SHORT_ANSWERS_MAX: u32 = 12;
+/// that has lost its peers may answer from the past for 10 s, and then gives up to lead.
+const SHORT_ANSWERS_MAX: u32 = 50;
 
 /// What a consumer is to bring.
 pub(super) struct WantedPlace {
@@ -209,6 +209,10 @@ async fn attach(
 }
 
 fn check(place: &WantedPlace, info: &StreamReport) -> Result<(), NotAttached> {
+    if !info.has_leader() {
+        let reason = "the stream has no leader".to_owned();
+        return Err(NotAttached::Unanswered(NoAnswer::Unknown(reason)));
+    }
     check_identity(&place.stream, &place.identity, info).map_err(NotAttached::Fatal)?;
     check_range(place.next, info)
 }

@@ -34,7 +34,9 @@ impl LogWorker {
         });
         let name = stream::name(&self.settings);
         let subject = format!("$JS.API.CONSUMER.MSG.NEXT.{name}.{}", self.consumer.name);
-        let reply = format!("{}.p.{}", self.inbox, self.consumer.name);
+        self.consumer.requests += 1;
+        let (name, number) = (&self.consumer.name, self.consumer.requests);
+        let reply = format!("{}.p.{name}.{number}", self.inbox);
         let sent = self
             .client
             .publish_with_reply(subject, reply, ask.to_string().into())

@@ -1,6 +1,10 @@
 //! The start of a log: every check before the first entry.
 
-use std::time::Instant;
+use std::{
+    collections::VecDeque,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 use tokio::time::{sleep, timeout_at};
@@ -13,6 +17,7 @@ use crate::{
     id::Sequence,
     proposals::Proposals,
     reading::StreamReading,
+    settings::LogSettings,
     shared::{Opened, StreamIdentity},
     stream,
     survey::survey,
@@ -22,8 +27,6 @@ use super::{
     EntrySource, LogStart, LogWorker,
     attaching::{self, Attaching, NotAttached},
 };
-
-use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 /// Replicas without which the loss of one broker may lose the log.
 const REPLICAS_MIN: u8 = 3;
@@ -69,16 +72,7 @@ async fn open(
             max_payload,
         });
     }
-    let mut survey = survey(settings).await.map_err(OpenLogError::Settings)?;
-    if let Some((broker, refused)) = survey.refused {
-        return Err(OpenLogError::Version { broker, refused });
-    }
-    if settings.replicas < REPLICAS_MIN {
-        let replicas = settings.replicas;
-        survey
-            .warnings
-            .push(BrokerWarning::FewReplicas { replicas });
-    }
+    let warnings = checked(settings).await?;
     let inbox = client.new_inbox();
     let subscribed = client.subscribe(format!("{inbox}.>")).await;
     let messages = subscribed.map_err(|error| unavailable(&error))?;
@@ -87,9 +81,11 @@ async fn open(
     let identity = StreamIdentity(info.created.clone());
     let opened = Opened {
         identity: identity.clone(),
-        warnings: survey.warnings,
+        warnings: warnings.clone(),
     };
     let now = Instant::now();
+    let connects = client.statistics().connects.load(Ordering::Relaxed);
+    start.shared.connects.store(connects, Ordering::Relaxed);
     let worker = LogWorker {
         client,
         api,
@@ -113,6 +109,9 @@ async fn open(
         next_purge: now,
         purge_below: Sequence::default(),
         purged_below: Sequence::default(),
+        survey: None,
+        next_survey: now + Duration::from_secs(60),
+        warned: warnings,
         leader: info.leader(),
         is_connected: true,
         last_success: now,
@@ -121,6 +120,21 @@ async fn open(
         settings: start.settings,
     };
     Ok((worker, opened))
+}
+
+/// Asks all brokers for their version, and gives what an operator must know.
+async fn checked(settings: &LogSettings) -> Result<Vec<BrokerWarning>, OpenLogError> {
+    let mut survey = survey(settings).await.map_err(OpenLogError::Settings)?;
+    if let Some((broker, refused)) = survey.refused {
+        return Err(OpenLogError::Version { broker, refused });
+    }
+    if settings.replicas < REPLICAS_MIN {
+        let replicas = settings.replicas;
+        survey
+            .warnings
+            .push(BrokerWarning::FewReplicas { replicas });
+    }
+    Ok(survey.warnings)
 }
 
 /// The stream, which is as it must be and holds what is wanted of it.
@@ -133,9 +147,7 @@ async fn stream_of(
     let name = stream::name(&start.settings);
     loop {
         let waits_for = match attaching::info(api, &name).await {
-            Ok(info) if info.cluster.is_some() && info.leader().is_none() => {
-                unavailable(&"the stream has no leader")
-            }
+            Ok(info) if !info.has_leader() => unavailable(&"the stream has no leader"),
             Ok(info) => match check(start, &name, &info) {
                 Ok(()) => {
                     check_configuration(start, name, &info)?;
@@ -149,10 +161,11 @@ async fn stream_of(
             Err(NoAnswer::Refused {
                 number: NO_STREAM, ..
             }) => make(start, api, &name).await?,
-            Err(unanswered) => match signals.complaint() {
-                Some(complaint) => unavailable(&complaint),
-                None => unavailable(&unanswered),
-            },
+            Err(unanswered) => unavailable(&unanswered),
+        };
+        let waits_for = match (waits_for, signals.complaint()) {
+            (OpenLogError::Unavailable(_), Some(complaint)) => unavailable(&complaint),
+            (waits_for, _) => waits_for,
         };
         *obstacle = waits_for;
         sleep(PAUSE).await;

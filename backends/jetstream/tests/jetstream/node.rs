@@ -107,6 +107,25 @@ impl Node {
         self.waiting.len() < OUTSTANDING_MAX
     }
 
+    pub(crate) fn outstanding(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether a proposal is of this node.
+    pub(crate) fn is_of(&self, id: &ProposalId) -> bool {
+        id.node.as_str() == self.name
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Waits for so long until something is there, and takes all of it.
+    pub(crate) fn take_for(&mut self, time: Duration) {
+        self.woken.recv_timeout(time).ok();
+        self.take();
+    }
+
     /// Takes all that is there.
     pub(crate) fn take(&mut self) {
         while let Some(event) = self.log.next_event() {
@@ -190,13 +209,10 @@ impl Node {
     /// Asserts that what was acknowledged to another node is where the broker said.
     pub(crate) fn check_acknowledged(&self, other: &Self) {
         for (id, sequence) in &other.published {
-            let place = usize::try_from(sequence.0).expect("a small number");
-            let entry = self.entries.get(place - 1);
-            assert_eq!(
-                entry.and_then(|entry| entry.id.as_ref()),
-                Some(id),
-                "at {sequence}"
-            );
+            let mut entries = self.entries.iter();
+            let found = entries.find(|entry| entry.id.as_ref() == Some(id));
+            let found = found.map(|entry| entry.sequence);
+            assert_eq!(found, Some(*sequence), "where {id} was acknowledged");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Order: all nodes see the same entries in the same places, each once.
 
+use std::time::Duration;
+
 use turnstile_jetstream::{LogEvent, Sequence};
 
 use crate::{
@@ -36,6 +38,25 @@ fn all_nodes_see_the_same_entries_in_the_same_order() {
     assert_eq!(late.entries, one.entries[100..]);
     let state = late.log.state();
     assert_eq!((state.lag, state.taken), (0, Sequence(3 * EACH as u64)));
+}
+
+/// The broker ends each request for entries with a status of its own, which says nothing of the next.
+#[test]
+fn entries_of_several_requests_come_from_one_consumer() {
+    const ENTRIES: usize = 2_500;
+    let cluster = Cluster::of(1);
+    let mut settings = settings(&cluster.brokers, "a");
+    settings.timeouts.silence = Duration::from_secs(60);
+    settings.timeouts.acknowledgement = Duration::from_secs(60);
+    let mut node = Node::open(&settings, 0).expect("the log opens");
+    for _ in 0..ENTRIES {
+        node.until("room", Node::has_room);
+        node.propose();
+    }
+    node.until_entries(ENTRIES);
+    node.check();
+    let state = node.log.state();
+    assert_eq!((state.reattached, state.retries), (0, 0), "{state:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use turnstile_embedded::{Durability, Embedded, ExecuteError, Options};
 use turnstile_rooms::{Command, Rooms};
 use turnstile_tests::Turnstile;
+use turnstile_trial::Volume;
 use turnstile_types::{Author, Name, Principal, Timestamp};
 
 use super::directory::with_small_segments;
@@ -13,7 +14,6 @@ use super::listing::{ask, connect, figure};
 use super::load::Lane;
 use super::ordeal::Ordeal;
 use super::recorder::{Number, Recorder, Reply};
-use super::volume::Volume;
 
 /// Room for one of the server's segments of 64 MiB beside the two small ones.
 const MEBIBYTES: u32 = 128;

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use rand::RngExt as _;
 use turnstile_tests::{Turnstile, run};
+use turnstile_trial::{Volume, VolumeLog};
 
 use super::directory::{FIRST_OFFSET, SEGMENT_BYTES, with_small_segments};
 use super::hotel::Hotel;
 use super::listing::{connect, figure};
 use super::load::Load;
 use super::ordeal::Ordeal;
-use super::volume::{Log, Volume};
 
 /// How often the power goes.
 const CUTS: u32 = 50;
@@ -68,7 +68,7 @@ fn cut_power_while_a_segment_is_made(volume: &Volume) -> bool {
     Turnstile::kill_while_it_starts(&volume.data(), || {
         is_half_made = has_half_made_segment(&volume.data());
         if is_half_made {
-            volume.cut(Log::Flushed);
+            volume.cut(VolumeLog::Flushed);
         }
         is_half_made
     });
@@ -78,7 +78,11 @@ fn cut_power_while_a_segment_is_made(volume: &Volume) -> bool {
 /// The power goes; the server is killed too, or notices by itself, and then says nothing more.
 fn cut_power(volume: &Volume, ordeal: &mut Ordeal<Hotel>, server: Turnstile, mut load: Load) {
     let is_flushed = ordeal.rng.random_bool(0.5);
-    volume.cut(if is_flushed { Log::Flushed } else { Log::Lost });
+    volume.cut(if is_flushed {
+        VolumeLog::Flushed
+    } else {
+        VolumeLog::Lost
+    });
     if ordeal.rng.random_bool(0.5) {
         server.kill();
         ordeal.drain(load);
@@ -104,7 +108,7 @@ fn a_power_cut_takes_answers_that_did_not_wait_for_the_disk() {
     for _ in 0..VAIN_CUTS_MAX {
         let server = Turnstile::serve(&volume.data(), "os");
         let load = ordeal.load(&server, ANSWERS_MAX);
-        volume.cut(Log::Lost);
+        volume.cut(VolumeLog::Lost);
         server.kill();
         ordeal.drain(load);
         volume.remount();

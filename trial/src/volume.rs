@@ -18,7 +18,7 @@ const UNMOUNT: Duration = Duration::from_secs(20);
 
 /// What becomes of the file system's own log when the power goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Log {
+pub enum VolumeLog {
     /// It is written to the device first.
     Flushed,
     /// It is lost with everything else.
@@ -27,7 +27,7 @@ pub(crate) enum Log {
 
 /// A file system of its own, unmounted when it goes out of scope.
 #[derive(Debug)]
-pub(crate) struct Volume {
+pub struct Volume {
     folder: TempDir,
     is_mounted: bool,
 }
@@ -35,12 +35,16 @@ pub(crate) struct Volume {
 impl Volume {
     /// Makes one of so many mebibytes; where mounts are not allowed, says which promise stays
     /// untested and returns nothing.
-    pub(crate) fn make(mebibytes: u32, promise: &str) -> Option<Self> {
+    ///
+    /// # Panics
+    /// As [`no_mount`](crate::no_mount).
+    #[must_use]
+    pub fn make(mebibytes: u32, promise: &str) -> Option<Self> {
         let failure = match Self::try_make(mebibytes) {
             Ok(volume) => return Some(volume),
             Err(failure) => failure,
         };
-        turnstile_trial::no_mount(promise, &failure);
+        crate::no_mount(promise, &failure);
         None
     }
 
@@ -71,16 +75,20 @@ impl Volume {
     }
 
     /// Where the server keeps its data.
-    pub(crate) fn data(&self) -> PathBuf {
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
         self.mount_point().join("data")
     }
 
     /// From now on nothing reaches the device, and what was not synced is lost.
+    ///
+    /// # Panics
+    /// When the file system does not know how to stop.
     #[expect(unsafe_code, reason = "the system has no other call for this")]
-    pub(crate) fn cut(&self, log: Log) {
+    pub fn cut(&self, log: VolumeLog) {
         let flag: u32 = match log {
-            Log::Flushed => 1,
-            Log::Lost => 2,
+            VolumeLog::Flushed => 1,
+            VolumeLog::Lost => 2,
         };
         let root = File::open(self.mount_point()).expect("the volume is mounted");
         // SAFETY: the operation reads one `u32` through the pointer, which is what `Setter` passes.
@@ -88,14 +96,21 @@ impl Volume {
         cut.expect("ext4 knows this operation");
     }
 
-    /// The power is back: what the device holds is mounted. Nobody may be using the volume.
-    pub(crate) fn remount(&mut self) {
+    /// The power is back: what the device holds is mounted. No process may use the volume.
+    ///
+    /// # Panics
+    /// When it cannot be mounted again.
+    pub fn remount(&mut self) {
         self.unmount().expect("nobody uses the volume");
         self.mount().expect("it was mounted before");
     }
 
     /// Leaves so many mebibytes free, in a file that can be removed.
-    pub(crate) fn fill(&self, mebibytes_left: u64) -> Ballast {
+    ///
+    /// # Panics
+    /// When less is free.
+    #[must_use]
+    pub fn fill(&self, mebibytes_left: u64) -> Ballast {
         let path = self.mount_point().join("ballast");
         let file = File::create(&path).expect("there is space for a name");
         let space = rustix::fs::fstatvfs(&file).expect("the volume is mounted");
@@ -147,12 +162,16 @@ impl Drop for Volume {
 
 /// Space that is taken until it is freed.
 #[derive(Debug)]
-pub(crate) struct Ballast {
+pub struct Ballast {
     path: PathBuf,
 }
 
 impl Ballast {
-    pub(crate) fn free(self) {
+    /// Frees the space.
+    ///
+    /// # Panics
+    /// When its file is gone.
+    pub fn free(self) {
         remove(&self.path);
     }
 }
