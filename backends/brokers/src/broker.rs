@@ -25,6 +25,9 @@ use crate::{BrokersError, build::NatsServer};
 /// own again.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
+/// How long a broker may take to end by itself.
+const STOP: Duration = Duration::from_secs(30);
+
 /// A port of the loopback that was free a moment ago, and that this process has not given before.
 pub(crate) fn free_port() -> Result<u16, BrokersError> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
@@ -126,6 +129,14 @@ impl Broker {
     /// Ends it as `kill -9` does, and waits until it is gone.
     pub(crate) fn kill(&mut self) {
         self.running = None;
+    }
+
+    /// Ends it as `kill` does, and waits until it has ended by itself; after a while it is killed.
+    pub(crate) fn stop(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            running.signal(Signal::TERM);
+            running.has_ended_within(STOP);
+        }
     }
 
     /// Sends it a signal, if it runs.

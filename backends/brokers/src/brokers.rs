@@ -178,6 +178,11 @@ impl Brokers {
         self.brokers[number].kill();
     }
 
+    /// Stops a broker as `kill` does: it hands on what it leads and closes its files.
+    pub fn stop(&mut self, number: usize) {
+        self.brokers[number].stop();
+    }
+
     /// Kills all of them.
     pub fn kill_all(&mut self) {
         for broker in &mut self.brokers {

@@ -39,6 +39,12 @@ impl ConnectionSignals {
         complaint.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether this is the last complaint.
+    pub(crate) fn complains_as(&self, told: Option<&String>) -> bool {
+        let complaint = self.complaint.lock();
+        complaint.unwrap_or_else(PoisonError::into_inner).as_ref() == told
+    }
+
     /// What was complained about on another connection does not count.
     pub(crate) fn forget(&self) {
         let complaint = self.complaint.lock();

@@ -13,7 +13,7 @@ use crate::{
 
 /// After how many consumers that skip the same entry it is given up: each new one may be on a broker
 /// whose copy is whole.
-const SKIPS_MAX: u32 = 8;
+const SKIPS_MAX: u32 = 16;
 
 /// The header that holds the id of a proposal.
 pub(crate) const ID_HEADER: &str = "Nats-Msg-Id";
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn an_entry_that_every_consumer_skips_is_a_gap() {
-        let skipping = ["1@7:x"; 8].join(" | ");
-        let missing = ["missing"; 7].join(" ");
+        let skipping = ["1@7:x"; 16].join(" | ");
+        let missing = ["missing"; 15].join(" ");
         check(
             4,
             &skipping,
@@ -217,8 +217,8 @@ mod tests {
 
     #[test]
     fn a_consumer_that_does_not_skip_ends_the_suspicion() {
-        let skipping = ["1@7:x"; 7].join(" | ");
-        let missing = ["missing"; 7].join(" ");
+        let skipping = ["1@7:x"; 15].join(" | ");
+        let missing = ["missing"; 15].join(" ");
         check(
             4,
             &format!("{skipping} | 1@5:a 2@8:x"),

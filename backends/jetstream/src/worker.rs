@@ -154,6 +154,8 @@ struct LogWorker {
     warned: Vec<BrokerWarning>,
     leader: Option<String>,
     is_connected: bool,
+    /// The name of the broker that we are connected to.
+    connected: Option<String>,
     /// When the brokers last took or answered something that needs their majority.
     last_success: Instant,
     /// When another broker was last tried.

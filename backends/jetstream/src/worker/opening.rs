@@ -86,6 +86,7 @@ async fn open(
     let now = Instant::now();
     let connects = client.statistics().connects.load(Ordering::Relaxed);
     start.shared.connects.store(connects, Ordering::Relaxed);
+    let connected = Some(client.server_info().server_name);
     let worker = LogWorker {
         client,
         api,
@@ -114,6 +115,7 @@ async fn open(
         warned: warnings,
         leader: info.leader(),
         is_connected: true,
+        connected,
         last_success: now,
         last_move: now,
         told: LogStatus::default(),

@@ -46,17 +46,22 @@ impl LogWorker {
         }
     }
 
+    /// Tells the state of the connection, if it has changed.
     pub(super) fn tell_status(&mut self) {
-        let server = || self.client.server_info().server_name;
-        let status = LogStatus {
-            connected: self.is_connected.then(server),
-            leader: self.leader.clone(),
-            is_taking: self.proposals.are_taken(),
-            complaint: self.signals.complaint(),
-        };
-        if status == self.told {
+        let is_taking = self.proposals.are_taken();
+        let is_told = self.told.connected == self.connected
+            && self.told.leader == self.leader
+            && self.told.is_taking == is_taking
+            && self.signals.complains_as(self.told.complaint.as_ref());
+        if is_told {
             return;
         }
+        let status = LogStatus {
+            connected: self.connected.clone(),
+            leader: self.leader.clone(),
+            is_taking,
+            complaint: self.signals.complaint(),
+        };
         let mut shared = self
             .shared
             .status

@@ -52,6 +52,8 @@ impl LogWorker {
         let known = self.shared.connects.swap(connects, Ordering::Relaxed);
         let is_new = is_connected && (!self.is_connected || connects != known);
         self.is_connected = is_connected;
+        let server = || self.client.server_info().server_name;
+        self.connected = is_connected.then(server);
         if !is_connected {
             self.proposals.disconnected();
         } else if is_new {

@@ -1,5 +1,6 @@
 //! The log on real brokers: order, faults, refusals, keys and snapshots.
 
+mod damage;
 mod ends;
 mod faults;
 mod hazard;
