@@ -81,12 +81,6 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
         true
     }
 
-    /// Whether a command stands in the waiting room, where there is one.
-    fn waits_in_line(command: &Self::Command<'_>) -> bool {
-        let word = Self::OPERATIONS.get(Self::command_place(command));
-        matches!(Self::NAME, "rooms" | "seats") && matches!(word, Some(&"book" | &"hold"))
-    }
-
     /// The ticket of its late answer, where it waits for one.
     fn late_ticket(_outcome: &Self::Outcome) -> Option<Position> {
         None

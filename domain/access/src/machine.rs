@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use turnstile_chassis::{Decode as _, Encode as _, Needed, Served, Subject};
+use turnstile_chassis::{Decode as _, Encode as _, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -99,14 +99,6 @@ impl Served for Access {
 
     fn is_new(&self) -> bool {
         self.is_new()
-    }
-
-    fn needed(command: &Command) -> Needed {
-        command.needed()
-    }
-
-    fn needed_by_query(query: &Query) -> Needed {
-        query.needed()
     }
 
     fn subject_of(&self, command: &Command) -> Subject {

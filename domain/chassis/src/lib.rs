@@ -44,7 +44,7 @@ pub use operations::{
 pub use pieces::Pieces;
 pub use pool::{Linked, Pool};
 pub use prefetch::prefetch;
-pub use rights::{Needed, Right, Subject};
+pub use rights::{Needed, Needs, Right, Subject};
 pub use served::Served;
 pub use slab::{NONE, Slab, some};
 pub use table::{Table, hash_of, hash_of_pair};

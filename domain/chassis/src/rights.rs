@@ -28,20 +28,39 @@ impl Right {
     }
 }
 
+/// Something that is asked of a service, and what it needs of its caller. Derived with
+/// [`Operations`](turnstile_derive::Operations).
+pub trait Needs {
+    /// What each operation needs, by the place of its word.
+    const NEEDED: &'static [Needed];
+
+    /// What this operation needs.
+    fn needed(&self) -> Needed;
+}
+
 /// What an operation needs of its caller, whatever it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needed {
     pub right: Right,
     /// Whether it uses a hold or a transaction, which belongs to the caller who made it.
     pub of_holder: bool,
+    /// Whether it needs a turn where there is a waiting room.
+    pub waits_in_line: bool,
 }
 
 impl Needed {
     /// The most that an operation needs, also of what nobody may ask for.
-    pub const MANAGE: Self = Self {
-        right: Right::Manage,
-        of_holder: false,
-    };
+    pub const MANAGE: Self = Self::only(Right::Manage);
+
+    /// A right of the service, and nothing else.
+    #[must_use]
+    pub const fn only(right: Right) -> Self {
+        Self {
+            right,
+            of_holder: false,
+            waits_in_line: false,
+        }
+    }
 
     /// Whether a caller may ask for it without a look at its subject. `has` says whether the caller
     /// has a right for the whole service.
@@ -118,13 +137,10 @@ mod tests {
 
     #[test]
     fn what_a_holder_has_is_looked_at_unless_its_caller_manages() {
+        let plain = Needed::only(Right::Use);
         let held = Needed {
-            right: Right::Use,
             of_holder: true,
-        };
-        let plain = Needed {
-            of_holder: false,
-            ..held
+            ..plain
         };
         let met = |needed: Needed, held: Right| needed.is_met(|right| right <= held);
         let all = |needed| Right::ALL.map(|held| met(needed, held));

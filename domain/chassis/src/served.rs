@@ -4,10 +4,12 @@ use std::fmt;
 
 use turnstile_types::{Machine, Principal};
 
-use crate::{Countable, Fields, Needed, Subject};
+use crate::{Countable, Fields, Needs, Subject};
 
 /// A machine that is kept and served under its name.
-pub trait Served: Machine {
+///
+/// Its commands and queries say what they need of their caller.
+pub trait Served: for<'a> Machine<Command<'a>: Needs, Query: Needs> {
     /// Its name in commands, routes and metrics.
     const NAME: &'static str;
     /// What it is about, in a phrase.
@@ -18,12 +20,6 @@ pub trait Served: Machine {
 
     /// Whether it is as it was at first: then it need not be kept anywhere.
     fn is_new(&self) -> bool;
-
-    /// What a command needs of its caller.
-    fn needed(command: &Self::Command<'_>) -> Needed;
-
-    /// What a query needs of its caller.
-    fn needed_by_query(query: &Self::Query) -> Needed;
 
     /// What a command is about, in the state before it. An empty machine answers for a state that is
     /// elsewhere: it knows no reference.

@@ -118,8 +118,8 @@ pub fn words(input: TokenStream) -> TokenStream {
 /// `checked`, their method `flaw` names a parameter that is wrong beside the others, and says why.
 ///
 /// An operation needs the right `use` of its caller, unless it says `#[operation(right = manage)]` or all of
-/// them say `#[operations(right = read)]`. What uses a hold or a transaction is `of_holder`. `NEEDED` lists
-/// this by the places of the words, and `needed()` finds it for one.
+/// them say `#[operations(right = read)]`. What uses a hold or a transaction is `of_holder`. What takes
+/// one of few things away from others `waits_in_line` in a rush. `turnstile_chassis::Needs` tells all this.
 #[proc_macro_derive(Operations, attributes(operations, operation, parameter))]
 pub fn operations(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

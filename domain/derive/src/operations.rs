@@ -134,18 +134,15 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         .map_or_else(|| parse_quote!('a), |parameter| parameter.lifetime.clone());
     Ok(quote! {
         #[automatically_derived]
-        impl #generics #name #arguments #bounds {
-            /// What each operation needs of its caller, by the place of its word.
-            pub const NEEDED: &'static [::turnstile_chassis::Needed] = {
+        impl #generics ::turnstile_chassis::Needs for #name #arguments #bounds {
+            const NEEDED: &'static [::turnstile_chassis::Needed] = {
                 const ALL: [::turnstile_chassis::Needed; #count] =
                     ::turnstile_chassis::joined(::turnstile_chassis::Needed::MANAGE, &[#(#needed),*]);
                 &ALL
             };
 
-            /// What this operation needs of its caller.
-            #[must_use]
             #[inline]
-            pub fn needed(&self) -> ::turnstile_chassis::Needed {
+            fn needed(&self) -> ::turnstile_chassis::Needed {
                 let needed = Self::NEEDED.get(self.place());
                 needed.copied().unwrap_or(::turnstile_chassis::Needed::MANAGE)
             }
@@ -240,7 +237,7 @@ fn operations(data: &DataEnum, declared: &Declared) -> Result<Listed> {
                     list.extend(parts);
                     read.extend(reading);
                 }
-                needed.push(quote!(<#inner>::NEEDED));
+                needed.push(quote!(<#inner as ::turnstile_chassis::Needs>::NEEDED));
                 before = quote!(#before + <#inner>::WORDS.len());
             }
         }
@@ -308,6 +305,8 @@ struct Own {
     right: Option<Ident>,
     /// Whether it uses something that its caller has to itself.
     of_holder: bool,
+    /// Whether it has a place in the waiting room.
+    waits_in_line: bool,
     sentence: String,
     /// The sentence for a flag that is not set.
     otherwise: String,
@@ -323,6 +322,7 @@ impl Own {
             is_internal: false,
             right: None,
             of_holder: false,
+            waits_in_line: false,
             sentence: sentence.trim_end_matches('.').to_owned(),
             otherwise: String::new(),
             answers: vec![variant.ident.clone()],
@@ -335,6 +335,7 @@ impl Own {
             match &part {
                 Meta::Path(path) if path.is_ident("internal") => own.is_internal = true,
                 Meta::Path(path) if path.is_ident("of_holder") => own.of_holder = true,
+                Meta::Path(path) if path.is_ident("waits_in_line") => own.waits_in_line = true,
                 Meta::NameValue(pair) if pair.path.is_ident("right") => {
                     own.right = Some(right(&pair.value)?);
                 }
@@ -345,8 +346,8 @@ impl Own {
                     own.answers = alternatives(&pair.value)?;
                 }
                 _ => {
-                    let known = "an operation is `internal` or `of_holder`, or has `answer = Variant`, \
-                                 `otherwise = \"...\"` and `right = manage`";
+                    let known = "an operation is `internal` or `of_holder`, `waits_in_line`, or has \
+                                 `answer = Variant`, `otherwise = \"...\"` and `right = manage`";
                     return Err(Error::new_spanned(part, known));
                 }
             }
@@ -359,11 +360,13 @@ impl Own {
         if self.is_internal {
             return quote!(::turnstile_chassis::Needed::MANAGE);
         }
-        let (right, of_holder) = (self.right.as_ref().unwrap_or(usual), self.of_holder);
+        let right = self.right.as_ref().unwrap_or(usual);
+        let (of_holder, waits_in_line) = (self.of_holder, self.waits_in_line);
         quote! {
             ::turnstile_chassis::Needed {
                 right: ::turnstile_chassis::Right::#right,
                 of_holder: #of_holder,
+                waits_in_line: #waits_in_line,
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Resting};
-use turnstile_chassis::{Countable, Decode as _, Encode as _, Events, Needed, Served, Subject};
+use turnstile_chassis::{Countable, Decode as _, Encode as _, Events, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -124,14 +124,6 @@ impl Served for Exchange {
 
     fn is_new(&self) -> bool {
         self.totals() == Totals::default()
-    }
-
-    fn needed(command: &Command) -> Needed {
-        command.needed()
-    }
-
-    fn needed_by_query(query: &Query) -> Needed {
-        query.needed()
     }
 
     fn subject_of(&self, command: &Command) -> Subject {

@@ -6,7 +6,7 @@ mod pairing;
 mod presence;
 mod results;
 
-use turnstile_chassis::{Decode as _, Encode as _, Events, Needed, Served, Subject};
+use turnstile_chassis::{Decode as _, Encode as _, Events, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -100,14 +100,6 @@ impl Served for Games {
 
     fn is_new(&self) -> bool {
         self.is_new()
-    }
-
-    fn needed(command: &Command) -> Needed {
-        command.needed()
-    }
-
-    fn needed_by_query(query: &Query) -> Needed {
-        query.needed()
     }
 
     fn subject_of(&self, command: &Command) -> Subject {

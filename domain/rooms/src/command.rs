@@ -157,7 +157,7 @@ pub enum Command<'a> {
     },
     /// Books a room for every night of a stay, or for none.
     #[byte(0x05)]
-    #[operation(answer = Booked)]
+    #[operation(answer = Booked, waits_in_line)]
     Book {
         property: Name,
         wish: Wish,
@@ -169,7 +169,7 @@ pub enum Command<'a> {
     },
     /// Keeps a room for a while (600 seconds), to be confirmed.
     #[byte(0x06)]
-    #[operation(answer = Held)]
+    #[operation(answer = Held, waits_in_line)]
     Hold {
         property: Name,
         wish: Wish,

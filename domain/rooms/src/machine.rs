@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_chassis::{Countable, Decode as _, Encode as _, Events, Needed, Served, Subject};
+use turnstile_chassis::{Countable, Decode as _, Encode as _, Events, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
@@ -120,14 +120,6 @@ impl Served for Rooms {
 
     fn is_new(&self) -> bool {
         self.totals() == Totals::default()
-    }
-
-    fn needed(command: &Command<'_>) -> Needed {
-        command.needed()
-    }
-
-    fn needed_by_query(query: &Query) -> Needed {
-        query.needed()
     }
 
     fn subject_of(&self, command: &Command<'_>) -> Subject {

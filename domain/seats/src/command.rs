@@ -41,7 +41,7 @@ pub enum Command {
     },
     /// Books several seats of a section, or none of them: those that are named, or the best adjacent ones.
     #[byte(0x04)]
-    #[operation(answer = Booked)]
+    #[operation(answer = Booked, waits_in_line)]
     Book {
         show: Name,
         section: Name,
@@ -52,7 +52,7 @@ pub enum Command {
     },
     /// Keeps several seats for a while (600 seconds), to be confirmed.
     #[byte(0x05)]
-    #[operation(answer = Held)]
+    #[operation(answer = Held, waits_in_line)]
     Hold {
         show: Name,
         section: Name,

@@ -1,6 +1,6 @@
 //! The machine: what becomes of every command.
 
-use turnstile_chassis::{Countable, Decode as _, Encode as _, Needed, Served, Subject};
+use turnstile_chassis::{Countable, Decode as _, Encode as _, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -92,14 +92,6 @@ impl Served for Seats {
 
     fn is_new(&self) -> bool {
         self.is_new()
-    }
-
-    fn needed(command: &Command) -> Needed {
-        command.needed()
-    }
-
-    fn needed_by_query(query: &Query) -> Needed {
-        query.needed()
     }
 
     fn subject_of(&self, command: &Command) -> Subject {

@@ -5,7 +5,7 @@ mod lines;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use turnstile_chassis::{Countable, Decode, Encode as _, Needed, Served, Subject};
+use turnstile_chassis::{Countable, Decode, Encode as _, Served, Subject};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -214,14 +214,6 @@ impl Served for Travel {
 
     fn is_new(&self) -> bool {
         self.is_new()
-    }
-
-    fn needed(command: &Command) -> Needed {
-        command.needed()
-    }
-
-    fn needed_by_query(query: &Query) -> Needed {
-        query.needed()
     }
 
     fn subject_of(&self, command: &Command) -> Subject {

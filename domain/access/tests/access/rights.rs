@@ -1,7 +1,7 @@
 //! What roles permit.
 
-use turnstile_access::{Access, Command, MissingRight, Query, Right, Rights, Subject};
-use turnstile_chassis::Served;
+use turnstile_access::{Command, MissingRight, Query, Right, Rights, Subject};
+use turnstile_chassis::{Needs as _, Served};
 use turnstile_types::Principal;
 
 use crate::scenery::{Office, add_principal, grant, key_id, name, principal};
@@ -245,12 +245,12 @@ fn every_caller_may_ask_who_it_is_and_all_else_is_for_administrators() {
         limit: 1,
     };
     assert_eq!(office.access.subject_of_query(&list), Subject::All);
-    assert_eq!(Access::needed_by_query(&list).right, Right::Read);
+    assert_eq!(list.needed().right, Right::Read);
     let add = add_principal("shop");
     assert_eq!(office.access.subject_of(&add), Subject::All);
-    assert_eq!(Access::needed(&add).right, Right::Manage);
+    assert_eq!(add.needed().right, Right::Manage);
     let note = Command::NoteUse {
         key: key_id("root"),
     };
-    assert_eq!(Access::needed(&note).right, Right::Manage);
+    assert_eq!(note.needed().right, Right::Manage);
 }

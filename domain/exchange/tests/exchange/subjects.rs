@@ -1,18 +1,11 @@
 //! What requests need of their callers, and which accounts they are about.
 
-use turnstile_chassis::{Needed, Right, Served, Subject};
+use turnstile_chassis::{Needed, Needs as _, Right, Served, Subject};
 use turnstile_exchange::{Command, Done, Exchange, OrderId, OrderRef, Outcome, Query, Side};
 use turnstile_trial::context;
 use turnstile_types::{Machine, Name, Principal};
 
 use crate::scenery::{account, client, decimal, limit_order, symbol};
-
-const fn needed(right: Right) -> Needed {
-    Needed {
-        right,
-        of_holder: false,
-    }
-}
 
 fn name(text: &str) -> Name {
     Name::parse(text.as_bytes()).unwrap()
@@ -20,16 +13,13 @@ fn name(text: &str) -> Name {
 
 fn check_command(command: &Command, right: Right, subject: Subject) {
     let exchange = Exchange::empty();
-    let found = (Exchange::needed(command), exchange.subject_of(command));
-    assert_eq!(found, (needed(right), subject), "{command:?}");
+    let found = (command.needed(), exchange.subject_of(command));
+    assert_eq!(found, (Needed::only(right), subject), "{command:?}");
 }
 
 fn check_query(exchange: &Exchange, query: &Query, subject: Subject) {
-    let found = (
-        Exchange::needed_by_query(query),
-        exchange.subject_of_query(query),
-    );
-    assert_eq!(found, (needed(Right::Read), subject), "{query:?}");
+    let found = (query.needed(), exchange.subject_of_query(query));
+    assert_eq!(found, (Needed::only(Right::Read), subject), "{query:?}");
 }
 
 #[test]

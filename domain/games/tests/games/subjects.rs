@@ -1,25 +1,18 @@
 //! What requests need of their callers, and which players they are about.
 
-use turnstile_chassis::{Needed, Right, Served, Subject};
+use turnstile_chassis::{Needed, Needs as _, Right, Served, Subject};
 use turnstile_games::{Command, Deed, Game, Games, MatchId, Measure, Query, Settings, Verdict};
 use turnstile_types::{Machine, Name};
 
 use crate::scenery::{act, begin, id, move_to};
-
-const fn needed(right: Right) -> Needed {
-    Needed {
-        right,
-        of_holder: false,
-    }
-}
 
 fn name(text: &str) -> Name {
     Name::parse(text.as_bytes()).unwrap()
 }
 
 fn check_command(command: &Command, right: Right, subject: Subject) {
-    let found = (Games::needed(command), Games::empty().subject_of(command));
-    assert_eq!(found, (needed(right), subject), "{command:?}");
+    let found = (command.needed(), Games::empty().subject_of(command));
+    assert_eq!(found, (Needed::only(right), subject), "{command:?}");
 }
 
 #[test]
@@ -91,11 +84,8 @@ fn matches_and_standings_are_public_and_what_a_player_does_is_not() {
         Query::Totals,
     ];
     let check = |query: &Query, subject| {
-        let found = (
-            Games::needed_by_query(query),
-            Games::empty().subject_of_query(query),
-        );
-        assert_eq!(found, (needed(Right::Read), subject), "{query:?}");
+        let found = (query.needed(), Games::empty().subject_of_query(query));
+        assert_eq!(found, (Needed::only(Right::Read), subject), "{query:?}");
     };
     for query in public {
         check(&query, Subject::Public);

@@ -1,25 +1,22 @@
 //! What requests need of their callers, and which properties they are about.
 
-use turnstile_chassis::{Needed, Right, Served, Subject};
+use turnstile_chassis::{Needed, Needs as _, Right, Served, Subject};
 use turnstile_rooms::{Command, Done, Outcome, Query, Reference, Rooms, Wish};
 use turnstile_trial::context;
 use turnstile_types::{Machine, Name, Principal};
 
 use crate::scenery::{guest, id, name, reason, stay};
 
-const USE: Needed = needed(Right::Use);
-const READ: Needed = needed(Right::Read);
+const USE: Needed = Needed::only(Right::Use);
+const READ: Needed = Needed::only(Right::Read);
+const SALE: Needed = Needed {
+    waits_in_line: true,
+    ..USE
+};
 const HELD: Needed = Needed {
     of_holder: true,
     ..USE
 };
-
-const fn needed(right: Right) -> Needed {
-    Needed {
-        right,
-        of_holder: false,
-    }
-}
 
 fn of_holder(property: &str, holder: &str) -> Subject {
     Subject::Things {
@@ -57,12 +54,12 @@ fn made(rooms: &mut Rooms, caller: &str, command: &Command<'_>) -> Reference {
 }
 
 fn check_command(rooms: &Rooms, command: &Command<'_>, expected: &(Needed, Subject)) {
-    let found = (Rooms::needed(command), rooms.subject_of(command));
+    let found = (command.needed(), rooms.subject_of(command));
     assert_eq!(&found, expected, "{command:?}");
 }
 
 fn check_query(rooms: &Rooms, query: &Query, subject: Subject) {
-    let found = (Rooms::needed_by_query(query), rooms.subject_of_query(query));
+    let found = (query.needed(), rooms.subject_of_query(query));
     assert_eq!(found, (READ, subject), "{query:?}");
 }
 
@@ -111,13 +108,13 @@ fn a_property_is_set_up_by_its_manager_and_sold_by_its_users() {
         check_command(&rooms, &command, &(Needed::MANAGE, Subject::of(property)));
     }
     for command in [book("plaza", "1"), hold("plaza", "1")] {
-        check_command(&rooms, &command, &(USE, Subject::of(name("plaza"))));
+        check_command(&rooms, &command, &(SALE, Subject::of(name("plaza"))));
     }
     // No state is needed to tell the property that is named.
     check_command(
         &Rooms::empty(),
         &book("elsewhere", "1"),
-        &(USE, Subject::of(name("elsewhere"))),
+        &(SALE, Subject::of(name("elsewhere"))),
     );
 }
 

@@ -1,32 +1,30 @@
 //! What requests need of their callers, and which shows they are about.
 
-use turnstile_chassis::{Needed, Right, Served, Subject};
+use turnstile_chassis::{Needed, Needs as _, Right, Served, Subject};
 use turnstile_seats::{BookingNumber, Command, Done, Outcome, Query, Seats};
 use turnstile_trial::context;
 use turnstile_types::{Machine, Principal, Timestamp};
 
 use crate::scenery::{choice, name, up_to};
 
-const fn needed(right: Right) -> Needed {
-    Needed {
-        right,
-        of_holder: false,
-    }
-}
+const SALE: Needed = Needed {
+    waits_in_line: true,
+    ..Needed::only(Right::Use)
+};
 
 const HELD: Needed = Needed {
     of_holder: true,
-    ..needed(Right::Use)
+    ..Needed::only(Right::Use)
 };
 
 fn check_command(seats: &Seats, command: &Command, expected: &(Needed, Subject)) {
-    let found = (Seats::needed(command), seats.subject_of(command));
+    let found = (command.needed(), seats.subject_of(command));
     assert_eq!(&found, expected, "{command:?}");
 }
 
 fn check_query(seats: &Seats, query: &Query, subject: Subject) {
-    let found = (Seats::needed_by_query(query), seats.subject_of_query(query));
-    assert_eq!(found, (needed(Right::Read), subject), "{query:?}");
+    let found = (query.needed(), seats.subject_of_query(query));
+    assert_eq!(found, (Needed::only(Right::Read), subject), "{query:?}");
 }
 
 fn set_up() -> [Command; 2] {
@@ -72,7 +70,7 @@ fn a_show_is_set_up_by_its_manager_and_sold_by_its_users() {
         check_command(&seats, &command, &(Needed::MANAGE, Subject::of(show)));
     }
     for command in sales() {
-        check_command(&seats, &command, &(needed(Right::Use), Subject::of(show)));
+        check_command(&seats, &command, &(SALE, Subject::of(show)));
     }
 }
 
@@ -112,7 +110,7 @@ fn a_reference_is_about_its_show_and_a_hold_about_its_holder_too() {
     check_command(
         &seats,
         &cancel(booking),
-        &(needed(Right::Use), Subject::of(show)),
+        &(Needed::only(Right::Use), Subject::of(show)),
     );
     check_query(&seats, &look_up(booking), Subject::of(show));
     check_query(&seats, &look_up(hold), Subject::of(show));

@@ -1,6 +1,6 @@
 //! What requests need of their callers, and which customers they are about.
 
-use turnstile_chassis::{Countable, Needed, Right, Served, Subject};
+use turnstile_chassis::{Countable, Needed, Needs as _, Right, Served, Subject};
 use turnstile_travel::{
     Command, CustomerId, Desk, Done, Locator, Outcome, Query, Settings, Step, Travel, Xid,
 };
@@ -8,13 +8,6 @@ use turnstile_trial::check_restored;
 use turnstile_types::{Machine, Name, Principal};
 
 use crate::scenery::{Office, add, add_customer, item, query, reserve, trip, within};
-
-const fn needed(right: Right) -> Needed {
-    Needed {
-        right,
-        of_holder: false,
-    }
-}
 
 fn customer(number: &str) -> Subject {
     Subject::of(Name::parse(number.as_bytes()).unwrap())
@@ -24,18 +17,15 @@ fn check_command(travel: &Travel, command: &Command, right: Right, subject: Subj
     let is_within = matches!(command, Command::Within { .. } | Command::Abort { .. });
     let expected = Needed {
         of_holder: is_within,
-        ..needed(right)
+        ..Needed::only(right)
     };
-    let found = (Travel::needed(command), travel.subject_of(command));
+    let found = (command.needed(), travel.subject_of(command));
     assert_eq!(found, (expected, subject), "{command:?}");
 }
 
 fn check_query(travel: &Travel, query: &Query, subject: Subject) {
-    let found = (
-        Travel::needed_by_query(query),
-        travel.subject_of_query(query),
-    );
-    assert_eq!(found, (needed(Right::Read), subject), "{query:?}");
+    let found = (query.needed(), travel.subject_of_query(query));
+    assert_eq!(found, (Needed::only(Right::Read), subject), "{query:?}");
 }
 
 #[test]

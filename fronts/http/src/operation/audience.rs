@@ -20,13 +20,7 @@ pub enum Audience {
 impl Audience {
     /// That of a stream, a socket, or a document of the door itself.
     pub(super) fn of_document(answerer: Answerer) -> Self {
-        let having = |service, right| {
-            let needed = Needed {
-                right,
-                of_holder: false,
-            };
-            Self::Having(service, needed)
-        };
+        let having = |service, right| Self::Having(service, Needed::only(right));
         match answerer {
             Answerer::Events(service) => having(service, Right::Read),
             Answerer::MatchEvents => having(Service::Games, Right::Read),

@@ -3,7 +3,7 @@
 use std::{fmt, net::IpAddr};
 
 use turnstile_access::{Access, Command, MissingRight, NotAuthenticated, Rights};
-use turnstile_chassis::{Needed, Subject};
+use turnstile_chassis::{Needed, Needs as _, Subject};
 use turnstile_embedded::Services;
 use turnstile_types::Hosts;
 
@@ -69,7 +69,7 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
-        let needed = M::needed(command);
+        let needed = command.needed();
         if self.is_met::<M>(needed) {
             return Ok(());
         }
@@ -88,7 +88,7 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
-        let needed = M::needed_by_query(query);
+        let needed = query.needed();
         if self.is_met::<M>(needed) {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! Commands of clients who may have only so much open.
 
+use turnstile_chassis::Needs as _;
 use turnstile_embedded::{Reply, Services};
 use turnstile_types::{Hosts, Key};
 
@@ -47,7 +48,7 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
-        if self.waiting_room.is_none() || !M::waits_in_line(command) {
+        if self.waiting_room.is_none() || !command.needed().waits_in_line {
             return Ok(());
         }
         // Who may not book gets no place.
