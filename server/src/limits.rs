@@ -76,6 +76,8 @@ pub struct Limits {
     pub slow_command: Duration,
     /// Bookings and holds of rooms and seats that are let in each second while more come. Nothing: all.
     pub waiting_room: Option<NonZeroU32>,
+    /// The most places in line of one principal. Where nobody has a key, all are one, and it is not bound.
+    pub waiting_room_places: u32,
     pub http: HttpLimits,
 }
 
@@ -85,6 +87,9 @@ impl Limits {
 
     /// The most bookings and holds that a waiting room lets in each second: more than a server decides.
     pub const WAITING_ROOM_RATE_MOST: u32 = 1_000_000;
+
+    /// The whole line.
+    pub const WAITING_ROOM_PLACES_MOST: u32 = 100_000;
 
     /// The longest time that a request may be given, in milliseconds: an idle connection gets no more.
     pub const REQUEST_MS_MOST: u32 = 900_000;
@@ -109,6 +114,7 @@ impl Limits {
         busy_poll: Duration::ZERO,
         slow_command: Duration::from_millis(10),
         waiting_room: None,
+        waiting_room_places: 10_000,
         http: HttpLimits::STANDARD,
     };
 

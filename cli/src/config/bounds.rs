@@ -2,7 +2,7 @@
 
 use super::{
     option::{Declaration, INTEGER},
-    values::{busy_poll, put, slow_command, waiting_room_rate},
+    values::{busy_poll, put, slow_command, waiting_room_places, waiting_room_rate},
 };
 
 pub(super) const SLOW_COMMAND_US: Declaration = Declaration {
@@ -42,6 +42,23 @@ pub(super) const WAITING_ROOM_RATE: Declaration = Declaration {
         put(
             &mut config.server.limits.waiting_room,
             waiting_room_rate(text),
+        )
+    },
+    ..INTEGER
+};
+
+pub(super) const WAITING_ROOM_PLACES: Declaration = Declaration {
+    path: "waiting_room.places",
+    flag: "waiting-room-places",
+    value: "NUMBER",
+    help: "Places in line that one principal may have, 1 to 100000. A server without keys has one \
+           principal and no such bound",
+    default: Some("10000"),
+    example: "1",
+    set: |config, text| {
+        put(
+            &mut config.server.limits.waiting_room_places,
+            waiting_room_places(text),
         )
     },
     ..INTEGER

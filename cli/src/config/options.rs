@@ -236,6 +236,7 @@ pub(super) static OPTIONS: &[Declaration] = &[
     bounds::SLOW_COMMAND_US,
     bounds::BUSY_POLL_US,
     bounds::WAITING_ROOM_RATE,
+    bounds::WAITING_ROOM_PLACES,
     Declaration {
         path: "rooms.verhoeff",
         flag: "verhoeff",

@@ -82,6 +82,10 @@ pub(super) fn waiting_room_rate(text: &str) -> Result<Option<NonZeroU32>, String
     rate.map(NonZeroU32::new)
 }
 
+pub(super) fn waiting_room_places(text: &str) -> Result<u32, String> {
+    number(text, 1..=Limits::WAITING_ROOM_PLACES_MOST, "")
+}
+
 pub(super) fn busy_poll(text: &str) -> Result<Duration, String> {
     microseconds(text, "never", Limits::BUSY_POLL_US_MOST)
 }

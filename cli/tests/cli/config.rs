@@ -562,6 +562,24 @@ fn a_call_that_has_to_wait_shows_its_place_and_fails() {
     for other in 0..100 {
         ask(&mut door, &format!("{line} other-{other}"));
     }
+    let info = words(&ask(&mut door, "INFO stats"));
+    let figure = |name: &str| {
+        let mut figures = info
+            .split_whitespace()
+            .filter_map(|row| row.split_once(':'));
+        let found = figures.find(|(key, _)| *key == name);
+        found
+            .unwrap_or_else(|| panic!("{info}"))
+            .1
+            .parse::<u64>()
+            .unwrap()
+    };
+    let (waiting, let_in) = (
+        figure("waiting_room_waiting"),
+        figure("waiting_room_let_in"),
+    );
+    assert_eq!((figure("waiting_room_rate"), waiting + let_in), (1, 100));
+    assert!(waiting > 90, "{info}");
     let mut call = turnstile();
     call.args(["call", "rooms.book", "property=inn", "wish=2", "guest=ada"]);
     call.args(["arrival=2027-01-01", "departure=2027-01-02", "key=mine"]);

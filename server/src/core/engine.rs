@@ -169,7 +169,7 @@ impl Engine {
     /// Takes the limits over that hold until the end.
     pub(crate) fn begin_within(&mut self, limits: &Limits) {
         self.slow_log = SlowLog::new(limits.slow_command);
-        self.waiting_room = limits.waiting_room.map(WaitingRoom::new);
+        self.waiting_room = WaitingRoom::within(limits);
     }
 
     /// Reads the clock for this turn and lets happen what is due.

@@ -27,7 +27,7 @@ use crate::{
         loading::Loading,
         security_log::SecurityLog,
         shares::ShareFull,
-        waiting_room::NotYourTurn,
+        waiting_room::{NotYourTurn, WaitingLine},
     },
     limits::GATE_QUEUE,
     registry::{SERVICES, SomeServices},
@@ -153,6 +153,7 @@ pub struct ServerStatus {
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,
+    pub(crate) waiting_room: WaitingLine,
     /// How logged time goes beside the wall clock.
     pub clock: ClockStatus,
 }

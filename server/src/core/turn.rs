@@ -224,6 +224,7 @@ impl<D: Doors> FastLoop<D> {
     fn turn(&mut self) -> Result<(), Broken> {
         self.engine.counters.turns.add(1);
         self.engine.begin_turn();
+        self.engine.move_line();
         self.heed_limits();
         self.engine.fault_points.recover();
         self.see_off();

@@ -1,16 +1,18 @@
 //! The waiting room: a line before bookings and holds, while more come than the server is to take.
 //!
 //! First come, first served. A caller is told its place and asks again; the same idempotency key keeps
-//! the place. See `docs/decisions/0026-the-key-is-the-ticket.md`. Nothing here does I/O or reads a clock.
+//! the place. See `docs/decisions/0027-the-key-is-the-ticket.md`. Nothing here does I/O or reads a clock.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, VecDeque, hash_map::Entry},
     fmt,
     hash::{BuildHasher as _, RandomState},
     num::{NonZeroU32, NonZeroU64},
 };
 
 use turnstile_types::Principal;
+
+use crate::limits::Limits;
 
 /// The most callers in line. One more is sent away without a place.
 pub(crate) const WAITERS_MAX: usize = 100_000;
@@ -37,6 +39,8 @@ pub enum NotYourTurn {
     NoKey,
     /// There are as many in line as there may be.
     Full,
+    /// The principal has as many places as it may.
+    TooManyPlaces { most: u32 },
 }
 
 impl NotYourTurn {
@@ -46,7 +50,7 @@ impl NotYourTurn {
         let seconds = match self {
             Self::Wait(line) => line.seconds.min(RETRY_SECONDS_MAX),
             Self::NoKey => 1,
-            Self::Full => RETRY_SECONDS_MAX,
+            Self::Full | Self::TooManyPlaces { .. } => RETRY_SECONDS_MAX,
         };
         u32::try_from(seconds).expect("the longest time is short")
     }
@@ -72,6 +76,11 @@ impl fmt::Display for NotYourTurn {
                 "{WAITERS_MAX} wait for their turn, as many as may: nothing was done, retry after \
                  {RETRY_SECONDS_MAX} s"
             ),
+            Self::TooManyPlaces { most } => write!(
+                f,
+                "{most} requests of this principal wait for their turn, as many as may: nothing was done, \
+                 retry after {RETRY_SECONDS_MAX} s"
+            ),
         }
     }
 }
@@ -85,11 +94,27 @@ pub struct LinePlace {
     pub seconds: u64,
 }
 
-/// One caller in line, in 16 bytes; some 25 more are in the table of numbers.
+/// What the line is like now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WaitingLine {
+    /// Requests a second that are let in; 0: there is no waiting room.
+    pub(crate) rate: u64,
+    /// Callers in line, with those who have left and whose turn has not come.
+    pub(crate) waiting: u64,
+    /// Turns ever given, and requests that found no line.
+    pub(crate) let_in: u64,
+    /// How long the first in line has waited.
+    pub(crate) longest_wait_ms: u64,
+}
+
+/// One caller in line, in 32 bytes; some 25 more are in the table of numbers.
 #[derive(Clone, Copy, Debug)]
 struct QueuedCaller {
     /// Nothing: it was let in and came, or it has left.
     caller: Option<NonZeroCaller>,
+    /// A number for its principal that nobody can guess.
+    principal: u64,
+    came_ms: u64,
     /// When it asked last; once it is let in, since when.
     since_ms: u64,
 }
@@ -100,11 +125,15 @@ type NonZeroCaller = NonZeroU64;
 /// The line, and how many were let in.
 ///
 /// Callers have numbers in the order in which they came. Those before `next` were let in; the others
-/// wait. Time moves when somebody asks.
+/// wait. Time moves when somebody asks, and with each turn of the loop.
 #[derive(Debug)]
 pub(crate) struct WaitingRoom {
     /// Requests a second that are let in.
     rate: u64,
+    /// The most places of one principal.
+    places_max: u32,
+    /// Turns given, and requests that found no line.
+    let_in: u64,
     /// What may be let in now, in thousandths; at most a second's worth while nobody waits.
     credit: u64,
     /// Until when credit was given.
@@ -116,24 +145,35 @@ pub(crate) struct WaitingRoom {
     next: u64,
     /// The numbers of those in line.
     numbers: HashMap<NonZeroCaller, u64>,
+    /// How many places each principal has that has any.
+    places: HashMap<u64, u32>,
     /// Makes a number of a principal and its key.
     callers: RandomState,
 }
 
 impl WaitingRoom {
-    /// A room that lets in so many requests a second.
-    pub(crate) fn new(rate: NonZeroU32) -> Self {
+    /// A room that lets in so many requests a second, with so many places for each principal.
+    fn new(rate: NonZeroU32, places_max: u32) -> Self {
         let rate = u64::from(rate.get());
         Self {
             rate,
+            places_max,
+            let_in: 0,
             credit: rate * ONE,
             until_ms: 0,
             line: VecDeque::new(),
             first: 0,
             next: 0,
             numbers: HashMap::new(),
+            places: HashMap::new(),
             callers: RandomState::new(),
         }
+    }
+
+    /// The room of these limits, if they have one.
+    pub(crate) fn within(limits: &Limits) -> Option<Self> {
+        let rate = limits.waiting_room?;
+        Some(Self::new(rate, limits.waiting_room_places))
     }
 
     /// Lets a principal in with a command under this key, or says when to come back.
@@ -150,11 +190,32 @@ impl WaitingRoom {
             let hash = self.callers.hash_one((principal, key));
             NonZeroCaller::new(hash).unwrap_or(NonZeroCaller::MIN)
         });
-        self.ask(now_ms, caller)
+        // Where nobody has a key, all callers are one principal.
+        let is_shared = *principal == Principal::local();
+        let most = if is_shared { u32::MAX } else { self.places_max };
+        self.ask(now_ms, caller, (self.callers.hash_one(principal), most))
+    }
+
+    /// What the line is like, as of the last time that it moved.
+    pub(crate) fn length(&self) -> WaitingLine {
+        let first = self.anyone_waits().then(|| self.next - self.first);
+        let first = first.and_then(|at| self.line.get(usize::try_from(at).ok()?));
+        WaitingLine {
+            rate: self.rate,
+            waiting: self.end() - self.next,
+            let_in: self.let_in,
+            longest_wait_ms: first.map_or(0, |first| self.until_ms - first.came_ms),
+        }
     }
 
     /// A caller asks, for the first time or again.
-    fn ask(&mut self, now_ms: u64, caller: Option<NonZeroCaller>) -> Result<(), NotYourTurn> {
+    /// Its principal may have so many places.
+    fn ask(
+        &mut self,
+        now_ms: u64,
+        caller: Option<NonZeroCaller>,
+        (principal, places_max): (u64, u32),
+    ) -> Result<(), NotYourTurn> {
         self.advance(now_ms);
         let known = caller.and_then(|caller| self.numbers.get(&caller).copied());
         if let Some(number) = known {
@@ -167,6 +228,7 @@ impl WaitingRoom {
         }
         if !self.anyone_waits() && self.credit >= ONE {
             self.credit -= ONE;
+            self.let_in += 1;
             return Ok(());
         }
         let caller = caller.ok_or(NotYourTurn::NoKey)?;
@@ -174,9 +236,16 @@ impl WaitingRoom {
         if self.line.len() >= WAITERS_MAX {
             return Err(NotYourTurn::Full);
         }
+        let places = self.places.entry(principal).or_default();
+        if *places >= places_max {
+            return Err(NotYourTurn::TooManyPlaces { most: places_max });
+        }
+        *places += 1;
         let number = self.end();
         self.line.push_back(QueuedCaller {
             caller: Some(caller),
+            principal,
+            came_ms: now_ms,
             since_ms: now_ms,
         });
         self.numbers.insert(caller, number);
@@ -184,7 +253,7 @@ impl WaitingRoom {
     }
 
     /// Lets in whose turn has come by now.
-    fn advance(&mut self, now_ms: u64) {
+    pub(crate) fn advance(&mut self, now_ms: u64) {
         let passed = now_ms.saturating_sub(self.until_ms);
         self.until_ms = self.until_ms.max(now_ms);
         self.credit = self.credit.saturating_add(passed.saturating_mul(self.rate));
@@ -197,6 +266,7 @@ impl WaitingRoom {
             } else {
                 waiter.since_ms = now_ms;
                 self.credit -= ONE;
+                self.let_in += 1;
             }
         }
         if !self.anyone_waits() {
@@ -211,10 +281,11 @@ impl WaitingRoom {
             && let Some(waiter) = self.line.front()
         {
             let is_late = now_ms.saturating_sub(waiter.since_ms) > CALLED_MS;
-            match waiter.caller {
-                Some(caller) if is_late => drop(self.numbers.remove(&caller)),
-                Some(_) => return,
-                None => {}
+            if waiter.caller.is_some() {
+                if !is_late {
+                    return;
+                }
+                self.forget(self.first);
             }
             self.line.pop_front();
             self.first += 1;
@@ -243,9 +314,17 @@ impl WaitingRoom {
         self.line.get_mut(at).expect("the number is in line")
     }
 
+    /// Nobody has this place any more.
     fn forget(&mut self, number: u64) {
-        if let Some(caller) = self.waiter(number).caller.take() {
-            self.numbers.remove(&caller);
+        let waiter = self.waiter(number);
+        let (caller, principal) = (waiter.caller.take(), waiter.principal);
+        let Some(caller) = caller else { return };
+        self.numbers.remove(&caller);
+        if let Entry::Occupied(mut places) = self.places.entry(principal) {
+            *places.get_mut() -= 1;
+            if *places.get() == 0 {
+                places.remove();
+            }
         }
     }
 }
@@ -261,21 +340,30 @@ mod tests {
         NonZeroCaller::new(number + 1).unwrap()
     }
 
+    /// One principal of many, which may have the whole line.
+    const ANYONE: (u64, u32) = (0, u32::MAX);
+
     fn room(rate: u32) -> WaitingRoom {
-        WaitingRoom::new(NonZeroU32::new(rate).unwrap())
+        WaitingRoom::new(NonZeroU32::new(rate).unwrap(), PLACES_MAX)
     }
+
+    /// The most places of a principal with a key.
+    const PLACES_MAX: u32 = 3;
 
     /// The same rules with a list that is searched from the front.
     struct Naive {
         rate: u64,
         credit: u64,
         until_ms: u64,
+        let_in: u64,
         line: Vec<NaiveWaiter>,
     }
 
     #[derive(Clone, Copy)]
     struct NaiveWaiter {
         caller: NonZeroCaller,
+        principal: u64,
+        came_ms: u64,
         asked_ms: u64,
         called_ms: Option<u64>,
         /// Let in and come, or left: it counts for places until its turn.
@@ -283,7 +371,12 @@ mod tests {
     }
 
     impl Naive {
-        fn ask(&mut self, now_ms: u64, caller: NonZeroCaller) -> Result<(), NotYourTurn> {
+        fn ask(
+            &mut self,
+            now_ms: u64,
+            caller: NonZeroCaller,
+            (principal, places_max): (u64, u32),
+        ) -> Result<(), NotYourTurn> {
             self.credit += (now_ms - self.until_ms) * self.rate;
             self.until_ms = now_ms;
             for waiter in self
@@ -298,6 +391,7 @@ mod tests {
                 waiter.is_gone = now_ms - waiter.asked_ms > ABSENT_MS;
                 if !waiter.is_gone {
                     self.credit -= ONE;
+                    self.let_in += 1;
                 }
             }
             for waiter in &mut self.line {
@@ -323,10 +417,17 @@ mod tests {
             }
             if waiting == 0 && self.credit >= ONE {
                 self.credit -= ONE;
+                self.let_in += 1;
                 return Ok(());
+            }
+            let has = |waiter: &&NaiveWaiter| waiter.principal == principal && !waiter.is_gone;
+            if self.line.iter().filter(has).count() >= places_max as usize {
+                return Err(NotYourTurn::TooManyPlaces { most: places_max });
             }
             self.line.push(NaiveWaiter {
                 caller,
+                principal,
+                came_ms: now_ms,
                 asked_ms: now_ms,
                 called_ms: None,
                 is_gone: false,
@@ -338,6 +439,22 @@ mod tests {
             LinePlace {
                 place,
                 seconds: place.div_ceil(self.rate),
+            }
+        }
+
+        fn length(&self) -> WaitingLine {
+            let mut waiting = self
+                .line
+                .iter()
+                .filter(|waiter| waiter.called_ms.is_none())
+                .map(|waiter| self.until_ms - waiter.came_ms)
+                .peekable();
+            let longest_wait_ms = waiting.peek().copied().unwrap_or_default();
+            WaitingLine {
+                rate: self.rate,
+                waiting: waiting.count() as u64,
+                let_in: self.let_in,
+                longest_wait_ms,
             }
         }
     }
@@ -355,12 +472,15 @@ mod tests {
         ) {
             let mut room = room(rate);
             let rate = u64::from(rate);
-            let mut naive = Naive { rate, credit: rate * ONE, until_ms: 0, line: Vec::new() };
+            let mut naive = Naive { rate, credit: rate * ONE, until_ms: 0, let_in: 0, line: Vec::new() };
             let mut now_ms = 0;
             for (pause, number) in asks {
                 now_ms += pause;
-                let admission = room.ask(now_ms, Some(caller(number)));
-                prop_assert_eq!(admission, naive.ask(now_ms, caller(number)), "at {}", now_ms);
+                let principal = (number % 3, PLACES_MAX);
+                let admission = room.ask(now_ms, Some(caller(number)), principal);
+                let expected = naive.ask(now_ms, caller(number), principal);
+                prop_assert_eq!(admission, expected, "at {}", now_ms);
+                prop_assert_eq!(room.length(), naive.length(), "at {}", now_ms);
             }
         }
 
@@ -379,7 +499,7 @@ mod tests {
             let mut now_ms = 0;
             while !waiting.is_empty() {
                 prop_assert!(now_ms < 1_000_000, "{} wait for ever", waiting.len());
-                waiting.retain(|&number| match room.ask(now_ms, Some(caller(number))) {
+                waiting.retain(|&number| match room.ask(now_ms, Some(caller(number)), ANYONE) {
                     Ok(()) => {
                         entered.push(number);
                         false
@@ -397,26 +517,27 @@ mod tests {
                 now_ms += pause;
             }
             prop_assert_eq!(entered, (0..crowd).collect::<Vec<_>>());
-            prop_assert_eq!(room.numbers.len(), 0);
+            prop_assert_eq!((room.numbers.len(), room.places.len()), (0, 0));
+            prop_assert_eq!(room.length().let_in, crowd);
         }
     }
 
     #[test]
     fn a_full_line_takes_nobody_and_keeps_its_memory_small() {
         let mut room = room(1);
-        assert_eq!(room.ask(0, Some(caller(0))), Ok(()));
+        assert_eq!(room.ask(0, Some(caller(0)), ANYONE), Ok(()));
         for number in 1..=WAITERS_MAX as u64 {
             let place = LinePlace {
                 place: number,
                 seconds: number,
             };
             assert_eq!(
-                room.ask(0, Some(caller(number))),
+                room.ask(0, Some(caller(number)), ANYONE),
                 Err(NotYourTurn::Wait(place))
             );
         }
         assert_eq!(
-            room.ask(0, Some(caller(u64::MAX - 1))),
+            room.ask(0, Some(caller(u64::MAX - 1)), ANYONE),
             Err(NotYourTurn::Full)
         );
         assert_eq!(
@@ -427,7 +548,7 @@ mod tests {
         // A table of seven eighths, with a byte beside each entry.
         let table = room.numbers.capacity() * 8 / 7 * (size_of::<(NonZeroCaller, u64)>() + 1);
         assert!(
-            (line + table) / WAITERS_MAX <= 64,
+            (line + table) / WAITERS_MAX <= 80,
             "{line} and {table} bytes"
         );
     }
@@ -435,7 +556,7 @@ mod tests {
     #[test]
     fn who_does_not_come_back_loses_the_place_and_holds_nobody_up() {
         let mut room = room(1);
-        assert_eq!(room.ask(0, Some(caller(0))), Ok(()));
+        assert_eq!(room.ask(0, Some(caller(0)), ANYONE), Ok(()));
         let waits = |place| {
             Err(NotYourTurn::Wait(LinePlace {
                 place,
@@ -443,14 +564,14 @@ mod tests {
             }))
         };
         for number in 1..=200 {
-            assert_eq!(room.ask(0, Some(caller(number))), waits(number));
+            assert_eq!(room.ask(0, Some(caller(number)), ANYONE), waits(number));
         }
         // Only the last comes back. Eighty were let in by then, and those behind them have left.
-        assert_eq!(room.ask(80_000, Some(caller(200))), waits(120));
-        assert_eq!(room.ask(90_001, Some(caller(200))), Ok(()));
+        assert_eq!(room.ask(80_000, Some(caller(200)), ANYONE), waits(120));
+        assert_eq!(room.ask(90_001, Some(caller(200)), ANYONE), Ok(()));
         // The first has lost its place, and finds an empty room.
-        assert_eq!(room.ask(152_000, Some(caller(1))), Ok(()));
-        assert_eq!(room.numbers.len(), 0);
+        assert_eq!(room.ask(152_000, Some(caller(1)), ANYONE), Ok(()));
+        assert_eq!((room.numbers.len(), room.places.len()), (0, 0));
     }
 
     #[test]
@@ -473,5 +594,42 @@ mod tests {
         // The key has no place any more, and the line is not for those without one.
         assert_eq!(room.enter(1_000, &ada, Some("k")), place(2));
         assert_eq!(room.enter(1_000, &ada, None), Err(NotYourTurn::NoKey));
+    }
+
+    #[test]
+    fn one_principal_cannot_fill_the_line() {
+        let mut room = room(1);
+        let [ada, bob] = [b"ada", b"bob"].map(|name| Principal(Name::parse(name).unwrap()));
+        let mut enter = |now_ms, principal: &Principal, key: u32| {
+            room.enter(now_ms, principal, Some(&key.to_string()))
+        };
+        assert_eq!(enter(0, &ada, 0), Ok(()));
+        let place = |place| {
+            Err(NotYourTurn::Wait(LinePlace {
+                place,
+                seconds: place,
+            }))
+        };
+        for key in 1..=PLACES_MAX {
+            assert_eq!(enter(0, &ada, key), place(key.into()));
+        }
+        let most = Err(NotYourTurn::TooManyPlaces { most: PLACES_MAX });
+        assert_eq!(enter(0, &ada, 4), most);
+        // Its places stay, and others get theirs.
+        assert_eq!(enter(0, &ada, 3), place(3));
+        assert_eq!(enter(0, &bob, 4), place(4));
+        // Who has come, or was let in and has not come, gives a place back.
+        assert_eq!(enter(1_000, &ada, 1), Ok(()));
+        assert_eq!(enter(1_000, &ada, 5), place(4));
+        assert_eq!(enter(1_000, &ada, 6), most);
+        assert_eq!(enter(3_000, &ada, 6), most);
+        assert_eq!(enter(63_001, &ada, 6), Ok(()));
+        assert_eq!(room.length().waiting, 0);
+        // Where nobody has a key, all are one principal.
+        let local = Principal::local();
+        for key in 0..=PLACES_MAX + 1 {
+            let entered = room.enter(63_001, &local, Some(&key.to_string()));
+            assert!(!matches!(entered, Err(NotYourTurn::TooManyPlaces { .. })));
+        }
     }
 }

@@ -37,6 +37,13 @@ impl Engine {
         Ok(reply)
     }
 
+    /// Gives the turns that have come.
+    pub(crate) fn move_line(&mut self) {
+        if let Some(room) = &mut self.waiting_room {
+            room.advance(self.now.0);
+        }
+    }
+
     /// Where there is a waiting room, lets a booking or a hold go on when its turn has come. A command that
     /// is sent again after it was answered needs no turn.
     #[inline]

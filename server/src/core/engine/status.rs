@@ -10,6 +10,7 @@ use super::Engine;
 use crate::core::{
     gate::{ServerStatus, TotalsOfServices},
     remote::Housed,
+    waiting_room::WaitingRoom,
 };
 
 macro_rules! totals {
@@ -53,6 +54,11 @@ impl Engine {
             databases: self.remotes.status(),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.fullness.is_full(),
+            waiting_room: self
+                .waiting_room
+                .as_ref()
+                .map(WaitingRoom::length)
+                .unwrap_or_default(),
             clock: self.clock.status(),
         }
     }

@@ -320,7 +320,7 @@ fn problem_of(undecided: Undecided) -> Problem {
         Undecided::InLine(not_yet) => {
             let place = match not_yet {
                 NotYourTurn::Wait(line) => Some((line.place, line.seconds)),
-                NotYourTurn::NoKey | NotYourTurn::Full => None,
+                NotYourTurn::NoKey | NotYourTurn::Full | NotYourTurn::TooManyPlaces { .. } => None,
             };
             let retry_after_s = not_yet.retry_after_s();
             let code = Code::InLine {

@@ -280,6 +280,11 @@ fn stats(engine: &Engine, facts: &mut Facts) {
     facts.put("idempotency_key_bytes_max", status.backend.key_bytes_max);
     facts.put("idempotency_key_age_seconds", status.key_age.as_secs());
     facts.put("loop_turns", counters.turns.get());
+    let line = status.waiting_room;
+    facts.put("waiting_room_rate", line.rate);
+    facts.put("waiting_room_waiting", line.waiting);
+    facts.put("waiting_room_let_in", line.let_in);
+    facts.put("waiting_room_longest_wait_ms", line.longest_wait_ms);
 }
 
 /// A server alone: nothing is replicated, and clients that look for the master have found it.

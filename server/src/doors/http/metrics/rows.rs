@@ -134,7 +134,7 @@ pub(super) const WORK: [Row<Counters>; 10] = [
     ),
 ];
 
-pub(super) const STATUS: [Row<ServerStatus>; 9] = [
+pub(super) const STATUS: [Row<ServerStatus>; 13] = [
     ("uptime_seconds", "gauge", "Since the loop began.", |all| {
         all.uptime.as_secs()
     }),
@@ -173,5 +173,29 @@ pub(super) const STATUS: [Row<ServerStatus>; 9] = [
         "gauge",
         "Age of the oldest key.",
         |all| all.key_age.as_secs(),
+    ),
+    (
+        "waiting_room_rate",
+        "gauge",
+        "Bookings and holds that are let in each second while others wait; 0 where all are.",
+        |all| all.waiting_room.rate,
+    ),
+    (
+        "waiting_room_waiting",
+        "gauge",
+        "Callers in line, with those who have left and whose turn has not come.",
+        |all| all.waiting_room.waiting,
+    ),
+    (
+        "waiting_room_let_in_total",
+        "counter",
+        "Bookings and holds that were let in.",
+        |all| all.waiting_room.let_in,
+    ),
+    (
+        "waiting_room_longest_wait_seconds",
+        "gauge",
+        "How long the first in line has waited.",
+        |all| all.waiting_room.longest_wait_ms / 1_000,
     ),
 ];
