@@ -221,7 +221,14 @@ fn rush_for_one_room(
     table: &mut Table,
 ) -> anyhow::Result<rush::Report> {
     let threads = lab::default_threads().get();
-    let config = lab::rush_for(server.resp(), 1, amounts.rush_clients, threads);
+    let config = rush::Config {
+        address: server.resp().into(),
+        rooms: 1,
+        clients: amounts.rush_clients,
+        connections: amounts.rush_clients,
+        threads,
+        wish: rush::Wish::Any,
+    };
     let report = rush::run(&config, &mut |_progress| {}).context("the rush")?;
     table.row(
         "rush",

@@ -29,7 +29,7 @@ use std::{
     fs::File,
     io::BufWriter,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    num::{NonZero, NonZeroUsize},
+    num::{NonZero, NonZeroU32, NonZeroUsize},
     path::Path,
     str::FromStr,
     thread,
@@ -88,6 +88,9 @@ pub(crate) enum Command {
     /// Replay a recorded trace byte for byte and compare the answers
     Replay(Box<record::Replaying>),
     /// Let many clients request few rooms at the same instant; each room must be sold once
+    ///
+    /// Where the server has a waiting room, also proves that no client was let in before one that came
+    /// earlier. See docs/lab.md.
     Rush(RushArguments),
     /// Check whether this machine gives trustworthy measurements: CPUs, limits, other processes,
     /// clocks, disk
@@ -212,9 +215,16 @@ pub(crate) struct RushArguments {
     /// Number of rooms for sale
     #[arg(long, default_value = "1")]
     rooms: NonZeroUsize,
-    /// Number of clients; all connect first, then each sends one request
+    /// Number of clients; all ask at the same instant, each with an idempotency key of its own, and ask
+    /// again while they wait in line
     #[arg(long, default_value = "500")]
     clients: NonZeroUsize,
+    /// Number of connections that the clients share; all connect first
+    #[arg(long, default_value = "500")]
+    connections: NonZeroUsize,
+    /// Start the lab's own server with a waiting room that lets in this many clients a second
+    #[arg(long, value_name = "PER_SECOND", conflicts_with = "resp")]
+    waiting_room_rate: Option<NonZeroU32>,
     #[command(flatten)]
     output: Output,
 }
@@ -292,36 +302,40 @@ fn run_plain(
 }
 
 fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
-    let driven = arguments.target.driven()?;
-    let threads = arguments.target.threads.get();
-    let (rooms, clients) = (arguments.rooms.get(), arguments.clients.get());
-    let config = rush_for(&driven.address, rooms, clients, threads);
+    let target = &arguments.target;
+    let driven = match arguments.waiting_room_rate {
+        None => target.driven()?,
+        Some(rate) => Driven::over_resp_with(
+            &[("--waiting-room-rate".to_owned(), rate.to_string())],
+            target.behind,
+        )?,
+    };
+    let threads = target.threads.get();
+    let config = rush::Config {
+        address: driven.address.clone(),
+        rooms: arguments.rooms.get(),
+        clients: arguments.clients.get(),
+        connections: arguments.connections.get(),
+        threads,
+        wish: rush::Wish::Any,
+    };
     let mut asked = notebook::asked("rush", "rooms", driven.target(), None, threads);
-    asked.settings.insert("rooms".to_owned(), rooms.to_string());
+    let settings = [
+        ("rooms", config.rooms),
+        ("clients", config.clients),
+        ("connections", config.connections),
+    ];
+    for (name, value) in settings {
+        asked.settings.insert(name.to_owned(), value.to_string());
+    }
     let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
     let began = notebook.begin(None);
     let report = rush::run(&config, &mut |progress| notebook.watch(progress))?;
-    notebook.keep(report.load.point.clone(), &config.pace(), began);
+    notebook.keep(report.load.point.clone(), &config.pace(0), began);
     notebook.server(report.load.server.clone());
     driven.stop()?;
     terminal::line(&report)?;
     notebook.finish_as(report.verdict())
-}
-
-/// A rush in which every client asks for any room.
-pub(crate) fn rush_for(
-    address: impl Into<ServerAddress>,
-    rooms: usize,
-    clients: usize,
-    threads: usize,
-) -> rush::Config {
-    rush::Config {
-        address: address.into(),
-        rooms,
-        clients,
-        threads,
-        wish: rush::Wish::Any,
-    }
 }
 
 fn write_json(result: &impl serde::Serialize, path: &Path) -> anyhow::Result<()> {

@@ -52,6 +52,16 @@ impl Driven {
         }
     }
 
+    /// The lab's own server at its RESP door, with more to be told.
+    pub(super) fn over_resp_with(
+        more: &[(String, String)],
+        behind: Behind,
+    ) -> anyhow::Result<Self> {
+        let own = Server::start_with(None, Doors::Resp, more)?;
+        note_own(&own, "--resp");
+        Ok(Self::own(own.resp(), OwnServer::One(own), behind))
+    }
+
     /// A server of the lab's own; `flag` names one that runs already.
     pub(super) fn start(doors: Doors, flag: &str, behind: Behind) -> anyhow::Result<Self> {
         let own = own_server(doors, flag)?;
@@ -160,12 +170,16 @@ impl OwnServer {
 /// might think that it is measured.
 pub(super) fn own_server(doors: Doors, flag: &str) -> anyhow::Result<Server> {
     let server = Server::start(None, doors)?;
+    note_own(&server, flag);
+    Ok(server)
+}
+
+fn note_own(server: &Server, flag: &str) {
     terminal::note(format_args!(
         "measuring a server of our own at {}, not one that runs already: embedded journal in a \
          temporary directory, durability sync; {flag} ADDR measures a running one",
         server.resp()
     ));
-    Ok(server)
 }
 
 fn note_separate(what: &str, known: &str, server: &Server) {

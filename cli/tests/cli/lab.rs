@@ -31,6 +31,38 @@ fn a_rush_sells_one_room_once() {
 }
 
 #[test]
+fn a_rush_through_a_waiting_room_keeps_the_order_of_its_callers() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = turnstile();
+    command.args([
+        "lab",
+        "rush",
+        "--rooms",
+        "3",
+        "--clients",
+        "60",
+        "--connections",
+        "6",
+    ]);
+    command.args(["--waiting-room-rate", "20", "-o"]);
+    let ended = run(command.arg(directory.path()));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let sold = "60 asked, 3 sold, 57 refused, 0 twice";
+    assert!(ended.out.contains(sold), "{ended:?}");
+    let kept = fs::read(directory.path().join("run.json")).unwrap();
+    let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+    let point = &kept["points"][0];
+    let told = point["operations"][0]["refused"]["in_line"].as_u64();
+    assert!(told >= Some(30), "{ended:?}");
+    assert_eq!(point["wholes"][0]["done"], 60);
+    let rule =
+        "no caller who waits in line and asks again in time is passed by one that came later";
+    let rules = point["proof"].as_array().unwrap().iter();
+    let held = rules.filter(|one| one["rule"] == rule && one["outcome"] == "holds");
+    assert_eq!(held.count(), 1, "{point}");
+}
+
+#[test]
 fn games_are_played_by_pairs_and_each_is_counted_once() {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("games.json");

@@ -14,6 +14,7 @@ pub mod curve;
 pub mod exchange;
 pub mod foreign;
 pub mod games;
+mod line;
 pub mod pace;
 mod point;
 pub mod priority;

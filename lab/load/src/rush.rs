@@ -1,6 +1,7 @@
-//! Many clients who want one room at the same instant: it must be sold once.
+//! Many callers who want few rooms at the same instant: each room must be sold once, and where the server
+//! has a waiting room, the callers must be let in in the order in which they came.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use turnstile_check::{
     rooms::{Final, Place, Table, Wish as Wanted},
@@ -15,19 +16,25 @@ use crate::{
     check::{self, When},
     door::{self, refusal},
     error::unfit,
-    pace::{Pace, Progress},
+    line::LineWatch,
+    pace::{Length, Pace, Progress},
     point,
-    rooms::{Names, Visitor, What, plan::Once},
+    rooms::{IN_LINE, Names, Visitor, What, plan::Queued},
 };
 
-/// How long the rush may take before what is not answered counts as unknown.
+/// How long the rush may take, beside the time in line, before what is not answered counts as unknown.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The most rooms of a rush: each is listed afterwards.
 const ROOMS_MAX: usize = 1_000;
 
+/// The most callers of a rush: ten times those whom a server keeps in line.
+const CLIENTS_MAX: usize = 1_000_000;
+
 /// The number of the first room: it is its name, too.
 const FIRST_ROOM: u32 = 101;
+
+pub use crate::line::LineFigures;
 
 /// Who wants what.
 #[derive(Clone, Debug)]
@@ -36,8 +43,10 @@ pub struct Config {
     pub address: ServerAddress,
     /// Rooms for sale, in a property made for this rush.
     pub rooms: usize,
-    /// Clients; each connects first and asks once.
+    /// Callers; each asks until it is let in, with a key of its own.
     pub clients: usize,
+    /// Connections that the callers share; more than there are callers are not made. All connect first.
+    pub connections: usize,
     /// Generator threads.
     pub threads: usize,
     pub wish: Wish,
@@ -60,17 +69,47 @@ pub struct Report {
     pub property: String,
     /// Rooms that were to be sold.
     pub rooms: u64,
+    /// What the callers saw of the line, if there was one.
+    pub line: LineFigures,
+    /// Callers who were still in line when the time was over.
+    pub left: u64,
     pub load: LoadReport<check::Proof>,
 }
 
 impl Config {
-    /// How the clients ask.
+    /// How the callers ask a server that lets in so many a second; 0: as many as come.
     #[must_use]
-    pub fn pace(&self) -> Pace {
+    pub fn pace(&self, rate: u64) -> Pace {
+        let clients = u64::try_from(self.clients).expect("callers are bounded");
+        let line = Duration::from_secs(clients.checked_div(rate).unwrap_or(0));
         Pace {
             threads: self.threads,
+            length: Length::Fixed {
+                warm_up: Duration::ZERO,
+                duration: PATIENCE + line + line / 4,
+            },
             ..Pace::closed(&self.address, Duration::ZERO, PATIENCE)
         }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.rooms == 0 || self.rooms > ROOMS_MAX {
+            return Err(Error::Setting("a rush is for 1 to 1,000 rooms"));
+        }
+        if self.clients == 0 || self.clients > CLIENTS_MAX {
+            return Err(Error::Setting("a rush has 1 to 1,000,000 clients"));
+        }
+        Ok(())
+    }
+
+    /// The callers, each on a connection by its number.
+    fn callers(
+        &self,
+        connection: usize,
+        connections: usize,
+    ) -> impl Iterator<Item = (usize, What)> {
+        let numbers = (connection..self.clients).step_by(connections);
+        numbers.map(|number| (number, self.what(number)))
     }
 
     /// What the client with this number asks.
@@ -107,25 +146,29 @@ impl Config {
 /// # Errors
 /// The rush could not be made. What the server did wrong is in the report.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
-    if config.rooms == 0 || config.rooms > ROOMS_MAX {
-        return Err(Error::Setting("a rush is for 1 to 1,000 rooms"));
-    }
+    config.check()?;
     let mut door = door::connect(&config.address)?;
     let (_, unproven) = door::info(&mut door)?;
     // A position never comes twice, so nobody has made this property before.
     let property = format!("rush-{}", unproven.position);
     prepare(&mut door, &property, config.rooms)?;
     let (server, before) = door::info(&mut door)?;
+    let facts = door::facts(&mut door, "rooms")?;
+    // Another server has no waiting room, or none that it tells of.
+    let rate = facts.count("waiting_room_rate").unwrap_or(0);
     let rooms = u32::try_from(config.rooms).expect("rooms are at most 1,000");
     let end = FIRST_ROOM + rooms;
     let names = Names::new("", 1);
-    let (witnesses, chronicle) = witnesses(config.clients, 1, before.position);
-    let clients = (0..).zip(witnesses).map(|(number, witness)| {
-        let plan = Once(Some(config.what(number)));
+    let connections = config.connections.min(config.clients);
+    let (witnesses, chronicle) = witnesses(connections, 1, before.position);
+    let watch = Arc::new(LineWatch::new(rate));
+    let clients = (0..).zip(witnesses).map(|(connection, witness)| {
+        let wants = config.callers(connection, connections);
+        let plan = Queued::new(&property, wants, Arc::clone(&watch));
         Visitor::new(&property, names.clone(), plan, Some(witness))
     });
     let table = Table::new(end, 1).with_slack(check::rooms::slack_ms(&server));
-    let pace = config.pace();
+    let pace = config.pace(rate);
     let driven = check::drive(
         (&pace, &When::Meanwhile),
         clients.collect(),
@@ -142,20 +185,33 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         last.room(room, &standing.collect::<Vec<_>>());
     }
     let (_, after) = door::info(&mut door)?;
+    let totals = driven.totals;
     let mut account = last.account();
     let counts = check::rooms::counted(before, after, &account);
     check::compare_counts(&mut account.charge, &counts);
     let rule = "in the end exactly those rooms are sold that the replay leaves, none of them twice, and \
                 the server's counters say so";
-    let totals = driven.totals;
-    let proof = check::Proof::new(driven.findings, driven.cost, (rule, account.charge), false);
+    let mut proof = check::Proof::new(driven.findings, driven.cost, (rule, account.charge), false);
+    let (mut line, mut left) = (LineFigures::default(), 0);
+    for plan in totals.users.iter().map(Visitor::plan) {
+        line.add(plan.figures());
+        left += plan.left();
+    }
+    proof.rules.extend(watch.rules(&line));
     let mut point = point::point("rooms", &pace, &totals, proof.rules.clone());
-    let asked = u64::try_from(config.clients).expect("clients are bounded");
-    point::count(&mut point, totals.took, asked, asked);
+    let count = |count: usize| u64::try_from(count).expect("callers and connections are bounded");
+    point::count(
+        &mut point,
+        totals.took,
+        count(connections),
+        count(config.clients),
+    );
     point.check = Some(proof.cost());
     Ok(Report {
         property,
         rooms: u64::from(rooms),
+        line,
+        left,
         load: LoadReport {
             server: Some(server),
             proof,
@@ -193,7 +249,9 @@ impl Report {
 
     #[must_use]
     pub fn refused(&self) -> u64 {
-        self.book().refused.values().sum()
+        let decided = |(reason, _): &(&String, &u64)| reason.as_bytes() != IN_LINE;
+        let decided = self.book().refused.iter().filter(decided);
+        decided.map(|(_, count)| count).sum()
     }
 
     /// Requests that were answered by an error, or never.
@@ -217,7 +275,7 @@ impl Report {
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self.load.verdict() {
-            Verdict::Fine if self.failed() > 0 => Verdict::Invalid,
+            Verdict::Fine if self.failed() + self.left > 0 => Verdict::Invalid,
             verdict => verdict,
         }
     }
@@ -232,6 +290,16 @@ impl fmt::Display for Report {
             "{asked} asked, {sold} sold, {refused} refused, {twice} twice; {} for sale",
             Count(self.rooms)
         )?;
+        if self.line.waited > 0 {
+            writeln!(f, "line: {}", self.line)?;
+        }
+        if self.left > 0 {
+            writeln!(
+                f,
+                "{} were still in line when the time was over",
+                Count(self.left)
+            )?;
+        }
         self.load.fmt(f)
     }
 }

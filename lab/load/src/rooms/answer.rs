@@ -8,6 +8,7 @@ use turnstile_types::Night;
 
 use super::what::What;
 use crate::{
+    line::PlaceInLine,
     pace::Garbled,
     reply::{Tokens, error, millis},
 };
@@ -108,6 +109,8 @@ impl Names {
 pub(crate) enum Answer<'a> {
     Error(&'a [u8]),
     Outcome(Outcome<'a>),
+    /// Nothing was done: there is a line.
+    Waits(PlaceInLine),
     /// Who has a night; nothing when it is free.
     Seen(Option<(Reference, Place)>),
 }
@@ -157,10 +160,10 @@ fn outcome<'a>(reply: &'a [u8], names: &Names, first: u16) -> Result<Answer<'a>,
         return Ok(Answer::Error(code));
     }
     let mut outcome = Outcome::default();
-    let (mut done, mut position) = (false, None);
+    let (mut word, mut position, mut line) = (&b""[..], None, PlaceInLine::default());
     for _ in 0..tokens.pairs()? {
         match (tokens.text()?, tokens.next()?) {
-            (b"outcome", Token::Bulk(word) | Token::Simple(word)) => done = word == b"done",
+            (b"outcome", Token::Bulk(text) | Token::Simple(text)) => word = text,
             (b"reason", Token::Bulk(reason) | Token::Simple(reason)) => {
                 outcome.reason = Some(reason);
             }
@@ -176,16 +179,26 @@ fn outcome<'a>(reply: &'a [u8], names: &Names, first: u16) -> Result<Answer<'a>,
                 outcome.nights = names.bits(first, &mut tokens, count)?;
             }
             (b"position", Token::Integer(number)) => position = u64::try_from(number).ok(),
+            (b"place", Token::Integer(number)) => line.place = count(number)?,
+            (b"wait_seconds", Token::Integer(number)) => line.wait_s = count(number)?,
+            (b"retry_after", Token::Integer(number)) => line.retry_s = count(number)?,
             // What else there is has one value.
             (_, Token::Array(_) | Token::Map(_)) => return Err(Garbled),
             _ => {}
         }
     }
-    if done == outcome.reason.is_some() {
+    if word == b"waiting" && line.place > 0 {
+        return Ok(Answer::Waits(line));
+    }
+    if (word == b"done") == outcome.reason.is_some() {
         return Err(Garbled);
     }
     outcome.position = position.ok_or(Garbled)?;
     Ok(Answer::Outcome(outcome))
+}
+
+fn count(number: i64) -> Result<u64, Garbled> {
+    u64::try_from(number).map_err(|_negative| Garbled)
 }
 
 /// Reads a whole reply in RESP3 to a look at one night.
@@ -289,6 +302,14 @@ mod tests {
             panic!("it is an outcome");
         };
         assert_eq!(read.nights, None, "a night before the stay");
+        let waits = b"%4\r\n$7\r\noutcome\r\n$7\r\nwaiting\r\n$5\r\nplace\r\n:7\r\n\
+            $12\r\nwait_seconds\r\n:70\r\n$11\r\nretry_after\r\n:30\r\n";
+        let line = PlaceInLine {
+            place: 7,
+            wait_s: 70,
+            retry_s: 30,
+        };
+        assert_eq!(outcome(waits, &names(), 0), Ok(Answer::Waits(line)));
         assert_eq!(
             outcome(b"-BUSY later\r\n", &names(), 0),
             Ok(Answer::Error(b"BUSY"))
@@ -297,6 +318,7 @@ mod tests {
             &b"*2\r\n:1\r\n:2\r\n"[..],
             b"%1\r\n$7\r\noutcome\r\n$4\r\ndone\r\n",
             b"%1\r\n$8\r\nposition\r\n:10\r\n",
+            b"%1\r\n$7\r\noutcome\r\n$7\r\nwaiting\r\n",
             b"%2\r\n$7\r\noutcome\r\n$7\r\nrefused\r\n$8\r\nposition\r\n:10\r\n",
         ] {
             assert_eq!(outcome(garbled, &names(), 0), Err(Garbled));

@@ -10,11 +10,11 @@ use turnstile_client::resp;
 
 use super::{
     answer::{self, Names},
-    plan::Plan,
+    plan::{AskEnd, Plan},
     what::What,
 };
 use crate::{
-    pace::{self, Garbled, Heard, User},
+    pace::{self, Ended, Garbled, Heard, User},
     reply::{self, Brief},
 };
 
@@ -36,6 +36,9 @@ const GUESTS: [&[u8]; 16] = [
     b"tony",
     b"vint",
 ];
+
+/// The reason under which it is counted that a caller must wait.
+pub(crate) const IN_LINE: &[u8] = b"in_line";
 
 /// The longest name of a room, and the longest reference.
 const NAME_BYTES_MAX: usize = 64;
@@ -152,6 +155,8 @@ impl<P: Plan> User for Visitor<P> {
 
     const OPERATIONS: &'static [&'static str] = P::OPERATIONS;
 
+    const WHOLES: &'static [&'static str] = P::WHOLES;
+
     const REQUEST_BYTES_MAX: usize = 512;
 
     fn at(&mut self, now: Instant) {
@@ -165,20 +170,25 @@ impl<P: Plan> User for Visitor<P> {
         self.is_new = true;
     }
 
+    fn due(&self) -> Option<u64> {
+        self.plan.due()
+    }
+
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask> {
         let what = self.plan.choose()?;
+        let words = if self.plan.key().is_some() { 9 } else { 7 };
         let greets = self.witness.is_some() && std::mem::take(&mut self.is_new);
         if greets {
             resp::put_command(out, &[b"HELLO", b"3"]);
         }
         match what {
             What::Book { place, id, guest } => {
-                self.put_place(out, (b"ROOMS.BOOK", 7), place);
+                self.put_place(out, (b"ROOMS.BOOK", words), place);
                 resp::put_bulk(out, GUESTS[usize::from(guest)]);
                 put_id(out, id);
             }
             What::Pick { wish, by_type, id } => {
-                self.put_head(out, (b"ROOMS.BOOK", 7));
+                self.put_head(out, (b"ROOMS.BOOK", words));
                 resp::put_bulk(out, if by_type { b"type:rush" } else { b"any" });
                 self.put_nights(out, wish.night, wish.nights);
                 resp::put_bulk(out, GUESTS[0]);
@@ -207,6 +217,10 @@ impl<P: Plan> User for Visitor<P> {
             }
             What::Look { place } => self.put_place(out, (b"ROOMS.EXPLAIN", 5), place),
         }
+        if let Some(key) = self.plan.key() {
+            resp::put_bulk(out, b"KEY");
+            resp::put_bulk(out, key);
+        }
         if let Some(witness) = &mut self.witness {
             witness.asks();
         }
@@ -233,11 +247,18 @@ impl<P: Plan> User for Visitor<P> {
                 } else {
                     witness.hears_nothing();
                 }
+                self.plan.ends(AskEnd::Failed);
                 pace::Answer::Error(code)
+            }
+            answer::Answer::Waits(line) => {
+                witness.hears_nothing();
+                self.plan.ends(AskEnd::Waits(line));
+                pace::Answer::Refused(IN_LINE)
             }
             answer::Answer::Outcome(outcome) => {
                 let operation = ask.what.told(&self.names, &outcome)?;
                 witness.hears(Seen::At(outcome.position), operation);
+                self.plan.ends(AskEnd::Decided);
                 match outcome.reason {
                     Some(reason) => pace::Answer::Refused(reason),
                     None => {
@@ -257,7 +278,12 @@ impl<P: Plan> User for Visitor<P> {
         Ok(Some(Heard { length, answer }))
     }
 
+    fn heard(&mut self, _ask: &Ask, due: u64, free: u64) -> Option<Ended> {
+        self.plan.heard(due, free)
+    }
+
     fn lost(&mut self, ask: &Ask) {
+        self.plan.ends(AskEnd::Failed);
         let Some(witness) = &mut self.witness else {
             return;
         };

@@ -1,5 +1,7 @@
 //! A toy server of rooms that tells positions, in RESP3: honest, or with one fault.
 
+mod line;
+
 use std::{
     collections::BTreeMap,
     net::{SocketAddr, TcpListener},
@@ -11,6 +13,10 @@ use std::{
 use turnstile_client::resp::{put_bulk, put_count};
 
 use crate::toy::converse;
+
+pub(crate) use line::Kept;
+
+use line::Line;
 
 /// What is wrong with an inn. Every so often means every thirtieth command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +98,21 @@ struct State {
     rooms: Vec<String>,
     /// What looks are answered from.
     shown: Bookings,
+    /// Before bookings that have a key.
+    line: Option<Line>,
 }
 
 /// Starts an inn that listens until the process ends.
 pub(crate) fn start(wrong: Wrong) -> SocketAddr {
+    start_with(wrong, None)
+}
+
+/// Starts one that keeps a line.
+pub(crate) fn start_with_line(kept: Kept) -> SocketAddr {
+    start_with(Wrong::Nothing, Some(Line::new(kept)))
+}
+
+fn start_with(wrong: Wrong, line: Option<Line>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let state = Arc::new(Mutex::new(State {
@@ -109,6 +126,7 @@ pub(crate) fn start(wrong: Wrong) -> SocketAddr {
         holds: BTreeMap::new(),
         rooms: Vec::new(),
         shown: Bookings::new(),
+        line,
     }));
     thread::spawn(move || {
         for stream in listener.incoming() {
@@ -128,6 +146,21 @@ pub(crate) fn start(wrong: Wrong) -> SocketAddr {
     address
 }
 
+/// A place in line, to be asked for again at once.
+fn put_place(place: usize, out: &mut Vec<u8>) {
+    put_count(out, b'%', 4);
+    put_bulk(out, b"outcome");
+    put_bulk(out, b"waiting");
+    for (name, number) in [
+        ("place", place),
+        ("wait_seconds", place),
+        ("retry_after", 0),
+    ] {
+        put_bulk(out, name.as_bytes());
+        out.extend_from_slice(format!(":{number}\r\n").as_bytes());
+    }
+}
+
 /// Nights by number: the second half of a date of January.
 fn night(date: &str) -> u32 {
     let day = date.strip_prefix("2027-01-").unwrap();
@@ -141,6 +174,20 @@ fn date(night: u32) -> String {
 impl State {
     /// Carries out a command and appends its answer; whether to close instead.
     fn answer(&mut self, words: &[&str], out: &mut Vec<u8>) -> bool {
+        let [command @ .., "KEY", key] = words else {
+            return self.decide(words, out);
+        };
+        match self.line.as_mut().and_then(|line| line.place(key)) {
+            Some(place) => {
+                put_place(place, out);
+                false
+            }
+            None => self.decide(command, out),
+        }
+    }
+
+    /// The same without a key, or when its turn has come.
+    fn decide(&mut self, words: &[&str], out: &mut Vec<u8>) -> bool {
         let now = self.position;
         let often = now.is_multiple_of(30) && self.booked > 20;
         // What is asked when the load is over has an answer: there, nobody asks again.
@@ -431,8 +478,9 @@ impl State {
     fn info(&self) -> String {
         let ahead = u64::from(self.wrong == Wrong::CountsOneMore && self.booked > 5);
         format!(
-            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nrooms_backend:embedded\r\nposition:{}\r\n\
+            "# Server\r\nwaiting_room_rate:{}\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nrooms_backend:embedded\r\nposition:{}\r\n\
              rooms_booked_total:{}\r\nrooms_cancelled_total:{}\r\nrooms_bookings:{}\r\n",
+            self.line.as_ref().map_or(0, Line::rate),
             self.position,
             self.booked + ahead,
             self.cancelled,

@@ -1,17 +1,24 @@
 //! Many clients, few rooms.
 
+use std::net::SocketAddr;
+
 use turnstile_load::{
     Verdict,
     rush::{self, Config, Report, Wish},
 };
 
-use crate::inn::{self, Wrong};
+use crate::inn::{self, Kept, Wrong};
 
 fn rush(wrong: Wrong, rooms: usize, clients: usize, wish: Wish) -> Report {
+    rush_at(inn::start(wrong), rooms, clients, wish)
+}
+
+fn rush_at(address: SocketAddr, rooms: usize, clients: usize, wish: Wish) -> Report {
     let config = Config {
-        address: inn::start(wrong).into(),
+        address: address.into(),
         rooms,
         clients,
+        connections: 8,
         threads: 2,
         wish,
     };
@@ -87,4 +94,42 @@ fn an_answer_that_never_comes_leaves_the_rush_undecided() {
     assert_eq!(violations(&report), "");
     assert_eq!((report.sold(), report.failed(), report.twice()), (59, 1, 0));
     assert_eq!(report.verdict().exit_code(), 98);
+}
+
+#[test]
+fn a_line_that_is_kept_in_order_lets_everybody_in() {
+    let report = rush_at(inn::start_with_line(Kept::InOrder), 4, 60, Wish::Any);
+    assert_eq!(violations(&report), "");
+    assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+    assert_eq!((report.asked(), report.sold(), report.left), (60, 4, 0));
+    let line = &report.line;
+    assert_eq!(
+        (line.waited, line.place_max > 8, line.too_late),
+        (57, true, 0)
+    );
+    assert_eq!(
+        report.load.point.operations[0].refused["in_line"],
+        line.told
+    );
+    // Its wait in line is part of what a caller feels.
+    assert_eq!(report.load.point.wholes[0].done, 60);
+    assert_eq!(report.load.point.times.response.count, 60);
+    assert!(report.to_string().contains("57 waited in line"), "{report}");
+    assert_eq!(report.load.proof.rules.len(), 7);
+}
+
+#[test]
+fn a_line_that_is_not_kept_is_found() {
+    let rows = [
+        (Kept::LetsSomeJump, "one that came after it was let in"),
+        (Kept::LastFirst, "one that came after it was let in"),
+        (Kept::LosesPlaces, "was told place"),
+        (Kept::LetsAllIn, "were let in within"),
+    ];
+    for (kept, sentence) in rows {
+        let report = rush_at(inn::start_with_line(kept), 4, 60, Wish::Any);
+        assert_eq!(report.verdict().exit_code(), 97, "{kept:?} {report}");
+        let told = violations(&report);
+        assert!(told.contains(sentence), "{kept:?}: {told}");
+    }
 }
