@@ -7,13 +7,13 @@ use std::{
     time::Duration,
 };
 
-use async_nats::{ConnectOptions, Event, ServerAddr};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
 };
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::sleep};
 use zeroize::Zeroizing;
 
 use crate::settings::{BrokerLogin, BrokerTls, LogSettings};
@@ -92,6 +92,37 @@ pub(crate) fn options(
         options = options.require_tls(true).tls_client_config(config(tls)?);
     }
     Ok(options)
+}
+
+/// Connects to any of the brokers, and tries again until one answers; `obstacle` is told why none does.
+///
+/// # Errors
+/// A broker does not let us in, so that another try is no use.
+pub(crate) async fn connect(
+    settings: &LogSettings,
+    signals: &Arc<ConnectionSignals>,
+    mut obstacle: impl FnMut(String),
+) -> Result<Client, NotConnected> {
+    loop {
+        let options = options(settings, signals).map_err(NotConnected::Settings)?;
+        match options.connect(addresses(settings)).await {
+            Ok(client) => return Ok(client),
+            Err(error) if error.kind() == ConnectErrorKind::AuthorizationViolation => {
+                return Err(NotConnected::Refused(error.to_string()));
+            }
+            Err(error) => obstacle(error.to_string()),
+        }
+        sleep(PAUSE_MAX).await;
+    }
+}
+
+/// Why another try to connect is no use, in words.
+#[derive(Debug)]
+pub(crate) enum NotConnected {
+    /// A file of the settings is not what it should be.
+    Settings(String),
+    /// A broker does not let us in.
+    Refused(String),
 }
 
 /// The addresses that a node is given.

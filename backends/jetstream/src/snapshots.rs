@@ -23,7 +23,7 @@ use tokio::{
 
 use crate::{
     api::Api,
-    connecting::{self, ConnectionSignals},
+    connecting::{self, ConnectionSignals, NotConnected},
     settings::LogSettings,
     stream::Difference,
 };
@@ -97,13 +97,15 @@ impl SnapshotStore {
 
     async fn connect(&self) -> Result<SnapshotBucket, SnapshotError> {
         let signals = Arc::new(ConnectionSignals::default());
-        let options =
-            connecting::options(&self.settings, &signals).map_err(SnapshotError::Settings)?;
-        let connecting = options.connect(connecting::addresses(&self.settings));
-        let client = timeout(self.settings.timeouts.open, connecting)
-            .await
-            .map_err(late)?
-            .map_err(unavailable)?;
+        let mut reason = "no broker answers in time".to_owned();
+        let connecting = connecting::connect(&self.settings, &signals, |told| reason = told);
+        let connected = timeout(self.settings.timeouts.open, connecting).await;
+        let client = match connected {
+            Ok(Ok(client)) => client,
+            Ok(Err(NotConnected::Settings(reason))) => return Err(SnapshotError::Settings(reason)),
+            Ok(Err(NotConnected::Refused(reason))) => return Err(unavailable(reason)),
+            Err(_elapsed) => return Err(unavailable(reason)),
+        };
         let api = Api::new(client.clone(), self.settings.timeouts.request);
         Ok(SnapshotBucket::new(
             &self.settings,

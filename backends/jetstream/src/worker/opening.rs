@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout_at};
 
 use crate::{
     api::{Api, NO_STREAM, NoAnswer, StreamReport},
-    connecting::{self, ConnectionSignals},
+    connecting::{self, ConnectionSignals, NotConnected},
     error::OpenLogError,
     event::{BrokerWarning, Fatal, LogStatus},
     id::Sequence,
@@ -61,9 +61,13 @@ async fn open(
 ) -> Result<(LogWorker, Opened), OpenLogError> {
     let settings = &start.settings;
     let signals = Arc::new(ConnectionSignals::default());
-    let options = connecting::options(settings, &signals).map_err(OpenLogError::Settings)?;
-    let connecting = options.connect(connecting::addresses(settings));
-    let client = connecting.await.map_err(|error| unavailable(&error))?;
+    let client = connecting::connect(settings, &signals, |reason| {
+        *obstacle = unavailable(&reason);
+    });
+    let client = client.await.map_err(|error| match error {
+        NotConnected::Settings(reason) => OpenLogError::Settings(reason),
+        NotConnected::Refused(reason) => OpenLogError::Unavailable(reason),
+    })?;
     let max_payload = client.max_payload();
     if max_payload < stream::MESSAGE_BYTES_MAX {
         let broker = client.server_info().server_name;

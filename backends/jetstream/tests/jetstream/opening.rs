@@ -143,6 +143,28 @@ fn without_brokers_a_start_says_so() {
     assert!(matches!(refused, OpenLogError::Unavailable(_)), "{refused}");
 }
 
+/// A node may be started before its brokers.
+#[test]
+fn a_start_waits_for_brokers() {
+    let mut cluster = Cluster::of(1);
+    let mut settings = settings(&cluster.brokers, "a");
+    cluster.brokers.kill(0);
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    settings
+        .servers
+        .push(format!("nats://{address}").parse().expect("a URL"));
+    let node = thread::spawn(move || Node::open(&settings, 0).map(drop));
+    // Each of these ends a try in vain.
+    for _ in 0..4 {
+        drop(listener.accept().expect("the node tries"));
+    }
+    drop(listener);
+    cluster.brokers.restart(0).expect("it starts");
+    let opened = node.join().expect("it has no way to fail");
+    opened.expect("the log opens");
+}
+
 #[test]
 fn a_full_stream_refuses_and_takes_again_after_a_purge() {
     let cluster = Cluster::of(3);
