@@ -81,6 +81,11 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
         true
     }
 
+    /// Whether the answer to a command may come late. What ends something that others wait for is none.
+    fn may_wait(_command: &Self::Command<'_>) -> bool {
+        false
+    }
+
     /// The ticket of its late answer, where it waits for one.
     fn late_ticket(_outcome: &Self::Outcome) -> Option<Position> {
         None
@@ -353,6 +358,14 @@ impl Registered for Travel {
         match outcome {
             turnstile_travel::Outcome::Waiting { ticket } => Some(*ticket),
             turnstile_travel::Outcome::Done(_) | turnstile_travel::Outcome::Refused(_) => None,
+        }
+    }
+
+    fn may_wait(command: &turnstile_travel::Command) -> bool {
+        use turnstile_travel::{Command, Step};
+        match command {
+            Command::Within { step, .. } => !matches!(step, Step::Commit),
+            _ => matches!(command, Command::Book { .. } | Command::Cancel { .. }),
         }
     }
 

@@ -20,6 +20,7 @@ mod server {
     mod keys;
     mod overlap;
     mod quotas;
+    mod quotas_at_doors;
     mod rights;
     mod seats;
     mod tls;

@@ -42,7 +42,7 @@ where
                 command,
                 reply,
             } => {
-                engine.caller = caller;
+                engine.take_caller(caller);
                 let bytes = command;
                 let (key, command) = understood::<M>(key.as_deref(), &bytes, engine)?;
                 let executed = engine.execute_within::<M>(shares, key, &command, Some(&bytes));
@@ -53,7 +53,7 @@ where
                 query,
                 reply,
             } => {
-                engine.caller = caller;
+                engine.take_caller(caller);
                 let answer = engine.query::<M>(&query);
                 let position = engine.backend().sequencer().firm_position();
                 Some(Self::Query(reply, answer.map(|answer| (position, answer))))
@@ -91,7 +91,7 @@ where
             command,
             reply,
         } => {
-            engine.caller = caller;
+            engine.take_caller(caller);
             let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
             if let Err(denied) = engine.admit_command::<M>(&command) {
                 drop(reply.send(Err(denied.into())));
@@ -111,7 +111,7 @@ where
             query,
             reply,
         } => {
-            engine.caller = caller;
+            engine.take_caller(caller);
             if let Err(denied) = engine.admit_query::<M>(&query) {
                 drop(reply.send(Err(denied.into())));
                 return None;

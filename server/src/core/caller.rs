@@ -7,7 +7,7 @@ use turnstile_access::{
 };
 use turnstile_types::{Author, Origin, Principal, RequestId, Timestamp};
 
-use crate::core::quotas::QuotaExceeded;
+use crate::core::quotas::{CountedConnection, Meter, QuotaExceeded, QuotaMeters};
 
 /// How a caller has shown who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,10 @@ pub struct Caller {
     rights: Arc<Rights>,
     /// The generation of the access service that the rights are of; nothing: they are to be renewed.
     generation: Option<u64>,
-    /// Whether its connection is counted among those of its principal.
-    is_counted: bool,
+    /// What its principal has asked for, where that has a quota.
+    meter: Option<Arc<Meter>>,
+    /// Its connection among those of its principal, if it is counted.
+    connection: Option<Arc<CountedConnection>>,
 }
 
 /// Why a request is not looked at.
@@ -79,7 +81,8 @@ impl Caller {
             credential: Credential::None,
             rights: Rights::nothing(),
             generation: None,
-            is_counted: false,
+            meter: None,
+            connection: None,
         }
     }
 
@@ -165,6 +168,7 @@ impl Caller {
         Self {
             credential: Credential::Server,
             rights: Rights::everything(),
+            meter: None,
             ..self.clone()
         }
     }
@@ -195,17 +199,46 @@ impl Caller {
         &self.rights
     }
 
-    /// The same, whose connection is counted among those of its principal.
-    pub(crate) fn counted(self) -> Self {
+    /// What its principal has asked for; nothing where that has no quota.
+    #[inline]
+    pub(crate) const fn meter(&self) -> Option<&Arc<Meter>> {
+        self.meter.as_ref()
+    }
+
+    /// The same, with the quota of its principal, and with its connection counted in place of that of the
+    /// caller `before`.
+    ///
+    /// # Errors
+    /// The principal has as many connections as it may.
+    pub(crate) fn counted(
+        self,
+        meters: &QuotaMeters,
+        before: &Self,
+    ) -> Result<Self, QuotaExceeded> {
+        let is_same = before.principal == self.principal;
+        let connection = match before.connection.clone().filter(|_| is_same) {
+            Some(connection) => connection,
+            None => Arc::new(meters.of(&self.principal).connect()?),
+        };
+        Ok(Self {
+            meter: meters.limited(&self.principal),
+            connection: Some(connection),
+            ..self
+        })
+    }
+
+    /// The same, whose principal may be given a quota later.
+    #[must_use]
+    pub(crate) fn metered_by(self, meter: Arc<Meter>) -> Self {
         Self {
-            is_counted: true,
+            meter: Some(meter),
             ..self
         }
     }
 
-    /// The principal among whose connections its own is counted.
-    pub(crate) fn counted_for(&self) -> Option<Principal> {
-        self.is_counted.then_some(self.principal)
+    /// Whether it stands for a principal of the configuration.
+    pub(crate) fn is_named(&self) -> bool {
+        self.credential == Credential::Named
     }
 
     /// The key that it has shown.
@@ -239,10 +272,15 @@ impl Caller {
     ///
     /// # Errors
     /// It may do nothing: it has to show a key, or the one that it has shown is over.
-    pub(crate) fn renew(&mut self, access: &Access, now: Timestamp) -> Result<(), NotPermitted> {
+    pub(crate) fn renew(
+        &mut self,
+        (access, meters): (&Access, &QuotaMeters),
+        now: Timestamp,
+    ) -> Result<(), NotPermitted> {
         if self.credential == Credential::Server {
             return Ok(());
         }
+        self.meter = meters.limited(&self.principal);
         let is_known = match &self.credential {
             Credential::None => false,
             Credential::Key(key) => access.is_live(now, *key),

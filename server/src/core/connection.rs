@@ -19,6 +19,7 @@ use crate::{
         caller::Caller,
         conversation::{Conversation, InputRefused, ListedClient, Next, Surroundings},
         engine::Engine,
+        quotas::PendingRequest,
         remote::Landed,
         shares::Shares,
         tls::Secure,
@@ -90,6 +91,8 @@ pub(crate) struct Connection<C> {
     unsent: usize,
     /// The first sweep that found the request begun whose rest is still to come.
     begun: Option<u32>,
+    /// Its request, while that waits for a late answer.
+    pending: Option<PendingRequest>,
 }
 
 impl<C: Conversation> Connection<C> {
@@ -118,6 +121,7 @@ impl<C: Conversation> Connection<C> {
             stalled: None,
             unsent: 0,
             begun: None,
+            pending: None,
         }
     }
 
@@ -456,13 +460,16 @@ impl<C: Conversation> Connection<C> {
     /// meanwhile.
     pub(crate) fn put_late(&mut self, late: (Position, Decided), outcome: &Outcome) {
         self.put_durable(|conversation, out| conversation.put_late(late, outcome, out));
+        self.note_waiting();
     }
 
     /// Appends the answer to a command about fault points, when the desks have them; says whether
     /// nothing more is to come.
     pub(crate) fn settle_arming(&mut self, engine: &Engine) -> bool {
         let out = self.output.tail();
-        self.conversation.settle_arming(engine, out) || !self.conversation.is_arming()
+        let is_settled = self.conversation.settle_arming(engine, out);
+        self.note_waiting();
+        is_settled || !self.conversation.is_arming()
     }
 
     /// Appends what a database has answered. What this process decided for the same client may be
@@ -470,6 +477,7 @@ impl<C: Conversation> Connection<C> {
     pub(crate) fn put_landed(&mut self, client: u64, landed: Landed) {
         let out = self.output.tail();
         self.conversation.put_landed(client, landed, out);
+        self.note_waiting();
     }
 
     /// Appends what is durable. It stays behind the answers that are not.

@@ -25,6 +25,7 @@ use crate::{
         caller::{Caller, NotPermitted},
         clock::ClockStatus,
         loading::Loading,
+        quotas::QuotaMeters,
         security_log::SecurityLog,
         shares::ShareFull,
         waiting_room::{NotYourTurn, WaitingLine},
@@ -201,6 +202,8 @@ pub struct Gate {
     /// Nothing before the journal is recovered.
     access: watch::Receiver<Option<Arc<Access>>>,
     loading: Arc<Loading>,
+    /// What principals have asked for.
+    pub(crate) meters: Arc<QuotaMeters>,
     verhoeff: bool,
     pub(crate) security: Arc<SecurityLog>,
     /// The services that databases decide. Their events are not told: others may write there too.
@@ -228,6 +231,7 @@ pub(crate) struct GateInbox {
     asks: Receiver<Ask>,
     bell: Arc<Bell>,
     access: watch::Sender<Option<Arc<Access>>>,
+    pub(crate) meters: Arc<QuotaMeters>,
     /// The last, so that whoever hears of its end finds all others ended.
     answered: watch::Sender<()>,
 }
@@ -251,6 +255,7 @@ impl Gate {
             asks: receiver,
             bell: Arc::clone(&bell),
             access: publishing,
+            meters: Arc::default(),
             answered: answering,
         };
         (
@@ -260,6 +265,7 @@ impl Gate {
                 answered,
                 access,
                 loading,
+                meters: Arc::clone(&inbox.meters),
                 verhoeff,
                 security: Arc::new(SecurityLog::new()),
                 in_databases: SomeServices::NONE,

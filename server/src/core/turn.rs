@@ -155,6 +155,7 @@ impl<D: Doors> FastLoop<D> {
         (limits, doors): (Limits, D),
     ) -> Self {
         engine.begin_within(&limits);
+        engine.meters = Arc::clone(&inbox.meters);
         Self {
             poll,
             listeners,
@@ -404,9 +405,6 @@ impl<D: Doors> FastLoop<D> {
             conversation.awaited(&mut |ticket| self.tickets.forget(ticket, place));
             self.doors.leave(conversation, place);
             let line = conversation.peer().and_then(|peer| peer.desk);
-            if let Some(principal) = connection.counted_for() {
-                self.engine.quotas.disconnect(&principal);
-            }
             if let Some(shares) = connection.into_shares() {
                 self.left.add(shares, self.engine.travel());
             }

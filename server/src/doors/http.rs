@@ -12,6 +12,7 @@ mod hosts;
 mod late;
 mod limits;
 mod line;
+mod metered;
 mod metrics;
 mod operations;
 mod origins;
@@ -167,7 +168,7 @@ impl HttpDoor {
             Arc::clone(&clock),
         );
         let door = Arc::new(Door {
-            courier: Courier::new(gate.clone()),
+            courier: Courier::new(gate.clone(), Arc::clone(&counters)),
             attendance: attendance::Attendance::default(),
             identities: Identities::new((&gate, &counters), tls.is_some(), about.addresses),
             gate,

@@ -1,23 +1,17 @@
 //! A connection and its caller: in whose name requests are answered, and for whom that counts.
 
-use turnstile_access::Access;
-use turnstile_types::Principal;
-
 use super::Connection;
 use crate::{
     core::{
         buffer::Input,
         conversation::{Conversation, Surroundings},
+        quotas::Meter,
     },
     limits::Limits,
 };
+use turnstile_access::Access;
 
 impl<C: Conversation> Connection<C> {
-    /// The principal among whose connections it is counted.
-    pub(crate) fn counted_for(&self) -> Option<Principal> {
-        self.caller.counted_for()
-    }
-
     /// Whether its client has not said who it is, although it has to.
     pub(crate) fn is_stranger(&self, access: &Access) -> bool {
         self.caller.is_stranger(access)
@@ -31,12 +25,19 @@ impl<C: Conversation> Connection<C> {
         limits: &Limits,
         budget: usize,
     ) -> usize {
-        let owed = self.owed();
         std::mem::swap(&mut around.engine.caller, &mut self.caller);
         let served = self.read_and_answer((shared, around), scratch, limits, budget);
         std::mem::swap(&mut around.engine.caller, &mut self.caller);
-        let answered = self.owed().saturating_sub(owed);
-        around.engine.charge(&self.caller.principal, answered);
+        self.note_waiting();
         served
+    }
+
+    /// Counts its request among those of its principal while it waits for a late answer.
+    pub(super) fn note_waiting(&mut self) {
+        if !self.conversation.waits() {
+            self.pending = None;
+        } else if self.pending.is_none() {
+            self.pending = self.caller.meter().map(Meter::go_on);
+        }
     }
 }

@@ -7,12 +7,13 @@ use super::Connection;
 use crate::core::{
     caller::NotPermitted,
     conversation::{ClientProof, Conversation},
+    quotas::QuotaMeters,
 };
 
 impl<C: Conversation> Connection<C> {
     /// The rights of somebody have changed. It is ended if its caller may not go on with what it does.
-    pub(crate) fn renew(&mut self, access: &Access, now: Timestamp) {
-        let renewed = self.caller.renew(access, now);
+    pub(crate) fn renew(&mut self, quotas: (&Access, &QuotaMeters), now: Timestamp) {
+        let renewed = self.caller.renew(quotas, now);
         let goes_on = match renewed {
             Ok(()) => self.conversation.may_go_on(self.caller.rights()),
             Err(NotPermitted::NotLoggedIn) => {
@@ -26,5 +27,6 @@ impl<C: Conversation> Connection<C> {
         if !goes_on {
             self.close();
         }
+        self.note_waiting();
     }
 }

@@ -33,6 +33,10 @@ impl<C: Conversation> Connection<C> {
         if self.phase == Life::Gone {
             return 0;
         }
+        if self.follows_in_debt() {
+            self.stalled = None;
+            return 0;
+        }
         let ends = self.phase == Life::Closing;
         let flushed = match &mut self.tls {
             Some(tls) => tls.flush(&mut self.output, &mut self.socket, ends),
@@ -58,7 +62,23 @@ impl<C: Conversation> Connection<C> {
             self.stalled = Some(sweep);
         }
         self.active = sweep;
-        sent.try_into().unwrap_or(0)
+        let sent = sent.try_into().unwrap_or(0);
+        if let Some(meter) = self.caller.meter() {
+            meter.charge(sent);
+        }
+        sent
+    }
+
+    /// Whether it is told events, and its principal was sent more than its quota allows. What it follows
+    /// waits then, like the events of a client that does not read.
+    fn follows_in_debt(&self) -> bool {
+        let meter = self.caller.meter().filter(|_| self.conversation.follows());
+        meter.is_some_and(|meter| meter.debt().is_some())
+    }
+
+    /// Whether something that it is owed may wait until it is paid for.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.caller.meter().is_some() && self.conversation.follows() && self.owed() > 0
     }
 
     /// Whether the socket has taken all that it can be given: without TLS that works, answers stay.

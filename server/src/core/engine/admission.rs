@@ -139,7 +139,18 @@ impl Engine {
         if self.caller.is_of(access.generation()) {
             return Ok(());
         }
-        self.caller.renew(access, self.now)
+        self.caller.renew((access, &self.meters), self.now)
+    }
+
+    /// Makes this the caller, of another thread, whose rights and quota may have changed meanwhile.
+    pub(crate) fn take_caller(&mut self, caller: Caller) {
+        self.caller = caller;
+        if !self.caller.is_of(self.access().generation())
+            && let Err(denied) = self.renew_caller()
+        {
+            // It is told so by what it asks for.
+            tracing::debug!(%denied, "a caller has lost its rights");
+        }
     }
 
     /// Asserts that the caller may run the server.

@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use turnstile_access::AccessQuota;
 use turnstile_embedded::Services;
-use turnstile_types::{Hosts, Key, Principal};
+use turnstile_types::{DoorKind, Hosts, Key};
 
 use super::Engine;
 use crate::{
     core::{
         caller::{Caller, NotPermitted},
-        quotas::{QuotaExceeded, QuotaKind, bound_of},
+        quotas::{Meter, QuotaExceeded, QuotaKind},
     },
     registry::{Registered, open_of},
 };
@@ -46,6 +45,9 @@ impl Engine {
         Services: Hosts<M>,
     {
         self.admit_command::<M>(command)?;
+        if M::may_wait(command) {
+            self.check_under_way()?;
+        }
         self.check_stock::<M>(key, command)
     }
 
@@ -71,15 +73,26 @@ impl Engine {
     /// It has asked for as much as it may.
     #[inline]
     pub(crate) fn spend(&mut self) -> Result<(), NotPermitted> {
-        if self.quotas.are_set() && !self.caller.is_server() {
-            return self.spend_of_quota();
+        match self.caller.meter() {
+            Some(meter) => self.weigh(meter.ask()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    fn spend_of_quota(&mut self) -> Result<(), NotPermitted> {
-        let (now, access) = (self.instant(), self.backend.machine());
-        let asked = self.quotas.ask(access, now, &self.caller.principal);
+    /// Asserts that a request of the caller may wait for an answer that comes late.
+    ///
+    /// # Errors
+    /// As many of its requests wait as its quota allows.
+    pub(crate) fn check_under_way(&mut self) -> Result<(), NotPermitted> {
+        // HTTP has counted its requests when they came.
+        let is_counted = matches!(self.caller.origin().door, DoorKind::Http | DoorKind::Socket);
+        match self.caller.meter() {
+            Some(meter) if !is_counted => self.weigh(meter.check_under_way()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn weigh(&self, asked: Result<(), QuotaExceeded>) -> Result<(), NotPermitted> {
         asked.map_err(|exceeded| self.deny(NotPermitted::Quota(exceeded)))
     }
 
@@ -93,18 +106,15 @@ impl Engine {
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
     ) -> Result<(), NotPermitted> {
-        if !self.quotas.are_set() || self.caller.is_server() {
-            return Ok(());
-        }
-        let principal = &self.caller.principal;
-        let Some(quota) = self.access().quota_of(principal) else {
+        let Some(meter) = self.caller.meter() else {
             return Ok(());
         };
-        let fits = self.check_open::<M>(&quota, command);
-        let fits = fits.and_then(|()| self.check_keys(&quota, key));
+        let fits = self.check_open::<M>(meter, command);
+        let fits = fits.and_then(|()| self.check_keys(meter, key));
         let Err(exceeded) = fits else {
             return Ok(());
         };
+        let principal = &self.caller.principal;
         // A command that is sent again opens nothing, and its key is there.
         if key.is_some_and(|key| self.backend.knows(self.now, principal, key)) {
             return Ok(());
@@ -115,44 +125,29 @@ impl Engine {
     /// Asserts that the caller may open what the command opens. The machines have counted what is open.
     fn check_open<M: Registered>(
         &self,
-        quota: &AccessQuota,
+        meter: &Meter,
         command: &M::Command<'_>,
     ) -> Result<(), QuotaExceeded> {
         let Some(of) = self.backend.machine::<M>().opens(command) else {
             return Ok(());
         };
-        let (kind, most) = bound_of(quota, of);
-        let open = || open_of(&self.backend, &self.caller.principal, of);
-        match most {
-            Some(most) if open() >= most => Err(QuotaExceeded {
-                kind,
-                most,
-                retry_after: None,
-            }),
-            Some(_) | None => Ok(()),
-        }
+        let principal = &self.caller.principal;
+        meter.check(of.into(), || open_of(&self.backend, principal, of))
     }
 
     /// Asserts that the caller may have another key remembered. The memory of keys has counted its own.
-    fn check_keys(&self, quota: &AccessQuota, key: Option<Key<'_>>) -> Result<(), QuotaExceeded> {
-        let Some((most, _)) = quota.idempotency_keys.zip(key) else {
+    fn check_keys(&self, meter: &Meter, key: Option<Key<'_>>) -> Result<(), QuotaExceeded> {
+        let kind = QuotaKind::IdempotencyKeys;
+        let Some((most, _)) = meter.most(kind).zip(key) else {
             return Ok(());
         };
         let principal = &self.caller.principal;
         let admitted = self.backend.admits_key_within(self.now, principal, most);
         admitted.map_err(|ms| QuotaExceeded {
-            kind: QuotaKind::IdempotencyKeys,
+            kind,
             most,
             retry_after: Some(Duration::from_millis(ms)),
         })
-    }
-
-    /// Counts bytes that were answered to a principal.
-    #[inline]
-    pub(crate) fn charge(&mut self, principal: &Principal, bytes: usize) {
-        if self.quotas.are_set() && bytes > 0 {
-            self.quotas.charge(self.instant(), principal, bytes);
-        }
     }
 
     /// Makes this the caller, and counts its connection among those of its principal.
@@ -160,31 +155,7 @@ impl Engine {
     /// # Errors
     /// The principal has as many as it may; the caller is who it was.
     pub(super) fn become_caller(&mut self, caller: Caller) -> Result<(), QuotaExceeded> {
-        let before = self.caller.counted_for();
-        if before != Some(caller.principal) {
-            let access = self.backend.machine();
-            self.quotas.connect(access, &caller.principal)?;
-            if let Some(before) = before {
-                self.quotas.disconnect(&before);
-            }
-        }
-        self.caller = caller.counted();
+        self.caller = caller.counted(&self.meters, &self.caller)?;
         Ok(())
-    }
-
-    /// The quotas of somebody have changed.
-    pub(crate) fn heed_quotas(&mut self) {
-        self.quotas.renew(self.backend.machine());
-    }
-
-    /// Forgets what nobody has spent lately.
-    pub(crate) fn sweep_quotas(&mut self) {
-        let now = self.instant();
-        self.quotas.sweep(now);
-    }
-
-    /// This turn as quotas count time: it never goes back.
-    const fn instant(&self) -> Duration {
-        Duration::from_millis(self.now.0)
     }
 }

@@ -7,10 +7,11 @@ use mio::{Interest, Token, net::TcpStream};
 use super::{Accepting, FastLoop};
 use crate::{
     core::{
-        caller::Caller,
+        caller::{Caller, NotPermitted},
         connection::Connection,
         conversation::{Conversation as _, Doors, FastDoor, Refusing},
         listener::{Accepted, NO_PRINCIPAL, RECOVERING, TOO_MANY, refuse},
+        quotas::QuotaExceeded,
         tls::Secure,
     },
     counters::HandshakeEnd,
@@ -78,6 +79,16 @@ impl<D: Doors> FastLoop<D> {
             refuse(&mut socket, refusal, NO_PRINCIPAL);
             return;
         }
+        let caller = match self.counted(caller) {
+            Ok(caller) => caller,
+            Err(exceeded) => {
+                counted.refused.add(1);
+                self.engine.deny(NotPermitted::Quota(exceeded));
+                refuse(&mut socket, refusal, &exceeded.to_string());
+                return;
+            }
+        };
+        let counted = self.engine.counters.of(door.name);
         counted.accepted.add(1);
         self.connections_ever += 1;
         let client = (self.connections_ever, peer);
@@ -99,6 +110,21 @@ impl<D: Doors> FastLoop<D> {
         if let Some(place) = admitted {
             self.note_stranger(place);
         }
+    }
+
+    /// A caller as it is when it comes: with its rights and its quota as far as they are known, and counted
+    /// among the connections of its principal if the configuration names that.
+    fn counted(&self, mut caller: Caller) -> Result<Caller, QuotaExceeded> {
+        if self.engine.recovery().is_some() {
+            return Ok(caller);
+        }
+        let quotas = (self.engine.access(), &*self.engine.meters);
+        // Whoever may do nothing yet is told so at its first request.
+        let renewed = caller.renew(quotas, self.engine.now());
+        if renewed.is_err() || !caller.is_named() {
+            return Ok(caller);
+        }
+        caller.counted(&self.engine.meters, &Caller::unknown())
     }
 
     /// Takes a connection among those that are served, and says at which place.

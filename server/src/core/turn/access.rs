@@ -24,12 +24,13 @@ impl<D: Doors> FastLoop<D> {
             return;
         }
         self.heeded = Some(generation);
-        self.engine.heed_quotas();
-        self.inbox.publish(Arc::new(self.engine.access().clone()));
+        let access = Arc::new(self.engine.access().clone());
+        self.engine.meters.renew(Arc::clone(&access));
+        self.inbox.publish(access);
         let now = self.engine.now();
         for place in self.connections.places() {
             if let Some(connection) = self.connections.get_mut(place) {
-                connection.renew(self.engine.access(), now);
+                connection.renew((self.engine.access(), &self.engine.meters), now);
                 if connection.is_owed() {
                     self.open.places.push(place);
                 }

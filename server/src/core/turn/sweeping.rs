@@ -20,13 +20,15 @@ impl<D: Doors> FastLoop<D> {
         if self.accepting == Accepting::NextSweep {
             self.accepting = Accepting::NextTurn;
         }
-        self.engine.sweep_quotas();
+        self.engine.meters.sweep();
         let mut told = Vec::new();
         for place in self.connections.places() {
             let Some(connection) = self.connections.get_mut(place) else {
                 continue;
             };
             match connection.expire(self.sweep, &self.limits, &self.engine) {
+                // What it follows waits until it is paid for, perhaps no longer.
+                Expired::No if connection.is_held_back() => told.push(place),
                 Expired::No => {}
                 Expired::Told => told.push(place),
                 Expired::Gone => self.close(place),

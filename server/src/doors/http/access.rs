@@ -32,7 +32,7 @@ use super::{Door, reply::Trouble};
 use crate::core::{
     caller::{Caller, NotPermitted},
     gate::Gate,
-    quotas::QuotaExceeded,
+    quotas::{Meter, QuotaExceeded},
     security_log::FailedLogin,
 };
 use crate::counters::{Counters, DoorName};
@@ -140,7 +140,8 @@ impl Identities {
     }
 
     /// Finds out who has sent a request, and takes its ticket out of its address. Answers whether that is
-    /// known; what is public is answered to everybody.
+    /// known, since what is public is answered to everybody, and what is counted for its principal, where that
+    /// has a quota.
     ///
     /// # Errors
     /// The server asks for a key, or what is shown is worth nothing.
@@ -149,7 +150,7 @@ impl Identities {
         request: &mut Request<B>,
         (peer, names): (IpAddr, &[String]),
         id: &HeaderValue,
-    ) -> Result<bool, Problem> {
+    ) -> Result<(bool, Option<Arc<Meter>>), Problem> {
         let (method, uri) = (request.method(), request.uri());
         let operation = || operation_at(method.as_str(), uri.path());
         let visitor = self.visitor((method, uri), request.headers(), (peer, names));
@@ -172,8 +173,9 @@ impl Identities {
         visitor.caller = visitor.caller.with_origin(origin).for_request(id);
         // Nobody behind here needs it.
         request.headers_mut().remove(header::AUTHORIZATION);
+        let meter = visitor.caller.meter().cloned();
         request.extensions_mut().insert(visitor);
-        Ok(is_known)
+        Ok((is_known, meter))
     }
 
     fn visitor(
@@ -200,7 +202,8 @@ impl Identities {
             }
             Shown::NoKey | Shown::Nothing => Visitor::of(with_certificate(&access, names)),
         };
-        let renewed = visitor.caller.renew(&access, now);
+        let quotas = (&*access, &*self.gate.meters);
+        let renewed = visitor.caller.renew(quotas, now);
         renewed.map_err(problem_of_denied)?;
         Ok(visitor)
     }

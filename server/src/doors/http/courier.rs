@@ -14,11 +14,15 @@ use turnstile_http::{Code, Problem};
 use turnstile_types::{Machine, Position};
 
 use super::{Door, access::problem_of_denied};
-use crate::core::{
-    asked::Asked,
-    caller::Caller,
-    gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
-    waiting_room::NotYourTurn,
+use crate::{
+    core::{
+        asked::Asked,
+        caller::{Caller, NotPermitted},
+        gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
+        quotas::{Meter, PendingRequest},
+        waiting_room::NotYourTurn,
+    },
+    counters::{Counters, ErrorCode},
 };
 
 /// Requests for which the loop is woken although others are still with it.
@@ -51,6 +55,7 @@ const GATHERING_ROUNDS: usize = 8;
 pub(super) struct Courier {
     desk: Mutex<Desk>,
     gate: Gate,
+    counters: Arc<Counters>,
 }
 
 #[derive(Debug, Default)]
@@ -110,6 +115,8 @@ pub(super) struct Relay<T> {
     from: oneshot::Receiver<T>,
     /// Gone when the answer was passed on.
     to: Option<oneshot::Sender<Result<T, Code>>>,
+    /// Counts it among the requests of its principal, where that has a quota.
+    _pending: Option<PendingRequest>,
 }
 
 impl<T> Relay<T> {
@@ -154,10 +161,11 @@ impl<M: Machine> Awaited<M> {
 }
 
 impl Courier {
-    pub(super) fn new(gate: Gate) -> Self {
+    pub(super) fn new(gate: Gate, counters: Arc<Counters>) -> Self {
         Self {
             desk: Mutex::new(Desk::default()),
             gate,
+            counters,
         }
     }
 
@@ -180,7 +188,7 @@ impl Courier {
             reply,
         };
         let ticket = |relay| M::ticket(Awaited::Command(relay));
-        let executed = self.ask(M::ask(request), from, ticket);
+        let executed = self.ask(caller.meter(), M::ask(request), from, ticket);
         async { executed.await?.map_err(problem_of) }
     }
 
@@ -212,7 +220,7 @@ impl Courier {
             reply,
         };
         let ticket = |relay| M::ticket(Awaited::Query(relay));
-        let answered = self.ask(M::ask(request), from, ticket);
+        let answered = self.ask(caller.meter(), M::ask(request), from, ticket);
         async { answered.await?.map_err(problem_of) }
     }
 
@@ -222,18 +230,34 @@ impl Courier {
     /// The loop takes no more work, or has ended.
     pub(super) async fn status(&self) -> Result<ServerStatus, Problem> {
         let (reply, from) = oneshot::channel();
-        self.ask(Ask::Status { reply }, from, Ticket::Status).await
+        self.ask(None, Ask::Status { reply }, from, Ticket::Status)
+            .await
     }
 
     fn ask<T, F: FnOnce(Relay<T>) -> Ticket>(
         &self,
+        meter: Option<&Arc<Meter>>,
         ask: Ask,
         from: oneshot::Receiver<T>,
         ticket: F,
     ) -> impl Future<Output = Result<T, Problem>> + use<T, F> {
         let (to, answer) = oneshot::channel();
-        self.leave(ask, ticket(Relay { from, to: Some(to) }));
+        let begun = meter.map(Meter::begin).transpose();
+        let left = begun.map(|pending| {
+            let to = Some(to);
+            let relay = Relay {
+                from,
+                to,
+                _pending: pending,
+            };
+            self.leave(ask, ticket(relay));
+        });
+        let left = left.map_err(|exceeded| {
+            self.counters.error(ErrorCode::QuotaExceeded);
+            problem_of_denied(NotPermitted::Quota(exceeded))
+        });
         async {
+            left?;
             let answer = answer.await.unwrap_or(Err(Code::Unavailable));
             answer.map_err(Problem::from)
         }

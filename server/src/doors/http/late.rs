@@ -9,7 +9,7 @@ use turnstile_travel::{Outcome, Travel};
 use turnstile_types::Position;
 
 use super::{Door, limits::LATE_AGAIN};
-use crate::core::gate::Ask;
+use crate::core::{caller::Caller, gate::Ask, quotas::Meter};
 
 /// The reply to a command, when it has come: one that waits for a lock is answered by whoever frees
 /// the lock, or by the machine's patience.
@@ -20,10 +20,16 @@ use crate::core::gate::Ask;
 ///
 /// # Errors
 /// The answer was given so long ago that it is forgotten, or the server stops.
-pub(super) async fn settled(door: &Door, reply: Reply<Travel>) -> Result<Reply<Travel>, Problem> {
+pub(super) async fn settled(
+    door: &Door,
+    caller: &Caller,
+    reply: Reply<Travel>,
+) -> Result<Reply<Travel>, Problem> {
     let Outcome::Waiting { ticket } = reply.outcome else {
         return Ok(reply);
     };
+    // It goes on waiting.
+    let _pending = caller.meter().map(Meter::go_on);
     let placed = |problem| Problem {
         position: Some(reply.position),
         replayed: reply.replayed,

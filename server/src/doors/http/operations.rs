@@ -25,6 +25,7 @@ use super::{
     late::settled,
     reply::{Trouble, done_response, link_next, not_modified, told_response},
 };
+use crate::core::caller::Caller;
 
 pub(super) type Answered = Result<Response<Body>, Trouble>;
 
@@ -36,6 +37,7 @@ trait Settles: Carried + Served + Machine<Query: Send, Outcome: Send, Answer: Se
     /// The reply to a command once it is final.
     fn settle(
         _door: &Door,
+        _caller: &Caller,
         reply: Reply<Self>,
     ) -> impl Future<Output = Result<Reply<Self>, Problem>> + Send {
         async { Ok(reply) }
@@ -49,8 +51,12 @@ impl Settles for Exchange {}
 impl Settles for Games {}
 
 impl Settles for Travel {
-    async fn settle(door: &Door, reply: Reply<Self>) -> Result<Reply<Self>, Problem> {
-        settled(door, reply).await
+    async fn settle(
+        door: &Door,
+        caller: &Caller,
+        reply: Reply<Self>,
+    ) -> Result<Reply<Self>, Problem> {
+        settled(door, caller, reply).await
     }
 }
 
@@ -133,7 +139,7 @@ async fn execute<M: Settles>(door: &Door, call: &Call, order: Order<M::About>) -
         .courier
         .command::<M>(&call.visitor.caller, key, command)
         .await?;
-    let reply = M::settle(door, reply).await?;
+    let reply = M::settle(door, &call.visitor.caller, reply).await?;
     let place = (reply.position, reply.replayed);
     let told = tell_outcome::<M>(call.operation, about, place, &reply.outcome)?;
     Ok(done_response::<M>(told, &reply))

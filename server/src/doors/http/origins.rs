@@ -9,6 +9,7 @@ use turnstile_http::{Operation, operation_at};
 use super::{
     call::IDEMPOTENCY_KEY,
     hosts::LOOPBACK,
+    metered::{RATE_LIMIT, RATE_LIMIT_POLICY},
     reply::{POSITION, REPLAYED, REQUEST_ID},
     stream::LAST_EVENT_ID,
 };
@@ -176,6 +177,8 @@ fn cors(configured: Vec<HeaderValue>) -> CorsLayer {
             header::LOCATION,
             header::RETRY_AFTER,
             POSITION,
+            RATE_LIMIT,
+            RATE_LIMIT_POLICY,
             REPLAYED,
             REQUEST_ID,
         ])

@@ -62,7 +62,10 @@ impl Play {
     ) -> Self {
         let follower = door.sources.games.follow();
         Self {
-            caller: pass.visitor().caller.clone(),
+            caller: {
+                let meter = Arc::clone(socket.get_ref().meter());
+                pass.visitor().caller.clone().metered_by(meter)
+            },
             over: Box::pin(pass.over()),
             talk: Talk::new(Arc::clone(&door), socket),
             player,
@@ -148,7 +151,8 @@ impl Play {
             return Err(Ending::Told(CloseCode::Away, "the server stops"));
         }
         let bell = Arc::clone(&self.bell);
-        let has_more = self.tell().await?;
+        let debt = self.talk.debt();
+        let has_more = debt.is_none() && self.tell().await?;
         let heartbeat = self.door.limits.heartbeat;
         tokio::select! {
             biased;
@@ -163,7 +167,8 @@ impl Play {
                 }
             }
             () = std::future::ready(()), if has_more => Ok(()),
-            () = bell.rung() => Ok(()),
+            () = time::sleep(debt.unwrap_or_default()), if debt.is_some() => Ok(()),
+            () = bell.rung(), if debt.is_none() => Ok(()),
             () = time::sleep(heartbeat) => self.talk.beat().await,
         }
     }

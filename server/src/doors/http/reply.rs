@@ -10,12 +10,11 @@ use turnstile_embedded::Reply;
 use turnstile_http::{Code, Problem, Told};
 use turnstile_types::{Machine, Position};
 
+use super::metered::put_used_up;
+
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(super) const POSITION: HeaderName = HeaderName::from_static("turnstile-position");
 pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-
-const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
-const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
@@ -74,9 +73,7 @@ pub(super) fn problem_response(
         retry_after_s,
     } = &problem.code
     {
-        for (name, value) in rate_limit(policy, *most, *retry_after_s) {
-            headers.extend(HeaderValue::try_from(value).map(|value| (name, value)));
-        }
+        put_used_up(headers, (policy, *most), *retry_after_s);
     }
     if let Some(position) = problem.position {
         headers.insert(POSITION, HeaderValue::from(position.0));
@@ -85,16 +82,6 @@ pub(super) fn problem_response(
         headers.insert(REPLAYED, TRUE);
     }
     *response.body_mut() = Body::from(body);
-}
-
-/// A quota that is used up, in the headers of the IETF's draft on rate limits.
-fn rate_limit(policy: &str, most: u32, retry_after_s: u32) -> [(HeaderName, String); 2] {
-    let is_rate = matches!(policy, "requests" | "bytes-out");
-    let window = if is_rate { ";w=1" } else { "" };
-    [
-        (RATE_LIMIT_POLICY, format!("\"{policy}\";q={most}{window}")),
-        (RATE_LIMIT, format!("\"{policy}\";r=0;t={retry_after_s}")),
-    ]
 }
 
 /// The response to a command that was done.

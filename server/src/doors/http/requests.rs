@@ -28,15 +28,20 @@ use turnstile_http::{Code, Operation, Problem, acceptance, operation_at};
 
 use super::{
     Door,
+    access::problem_of_denied,
     limits::{LINGER, READ_BYTES},
     line::{Line, LineIo, Verdict},
+    metered::note_answer,
     reply::{REQUEST_ID, Trouble, problem_response},
     routes::serve,
     secured::HttpStream,
     socket,
     stream::Endless,
 };
-use crate::{core::tls::REFUSED_HANDSHAKE, counters::DoorName};
+use crate::{
+    core::{caller::NotPermitted, quotas::Meter, tls::REFUSED_HANDSHAKE},
+    counters::{DoorName, ErrorCode},
+};
 
 /// What is answered before the journal is recovered; `/readyz` is not among it.
 const ALWAYS_THERE: [&str; 7] = [
@@ -73,20 +78,29 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
         let id = request_id(&self.door, request.headers());
         let instance = request.uri().path_and_query().cloned();
         let routed = self.judge(&mut request, &id);
-        let routed = routed.map(|()| self.answer(request)).map_err(Trouble::from);
+        let (routed, meter) = match routed {
+            Ok(meter) => (Ok(self.answer(request)), meter),
+            Err(problem) => (Err(Trouble::from(problem)), None),
+        };
         let line = Arc::clone(&self.line);
         Answering {
             routed,
             instance,
             id,
             line,
+            meter,
         }
     }
 }
 
 impl Requests {
-    /// Whether the request may be looked at: every one passes here, whichever way it goes on.
-    fn judge(&self, request: &mut Request<Incoming>, id: &HeaderValue) -> Result<(), Problem> {
+    /// Whether the request may be looked at: every one passes here, whichever way it goes on. Says what is
+    /// counted for its principal, where that has a quota.
+    fn judge(
+        &self,
+        request: &mut Request<Incoming>,
+        id: &HeaderValue,
+    ) -> Result<Option<Arc<Meter>>, Problem> {
         let (headers, target) = (request.headers(), request.uri());
         if !self.door.hosts.are_named(headers, target.host()) {
             return Err(Problem::from(Code::MisdirectedRequest));
@@ -96,11 +110,16 @@ impl Requests {
             return Err(Problem::from(Code::ForeignOrigin));
         }
         judge_accept(request.method().as_str(), target.path(), headers)?;
-        let is_known = self.door.identities.admit(request, self.line.peer(), id)?;
+        let identities = &self.door.identities;
+        let (is_known, meter) = identities.admit(request, self.line.peer(), id)?;
         if is_known {
             self.line.note_known();
         }
-        Ok(())
+        if let Some(Err(exceeded)) = meter.as_deref().map(Meter::check_debt) {
+            self.door.counters.error(ErrorCode::QuotaExceeded);
+            return Err(problem_of_denied(NotPermitted::Quota(exceeded)));
+        }
+        Ok(meter)
     }
 
     /// Answers a request, and says whose pages may read that, where pages of others may.
@@ -147,6 +166,8 @@ struct Answering {
     instance: Option<PathAndQuery>,
     id: HeaderValue,
     line: Arc<Line>,
+    /// What is counted for its principal, where that has a quota.
+    meter: Option<Arc<Meter>>,
 }
 
 impl Future for Answering {
@@ -173,6 +194,9 @@ impl Future for Answering {
         if let Some(Trouble(problem)) = response.extensions_mut().remove() {
             let instance = self.instance.as_ref().map_or("", PathAndQuery::path);
             problem_response(&mut response, &problem, instance, &self.id);
+        }
+        if let Some(meter) = &self.meter {
+            note_answer(&mut response, meter);
         }
         let id = mem::replace(&mut self.id, HeaderValue::from_static(""));
         response.headers_mut().insert(REQUEST_ID, id);

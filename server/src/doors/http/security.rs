@@ -19,6 +19,7 @@ use super::{
     access::StreamPass,
     call::Call,
     documents::content,
+    metered::StreamPace,
     operations::Answered,
     stream::{Endless, HEARTBEAT, Seat, last_event},
 };
@@ -32,6 +33,7 @@ struct SecurityFollower {
     first: Vec<u8>,
     /// Ends with the caller's leave to follow.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pace: StreamPace,
     _seat: Seat,
 }
 
@@ -40,7 +42,7 @@ pub(super) async fn follow(door: Arc<Door>, call: Call) -> Answered {
     let last = last_event(&call, read_since(&call.given()?)?)?;
     let wanted = (Access::SERVICE, Right::Read, Subject::All);
     let pass = StreamPass::take(&door, &call.visitor, wanted)?;
-    let seat = Seat::take(&door)?;
+    let seat = Seat::take(&door, &call.visitor.caller)?;
     let log = &door.gate.security;
     let mut first = Vec::from(HEARTBEAT);
     let seen = match last.map(|last| log.after(last)) {
@@ -56,6 +58,7 @@ pub(super) async fn follow(door: Arc<Door>, call: Call) -> Answered {
         seen,
         first,
         over: Box::pin(pass.over()),
+        pace: StreamPace::new(Arc::clone(seat.meter())),
         _seat: seat,
         door,
     };
@@ -78,6 +81,11 @@ impl SecurityFollower {
     async fn next(&mut self) -> Option<Bytes> {
         let mut frame = std::mem::take(&mut self.first);
         while frame.is_empty() {
+            tokio::select! {
+                biased;
+                () = &mut self.over => return None,
+                () = self.pace.paid() => {}
+            }
             let door = Arc::clone(&self.door);
             let (news, ending) = (door.gate.security.news(), door.ending.notified());
             tokio::pin!(news, ending);
@@ -97,6 +105,7 @@ impl SecurityFollower {
                 }
             }
         }
+        self.pace.charge(frame.len());
         Some(Bytes::from(frame))
     }
 

@@ -58,7 +58,10 @@ struct Answer {
 impl Session {
     pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>, pass: StreamPass) -> Self {
         Self {
-            caller: pass.visitor().caller.clone(),
+            caller: {
+                let meter = Arc::clone(socket.get_ref().meter());
+                pass.visitor().caller.clone().metered_by(meter)
+            },
             over: Box::pin(pass.over()),
             followed: Followed::new(door.epoch().to_owned()),
             entered: Entered::default(),
@@ -92,8 +95,9 @@ impl Session {
         let news = self.listen();
         tokio::pin!(news);
         news.as_mut().enable();
-        let has_more = self.tell_followed().await?;
-        let due = self.followed.due();
+        let debt = self.talk.debt();
+        let has_more = debt.is_none() && self.tell_followed().await?;
+        let due = self.followed.due().filter(|_| debt.is_none());
         let heartbeat = self.door.limits.heartbeat;
         tokio::select! {
             biased;
@@ -109,7 +113,8 @@ impl Session {
             }
             () = std::future::ready(()), if has_more => Ok(()),
             () = time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => Ok(()),
-            () = news => Ok(()),
+            () = time::sleep(debt.unwrap_or_default()), if debt.is_some() => Ok(()),
+            () = news, if debt.is_none() => Ok(()),
             () = time::sleep(heartbeat) => self.talk.beat().await,
         }
     }

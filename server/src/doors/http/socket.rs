@@ -42,7 +42,10 @@ use super::{
 };
 use turnstile_types::{Machine as _, Name};
 
-use crate::counters::{Counters, DoorName};
+use crate::{
+    core::quotas::Meter,
+    counters::{Counters, DoorName},
+};
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 const UPGRADE: HeaderValue = HeaderValue::from_static("Upgrade");
@@ -92,8 +95,8 @@ fn invite(door: &Arc<Door>, mut call: Call, party: SocketParty) -> Answered {
     };
     let pass = StreamPass::take(door, &call.visitor.as_socket(), wanted)?;
     let seat = match party {
-        SocketParty::Trader => Seat::take(door)?,
-        SocketParty::Player(..) => Seat::take_for_player(door)?,
+        SocketParty::Trader => Seat::take(door, &call.visitor.caller)?,
+        SocketParty::Player(..) => Seat::take_for_player(door, &call.visitor.caller)?,
     };
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -167,6 +170,7 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
         stream: line.into_stream(),
         unsent: door.backlog.join(),
         counters: Arc::clone(&door.counters),
+        meter: Arc::clone(seat.meter()),
     };
     let buffered = match party {
         SocketParty::Trader => SOCKET_BYTES,
@@ -194,9 +198,15 @@ pub(super) struct Wire {
     stream: HttpStream,
     unsent: Unsent,
     counters: Arc<Counters>,
+    /// What is counted for the client's principal.
+    meter: Arc<Meter>,
 }
 
 impl Wire {
+    pub(super) const fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
     pub(super) const fn dropped(&self) -> &Arc<Dropped> {
         self.unsent.dropped()
     }
@@ -233,6 +243,7 @@ impl AsyncWrite for Wire {
             .of(DoorName::Http)
             .bytes_out
             .add(number(written));
+        self.meter.charge(number(written));
         Poll::Ready(Ok(written))
     }
 

@@ -8,7 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use axum::{
@@ -31,15 +31,21 @@ use turnstile_types::{Machine, Name};
 
 use super::{
     Door,
-    access::StreamPass,
+    access::{StreamPass, problem_of_denied},
     call::Call,
     documents::content,
+    metered::StreamPace,
     operations::{Answered, Answering},
     reply::Trouble,
 };
-use crate::core::{
-    feed::{Feed, FeedStart, Feeds, Place, Reading},
-    remote::{Housed, silence_of},
+use crate::{
+    core::{
+        caller::{Caller, NotPermitted},
+        feed::{Feed, FeedStart, Feeds, Place, Reading},
+        quotas::{CountedConnection, Meter},
+        remote::{Housed, silence_of},
+    },
+    counters::ErrorCode,
 };
 
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -101,26 +107,45 @@ impl<M: Machine> Drop for Follower<M> {
 pub(super) struct Seat {
     door: Arc<Door>,
     of_player: bool,
+    /// It counts among the connections of its principal.
+    connection: CountedConnection,
 }
 
 impl Seat {
     /// For whoever may follow everything.
-    pub(super) fn take(door: &Arc<Door>) -> Result<Self, Trouble> {
-        Self::take_one(door, false, door.limits.streams)
+    pub(super) fn take(door: &Arc<Door>, caller: &Caller) -> Result<Self, Trouble> {
+        Self::take_one(door, caller, (false, door.limits.streams))
     }
 
     /// For a player.
-    pub(super) fn take_for_player(door: &Arc<Door>) -> Result<Self, Trouble> {
-        Self::take_one(door, true, door.limits.players)
+    pub(super) fn take_for_player(door: &Arc<Door>, caller: &Caller) -> Result<Self, Trouble> {
+        Self::take_one(door, caller, (true, door.limits.players))
     }
 
-    fn take_one(door: &Arc<Door>, of_player: bool, most: u64) -> Result<Self, Trouble> {
-        let door = Arc::clone(door);
-        let seat = Self { door, of_player };
+    fn take_one(
+        door: &Arc<Door>,
+        caller: &Caller,
+        (of_player, most): (bool, u64),
+    ) -> Result<Self, Trouble> {
+        let connection = door.gate.meters.of(&caller.principal).connect();
+        let connection = connection.map_err(|exceeded| {
+            door.counters.error(ErrorCode::QuotaExceeded);
+            problem_of_denied(NotPermitted::Quota(exceeded))
+        })?;
+        let seat = Self {
+            door: Arc::clone(door),
+            of_player,
+            connection,
+        };
         if seat.taken().fetch_add(1, Ordering::Relaxed) >= most {
             return Err(Trouble::from(Code::TooManyStreams));
         }
         Ok(seat)
+    }
+
+    /// What is counted for its principal.
+    pub(super) const fn meter(&self) -> &Arc<Meter> {
+        self.connection.meter()
     }
 
     fn taken(&self) -> &AtomicU64 {
@@ -257,6 +282,7 @@ struct Stream<M: Streamed> {
     first: Option<Bytes>,
     /// Ends with the caller's leave to follow.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pace: StreamPace,
     _seat: Seat,
     _follower: Follower<M>,
 }
@@ -273,7 +299,8 @@ where
         let (since, filter) = M::read(&call.given()?)?;
         let wanted = (M::SERVICE, Right::Read, M::subject(&filter));
         let pass = StreamPass::take(&door, &call.visitor, wanted)?;
-        (last_event(&call, since)?, filter, pass, Seat::take(&door)?)
+        let seat = Seat::take(&door, &call.visitor.caller)?;
+        (last_event(&call, since)?, filter, pass, seat)
     };
     let follower = M::source(&door).follow();
     if M::IS_KEPT_WHILE_FOLLOWED {
@@ -348,6 +375,7 @@ where
             heartbeat: Box::pin(sleep(door.limits.heartbeat)),
             first: Some(Bytes::from(first)),
             over: Box::pin(pass.over()),
+            pace: StreamPace::new(Arc::clone(seat.meter())),
             _seat: seat,
             _follower: follower,
             door,
@@ -410,7 +438,9 @@ impl<M: Streamed> hyper::body::Body for Stream<M> {
             if self.door.is_stopping() || self.over.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
             }
+            ready!(self.pace.poll_paid(cx));
             if let Some(frame) = self.next() {
+                self.pace.charge(frame.len());
                 let next = Instant::now() + self.door.limits.heartbeat;
                 self.heartbeat.as_mut().reset(next);
                 return Poll::Ready(Some(Ok(Frame::data(frame))));

@@ -1,6 +1,6 @@
 //! A WebSocket while two talk on it: what is said, what is heard, and how it ends.
 
-use std::{future::poll_fn, sync::Arc};
+use std::{future::poll_fn, sync::Arc, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::time::{self, Instant};
@@ -18,7 +18,7 @@ use turnstile_http::{
     message::{self, Tag},
 };
 
-use super::{Door, socket::Wire};
+use super::{Door, metered::wait_in_debt, socket::Wire};
 
 /// One side of a conversation.
 pub(super) struct Talk {
@@ -64,6 +64,12 @@ impl Talk {
             socket,
             heard: Instant::now(),
         }
+    }
+
+    /// How long nothing more is told unasked, because the client's principal was sent more than its quota
+    /// allows.
+    pub(super) fn debt(&self) -> Option<Duration> {
+        wait_in_debt(self.socket.get_ref().meter())
     }
 
     /// The next that comes from the client; it is understood by [`Self::hear`]. Nothing is lost when

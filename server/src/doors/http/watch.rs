@@ -22,6 +22,7 @@ use super::{
     access::StreamPass,
     call::Call,
     documents::content,
+    metered::StreamPace,
     operations::Answered,
     reply::Trouble,
     stream::{Endless, Follower, Seat, last_event},
@@ -49,6 +50,7 @@ struct Watcher {
     /// Ends with the caller's leave to follow.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
     caller: Caller,
+    pace: StreamPace,
     _seat: Seat,
     _follower: Follower<Games>,
 }
@@ -64,7 +66,7 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
         &call.visitor,
         (Games::SERVICE, Right::Read, Subject::Public),
     )?;
-    let seat = Seat::take(&door)?;
+    let seat = Seat::take(&door, &call.visitor.caller)?;
     let follower = door.sources.games.follow();
     let place = door.sources.games.feed.end();
     let query = Query::Match { match_id };
@@ -90,6 +92,7 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
         first: Vec::from(form.heartbeat()),
         over: Box::pin(pass.over()),
         caller,
+        pace: StreamPace::new(Arc::clone(seat.meter())),
         _seat: seat,
         _follower: follower,
     };
@@ -165,6 +168,11 @@ impl Watcher {
             if self.is_over || self.door.is_stopping() {
                 return None;
             }
+            tokio::select! {
+                biased;
+                () = &mut self.over => return None,
+                () = self.pace.paid() => {}
+            }
             let news = Arc::clone(&self.door.sources.games.news).notified_owned();
             tokio::pin!(news);
             news.as_mut().enable();
@@ -191,6 +199,7 @@ impl Watcher {
                 }
             }
         }
+        self.pace.charge(frame.len());
         Some(Bytes::from(frame))
     }
 

@@ -46,6 +46,7 @@ impl Session {
         let engine = &mut around.engine;
         let admitted = engine
             .spend()
+            .and_then(|()| engine.check_under_way())
             .and_then(|()| engine.permit_request::<M>(request));
         if let Err(denied) = admitted {
             return self.put_denied(denied, out);

@@ -188,6 +188,7 @@ impl UnderWay {
 /// Asserts that the caller may ask for an item.
 fn permit(engine: &mut Engine, ask: &Ask) -> Result<(), NotPermitted> {
     engine.spend()?;
+    engine.check_under_way()?;
     match ask {
         Ask::Command(command) => engine.permit_command::<Exchange>(command),
         Ask::Query(query) => engine.permit_query::<Exchange>(query),

@@ -59,7 +59,10 @@ impl StreamPass {
         let identities = &self.door.identities;
         let now = wall_time();
         let access = identities.access.borrow().clone();
-        let renewed = access.is_none_or(|access| self.visitor.caller.renew(&access, now).is_ok());
+        let renewed = access.is_none_or(|access| {
+            let quotas = (&*access, &*identities.gate.meters);
+            self.visitor.caller.renew(quotas, now).is_ok()
+        });
         renewed
             && identities.is_session_open(now, &self.visitor)
             && self
