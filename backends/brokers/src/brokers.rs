@@ -265,17 +265,27 @@ impl Brokers {
         }
     }
 
-    /// Waits until all brokers that run serve and, if there are several, know who leads them.
+    /// Waits until all brokers that run serve and, if there are several, know who leads them. If all
+    /// run, their leader must also see that each is up to date: before that it makes no stream.
     ///
     /// # Errors
     /// One has ended, or it takes too long.
     pub fn await_ready(&mut self) -> Result<(), BrokersError> {
-        let is_alone = self.count() == 1;
+        let count = self.count();
+        let all_run = self.brokers.iter().all(Broker::is_started);
         self.wait("a leader of the brokers", |broker| {
-            let path = if is_alone { "/healthz" } else { "/jsz" };
-            let told = asking::get(broker.monitor, path).ok()?;
-            let is_ready = is_alone || !text(&told["meta_cluster"]["leader"]).is_empty();
-            is_ready.then_some(())
+            if count == 1 {
+                return asking::get(broker.monitor, "/healthz").ok().map(drop);
+            }
+            let told = asking::get(broker.monitor, "/jsz").ok()?;
+            let meta = &told["meta_cluster"];
+            let leader = text(&meta["leader"]);
+            let peers = meta["replicas"].as_array();
+            let is_current = |peer: &Value| peer["current"] == true;
+            let sees_all =
+                peers.is_some_and(|peers| peers.len() == count - 1 && peers.iter().all(is_current));
+            let may_see_less = !all_run || leader != broker.name;
+            (!leader.is_empty() && (may_see_less || sees_all)).then_some(())
         })
     }
 
