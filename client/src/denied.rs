@@ -26,6 +26,12 @@ impl Denied {
         }
     }
 
+    /// Whether an error with this code is about the key.
+    #[must_use]
+    pub fn is_code(code: &[u8]) -> bool {
+        str::from_utf8(code).is_ok_and(|code| Self::of(code).is_some())
+    }
+
     /// What an error of a connection, or of its login, was about.
     #[must_use]
     pub fn within(error: &io::Error) -> Option<&Self> {
@@ -73,6 +79,7 @@ mod tests {
         ] {
             assert_eq!(Denied::of(error), expected, "{error}");
         }
+        assert!(Denied::is_code(b"NOPERM") && !Denied::is_code(b"BUSY"));
         let wrapped = io::Error::from(Denied::WrongKey);
         assert_eq!(Denied::within(&wrapped), Some(&Denied::WrongKey));
         assert_eq!(Denied::within(&io::ErrorKind::NotFound.into()), None);

@@ -64,6 +64,11 @@ impl<S: Read + Write> PeerStream<S> {
         }
     }
 
+    /// The socket and what encrypts it, of a connection that has logged in.
+    pub(crate) fn into_parts(self) -> (S, Option<Box<ClientConnection>>) {
+        (self.socket, self.tls)
+    }
+
     /// Whether a read that fills its buffer only in part may have left something.
     #[must_use]
     pub const fn reads_in_pieces(&self) -> bool {

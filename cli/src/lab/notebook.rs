@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Args;
+use turnstile_client::Denied;
 use turnstile_load::{
     pace::{Pace, Progress},
     resources::{Sampler, Watched},
@@ -24,7 +25,10 @@ use super::{
     pacing::Pacing,
     shown::{self, Shown},
 };
-use crate::{exit::Coded, terminal};
+use crate::{
+    exit::{Coded, DENIED},
+    terminal,
+};
 
 /// Where results go by default.
 const FOLDER: &str = "runs";
@@ -225,6 +229,9 @@ impl Notebook {
         self.line.clear();
         terminal::line(Shown(&self.run))?;
         self.write()?;
+        if let Some(denied) = denied(&self.run) {
+            return Err(denied.into());
+        }
         match Coded::of_verdict(self.run.verdict) {
             None => Ok(()),
             Some(coded) => Err(coded.because(&shown::reason(&self.run)).into()),
@@ -232,7 +239,10 @@ impl Notebook {
     }
 
     fn write(&mut self) -> anyhow::Result<()> {
-        self.run.exit_code = self.run.verdict.exit_code();
+        self.run.exit_code = match denied(&self.run) {
+            Some(_) => DENIED,
+            None => self.run.verdict.exit_code(),
+        };
         self.run.took_s = self.started.elapsed().as_secs_f64();
         self.line.clear();
         let [result, page] = ["run.json", "report.html"].map(|name| self.folder().join(name));
@@ -249,6 +259,24 @@ impl Notebook {
         terminal::line(format_args!("report: {}", page.display()))?;
         Ok(())
     }
+}
+
+/// What the server found wrong with the key, where that made a run invalid. A broken promise is worse.
+fn denied(run: &Run) -> Option<Denied> {
+    let is_worth_less = !matches!(run.verdict, Verdict::Fine | Verdict::Violated);
+    let operations = run.points.iter().flat_map(|point| &point.operations);
+    let mut errors = operations
+        .filter(|_| is_worth_less)
+        .flat_map(|one| one.errors.keys().map(move |code| (one, code)));
+    errors.find_map(|(one, code)| {
+        let denied = Denied::of(code)?;
+        Some(match denied {
+            Denied::MissingRight(_) => {
+                Denied::MissingRight(format!("`{}` was answered {code}", one.name))
+            }
+            other => other,
+        })
+    })
 }
 
 /// The folder of a result, made before the run so that a user who cannot write there learns it at

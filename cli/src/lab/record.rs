@@ -118,8 +118,9 @@ pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
 }
 
 fn proxy(listen: SocketAddr, server: &ServerAddress, file: &Path) -> anyhow::Result<Proxy> {
-    if server.is_encrypted() {
-        let wrong = "what goes through TLS cannot be recorded: name an address without it";
+    if server.has_key() && !listen.ip().is_loopback() {
+        let wrong =
+            "clients of the proxy have the rights of its key: --listen on loopback, or give no key";
         return Err(Coded::usage(wrong.to_owned()).into());
     }
     Proxy::start(listen, server, file).with_context(|| file.display().to_string())

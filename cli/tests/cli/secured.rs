@@ -1,8 +1,9 @@
 //! Commands that come to a server through TLS.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::Value as Json;
+use tempfile::TempDir;
 
 use crate::process::{Ended, Server, run, turnstile};
 
@@ -106,4 +107,202 @@ fn commands_reach_every_door_of_a_server_that_they_trust() {
         assert!(ended.err.contains(told), "{address} {ca:?}: {ended:?}");
     }
     server.stop();
+}
+
+/// A server that asks for keys, behind TLS.
+struct Guarded {
+    folder: TempDir,
+    server: Server,
+}
+
+impl Guarded {
+    /// With keys of somebody who may do whatever the lab needs, and of somebody who may only read.
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let mut init = turnstile();
+        init.args(["init", &path("data"), "--self-signed", "--key-file"]);
+        assert_eq!(run(init.arg(path("admin"))).code, Some(0));
+        let [ca, key] = ["data/tls/certificate.pem", "data/tls/key.pem"].map(path);
+        let mut command = turnstile();
+        command.args(["serve", "--http", "off", "--data", &path("data")]);
+        for door in ["--resp", "--travel", "--games-arena"] {
+            command.args([door, "127.0.0.1:0"]);
+        }
+        command.args([
+            "--travel-principal",
+            "lab",
+            "--games-arena-principal",
+            "lab",
+        ]);
+        command.args(["--tls-certificate", &ca, "--tls-key", &key]);
+        let guarded = Self {
+            server: Server::start(&mut command),
+            folder,
+        };
+        let services = ["rooms", "exchange", "travel", "games", "seats"];
+        let managers = services.map(|service| format!("{service}.manager"));
+        for (principal, roles) in [("lab", &managers[..]), ("viewer", &["reader".to_owned()])] {
+            let mut create = turnstile();
+            create.args(["key", "create", principal, "-o"]);
+            create.arg(guarded.folder.path().join(principal));
+            create.args(roles.iter().flat_map(|role| ["--role", role]));
+            let made = run(guarded.connects(&mut create, "admin"));
+            assert_eq!(made.code, Some(0), "{made:?}");
+        }
+        guarded
+    }
+
+    /// A command that comes to the server with a key.
+    fn connects<'a>(&self, command: &'a mut Command, key: &str) -> &'a mut Command {
+        let ca = self.folder.path().join("data/tls/certificate.pem");
+        command
+            .args(["--resp", &self.at("rediss", "resp"), "--ca"])
+            .arg(ca);
+        command.arg("--key-file").arg(self.folder.path().join(key))
+    }
+
+    fn at(&self, scheme: &str, door: &str) -> String {
+        let port = self.server.door(door).unwrap().port();
+        format!("{scheme}://localhost:{port}")
+    }
+
+    /// Runs a command of the lab with a key; what it has kept, if anything.
+    fn lab(&self, key: &str, words: &[&str]) -> (Ended, Option<Json>) {
+        let results = tempfile::tempdir().unwrap();
+        let mut command = turnstile();
+        command.arg("lab").args(words).arg("-o").arg(results.path());
+        let ended = run(self.connects(&mut command, key));
+        let kept = fs::read(results.path().join("run.json")).ok();
+        (
+            ended,
+            kept.map(|kept| serde_json::from_slice(&kept).unwrap()),
+        )
+    }
+}
+
+/// What the lab drives at the RESP door, briefly.
+const LOADS: [&[&str]; 12] = [
+    &["run", "rooms", "-c", "2", "-d", "300ms"],
+    &["run", "exchange", "-c", "2", "-d", "300ms"],
+    &["run", "seats", "-c", "2", "-d", "300ms"],
+    &["run", "games", "--door", "resp", "-c", "2", "-i", "3"],
+    &["rush", "--clients", "20"],
+    &["check", "rooms", "-c", "2", "-d", "300ms"],
+    &["check", "exchange", "-c", "2", "-d", "300ms"],
+    &["check", "travel", "-c", "2", "-d", "300ms"],
+    &["check", "games", "-c", "2", "-d", "300ms"],
+    &["sweep", "rooms", "-c", "1..1", "-d", "300ms"],
+    &["bottleneck", "rooms", "-c", "2", "-d", "300ms"],
+    &[
+        "capacity", "rooms", "-c", "2", "-d", "300ms", "--slo", "p99<9s",
+    ],
+];
+
+/// Every point is of a server that did what was asked and broke no promise.
+#[track_caller]
+fn is_served(words: &[&str], (ended, kept): &(Ended, Option<Json>)) {
+    let kept = kept
+        .as_ref()
+        .unwrap_or_else(|| panic!("{words:?}: {ended:?}"));
+    let target = &kept["asked"]["target"];
+    assert_eq!(
+        (&target["tls"], &target["authenticated"]),
+        (&Json::from(true), &Json::from(true)),
+        "{words:?}"
+    );
+    let points = kept["points"].as_array().unwrap();
+    assert!(!points.is_empty(), "{words:?}: {ended:?}");
+    for point in points {
+        for operation in point["operations"].as_array().unwrap() {
+            assert_eq!(operation["errors"], serde_json::json!({}), "{words:?}");
+        }
+        for rule in point["proof"].as_array().unwrap() {
+            assert_ne!(rule["outcome"], "fails", "{words:?}: {rule}");
+        }
+        assert!(
+            point["operations"][0]["done"].as_u64() > Some(0),
+            "{words:?}: {ended:?}"
+        );
+    }
+}
+
+#[test]
+fn every_load_of_the_lab_runs_through_tls_with_a_key() {
+    let guarded = Guarded::start();
+    for words in LOADS {
+        is_served(words, &guarded.lab("lab", words));
+    }
+    let travel = guarded.at("tls", "travel");
+    let words = [
+        "run", "travel", "-c", "2", "-d", "300ms", "--travel", &travel,
+    ];
+    let (ended, kept) = guarded.lab("lab", &words);
+    let kept = kept.unwrap_or_else(|| panic!("{ended:?}"));
+    assert_eq!(kept["asked"]["target"]["tls"], true);
+    assert!(
+        kept["points"][0]["wholes"][0]["done"].as_u64() > Some(0),
+        "{ended:?}"
+    );
+    guarded.server.stop();
+}
+
+#[test]
+fn a_key_that_lacks_a_right_ends_every_load_of_the_lab_with_77() {
+    let guarded = Guarded::start();
+    // The property is there, so that it is not made.
+    guarded.lab("lab", &["run", "rooms", "-c", "1", "-d", "100ms"]);
+    for words in LOADS {
+        let (ended, kept) = guarded.lab("viewer", words);
+        assert_eq!(ended.code, Some(77), "{words:?}: {ended:?}");
+        assert!(
+            ended.err.contains("the key may not do this"),
+            "{words:?}: {ended:?}"
+        );
+        if let Some(kept) = kept {
+            assert_eq!(kept["exit_code"], 77, "{words:?}");
+        }
+    }
+    guarded.server.stop();
+}
+
+#[test]
+fn a_conversation_through_tls_is_recorded_and_sent_again() {
+    let guarded = Guarded::start();
+    let file = guarded.folder.path().join("run.lab");
+    let mut record = turnstile();
+    record.args(["lab", "record"]).arg(&file);
+    record.args(["rooms", "-c", "1", "-d", "300ms"]);
+    let recorded = run(guarded.connects(&mut record, "lab"));
+    assert_eq!(recorded.code, Some(0), "{recorded:?}");
+    let (_, hash) = recorded.out.trim().rsplit_once("stream ").unwrap();
+    let key = fs::read_to_string(guarded.folder.path().join("lab")).unwrap();
+    let trace = fs::read(&file).unwrap();
+    let secret = key.trim().as_bytes();
+    assert!(!trace.windows(secret.len()).any(|bytes| bytes == secret));
+    let path = file.display().to_string();
+    let (replayed, _) = guarded.lab("lab", &["replay", &path, "--speed", "2x"]);
+    assert_eq!(replayed.code, Some(0), "{replayed:?}");
+    let line = format!("stream {hash}, as it was recorded");
+    assert!(replayed.out.contains(&line), "{replayed:?}");
+    // Whoever reaches the proxy has the rights of its key.
+    let mut open = turnstile();
+    open.args(["lab", "record"])
+        .arg(guarded.folder.path().join("open.lab"));
+    open.args([
+        "--listen",
+        "0.0.0.0:0",
+        "-d",
+        "1s",
+        "--to",
+        &guarded.at("rediss", "resp"),
+    ]);
+    open.arg("--key-file")
+        .arg(guarded.folder.path().join("lab"));
+    open.arg("--ca")
+        .arg(guarded.folder.path().join("data/tls/certificate.pem"));
+    let refused = run(&mut open);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.err.contains("--listen on loopback"), "{refused:?}");
+    guarded.server.stop();
 }

@@ -190,6 +190,30 @@ fn an_answer_to_a_key_may_come_in_one_piece_with_the_next() {
 }
 
 #[test]
+fn both_directions_go_on_by_themselves() {
+    const PINGS: usize = 100_000;
+    let authority = Authority::new();
+    let tls = || Tls::new("localhost", &authority.trust(), None).unwrap();
+    let clear = ServerAddress::from(serve(None));
+    let encrypted = ServerAddress::from(serve(Some(authority.server(false)))).with_tls(tls());
+    for address in [clear, encrypted] {
+        let stream = address.with_key(key(KEY)).connect(TIMEOUT).unwrap();
+        let (mut from, mut to) = stream.split().unwrap();
+        // Neither the server nor its client takes so much before it is read from.
+        let writing = thread::spawn(move || {
+            to.write_all(&b"PING\n".repeat(PINGS)).unwrap();
+            to
+        });
+        let mut answers = vec![0; b"+PONG\r\n".len() * PINGS];
+        from.read_exact(&mut answers).unwrap();
+        assert!(answers == b"+PONG\r\n".repeat(PINGS));
+        let to = writing.join().unwrap();
+        to.socket.shutdown(std::net::Shutdown::Both).unwrap();
+        assert_eq!(from.read(&mut [0]).unwrap(), 0);
+    }
+}
+
+#[test]
 fn a_server_is_trusted_by_its_authority_and_its_name() {
     let authority = Authority::new();
     let address = ServerAddress::from(serve(Some(authority.server(false))));

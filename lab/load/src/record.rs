@@ -4,7 +4,7 @@ mod logins;
 mod pseudonyms;
 
 use std::{
-    io::{self, Read as _, Write as _},
+    io::{self, Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     path::Path,
     sync::{
@@ -83,18 +83,13 @@ impl Proxy {
     /// key, the proxy logs in before its clients ask, and no login is recorded.
     ///
     /// # Errors
-    /// The file or the address cannot be had, or the server's address is encrypted: only what is in
-    /// clear is recorded.
+    /// The file or the address cannot be had.
     pub fn start(
         listen: SocketAddr,
         server: impl Into<ServerAddress>,
         file: &Path,
     ) -> io::Result<Self> {
         let server = server.into();
-        if server.is_encrypted() {
-            let told = "what goes through TLS cannot be recorded: name an address without it";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, told));
-        }
         let listener = TcpListener::bind(listen)?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
@@ -207,29 +202,42 @@ fn connect(shared: &Arc<Shared>, client: TcpStream) -> io::Result<()> {
             return Ok(());
         }
     }
-    let server = shared.server.connect(PATIENCE)?.socket;
+    let server = shared.server.connect(PATIENCE)?;
     client.set_nodelay(true)?;
     // Who says nothing for a while stays connected.
-    server.set_read_timeout(None)?;
-    server.set_write_timeout(None)?;
-    let (client_too, server_too) = (client.try_clone()?, server.try_clone()?);
+    server.socket.set_read_timeout(None)?;
+    server.socket.set_write_timeout(None)?;
+    let (from_server, to_server) = server.split()?;
+    let to_client = client.try_clone()?;
+    let sockets = || io::Result::Ok([client.try_clone()?, to_server.socket.try_clone()?]);
+    let (ends, ends_too, [client_end, server_end]) = (sockets()?, sockets()?, sockets()?);
     let mut book = shared.book();
     let at = shared.now();
     let connection = book.note(|writer| writer.open(at))?;
-    book.lines
-        .push((connection, client.try_clone()?, server.try_clone()?));
+    book.lines.push((connection, client_end, server_end));
     let (one, other) = (Arc::clone(shared), Arc::clone(shared));
-    let there = thread::spawn(move || pass(&one, connection, client, server, Way::ToServer));
-    let back =
-        thread::spawn(move || pass(&other, connection, server_too, client_too, Way::ToClient));
+    let there = thread::spawn(move || {
+        pass(&one, connection, (client, to_server), Way::ToServer, &ends);
+    });
+    let back = thread::spawn(move || {
+        let line = (from_server, to_client);
+        pass(&other, connection, line, Way::ToClient, &ends_too);
+    });
     // Threads that have ended are only forgotten.
     book.threads.retain(|thread| !thread.is_finished());
     book.threads.extend([there, back]);
     Ok(())
 }
 
-/// Carries bytes one way until somebody closes, or they cannot be read or recorded.
-fn pass(shared: &Shared, connection: u32, mut from: TcpStream, mut to: TcpStream, way: Way) {
+/// Carries bytes one way until somebody closes, or they cannot be read or recorded. Then it closes both
+/// ends.
+fn pass(
+    shared: &Shared,
+    connection: u32,
+    (mut from, mut to): (impl Read, impl Write),
+    way: Way,
+    ends: &[TcpStream; 2],
+) {
     let mut waiting = Vec::new();
     let mut buffer = vec![0; READ_BYTES];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
@@ -241,8 +249,9 @@ fn pass(shared: &Shared, connection: u32, mut from: TcpStream, mut to: TcpStream
         }
     }
     // The other way ends, too.
-    from.shutdown(Shutdown::Both).ok();
-    to.shutdown(Shutdown::Both).ok();
+    for end in ends {
+        end.shutdown(Shutdown::Both).ok();
+    }
     if way == Way::ToServer {
         // A failure is kept in the book, and told when the recording stops.
         shared.note(Kind::Closed, connection, &[]).ok();

@@ -20,13 +20,16 @@ pub(crate) use visitor::IN_LINE;
 pub use visitor::{Ask, Visitor};
 pub use what::{Booking, Kept, What};
 
+use turnstile_client::{Connection, resp::Value};
+
 use crate::{
     Error, LoadReport, door,
+    error::unfit,
     pace::{self, Pace, Progress},
     point,
 };
 
-/// The open property of `dev`, in which every room name exists.
+/// An open property, in which every room name exists. `dev` has it, and other servers get it.
 pub const PROPERTY: &str = "bench";
 
 /// What to drive, and how hard.
@@ -49,7 +52,9 @@ pub fn run(
     config: &Config,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<LoadReport<Proof>, Error> {
-    let (server, before) = door::info(&mut door::connect(&config.pace.address)?)?;
+    let mut door = door::connect(&config.pace.address)?;
+    open_property(&mut door)?;
+    let (server, before) = door::info(&mut door)?;
     let totals = pace::run(&config.pace, visitors(config, before.position), progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect(&config.pace.address)?;
@@ -60,6 +65,21 @@ pub fn run(
         proof,
         point,
     })
+}
+
+/// Makes the property, where the server does not have it.
+pub(crate) fn open_property(door: &mut Connection) -> Result<(), Error> {
+    let property = PROPERTY.as_bytes();
+    let (arrival, departure) = (b"2027-01-01", b"2027-01-02");
+    let found = door.command(&[b"ROOMS.GET-AVAILABILITY", property, arrival, departure])?;
+    if door::refusal(&found) != Some("unknown_property") {
+        return Ok(());
+    }
+    let made = door.command(&[b"ROOMS.ADD-PROPERTY", property, b"OPEN"])?;
+    match made {
+        Value::Error(_) => Err(unfit("ROOMS.ADD-PROPERTY", &made)),
+        _ => Ok(()),
+    }
 }
 
 /// The visitors of a run that begins at this position of the server: nobody asks for what another does,

@@ -14,7 +14,7 @@ use crate::{
     pace::{Pace, Progress},
     reply::millis,
     rooms::{
-        Names, PROPERTY, Visitor,
+        Names, PROPERTY, Visitor, open_property,
         plan::{CONTESTED_NIGHTS as NIGHTS, Contested},
     },
 };
@@ -45,6 +45,7 @@ pub struct Config {
 /// positions. What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     let mut door = door::connect(&config.pace.address)?;
+    open_property(&mut door)?;
     let (_, unproven) = door::info(&mut door)?;
     let names = Names::new(&format!("check{}-", unproven.position), NIGHTS);
     tells_positions(&mut door, &names)?;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use mio::Registry;
-use turnstile_client::ServerAddress;
+use turnstile_client::{Denied, ServerAddress};
 use turnstile_stats::chance::exponential;
 
 use super::{
@@ -183,6 +183,13 @@ impl Desk {
     pub(super) fn hear(&mut self, answer: Answer<'_>, done: u64, owed: bool) {
         self.turn_page(done);
         self.in_flight -= usize::from(owed);
+        if self.answered == 0
+            && let Answer::Error(code) = answer
+            && Denied::is_code(code)
+        {
+            // Whoever may not ask for the first thing gets nothing done.
+            self.stop = self.stop.min(done);
+        }
         self.answered += 1;
         self.last_answer = done;
         self.quiet_since = done;
