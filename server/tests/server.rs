@@ -15,6 +15,7 @@ mod server {
     mod games;
     mod games_resp;
     mod hoarding;
+    mod holders;
     mod hostile;
     mod hostile_xml;
     mod keys;

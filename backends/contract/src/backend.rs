@@ -43,6 +43,11 @@ impl<M> Service for M where
 /// when the database has committed it. Under an idempotency key it is decided once, whoever asks
 /// again and however often the connection was lost meanwhile; the key, the effect and the answer are
 /// one transaction.
+///
+/// A command that names a booking or hold outside of its [`Scope`](crate::Scope) is refused as
+/// [`Failure::Forbidden`], does nothing and leaves no key. That is judged together with the decision:
+/// by what is there when the command is decided. A retry under a known key gets its first answer,
+/// whatever has become since of what it names.
 pub trait Backend<M: Service>: fmt::Debug + Send + Sync {
     /// Decides commands, each on its own, in their order, with as few round trips as the database
     /// allows; the answers come in the same order, one for each. `now` is the caller's clock, by

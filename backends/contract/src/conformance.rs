@@ -12,15 +12,16 @@ mod history;
 mod keys;
 mod oracle;
 mod rooms;
+mod scopes;
 
 use std::{fmt, future::Future};
 
-use turnstile_chassis::Cursor;
+use turnstile_chassis::{Cursor, Served};
 use turnstile_rooms::Rooms;
 use turnstile_seed::Random;
 use turnstile_types::{Principal, Timestamp};
 
-use crate::{Backend, Service};
+use crate::{Backend, Scope, Service};
 
 pub use self::{
     copies::check_copy,
@@ -29,6 +30,7 @@ pub use self::{
     history::check_histories,
     keys::{check_keys_in_a_crowd, check_keys_of_failures},
     oracle::Names,
+    scopes::check_guesses,
 };
 
 /// When histories begin: early in 2027.
@@ -46,7 +48,7 @@ pub trait Stand<M: Service = Rooms> {
 }
 
 /// What the suite asks of a service, and what a back end of it may call as it likes.
-pub trait Suite: Service<Answer: PartialEq> {
+pub trait Suite: Service<Answer: PartialEq> + Served {
     /// What a command makes and a back end numbers: a booking, an order.
     type Made: Copy + Ord + fmt::Debug + fmt::Display;
 
@@ -83,6 +85,9 @@ pub trait Suite: Service<Answer: PartialEq> {
         now: Timestamp,
         made: &[Self::Made],
     ) -> Self::Command<'static>;
+
+    /// What a command may name: not always everything, where it names something by a reference.
+    fn draw_scope(random: &mut Random, command: &Self::Command<'_>) -> Scope;
 
     /// A query, perhaps about some of what was `made`, newest last.
     fn draw_query(random: &mut Random, made: &[Self::Made]) -> Self::Query;

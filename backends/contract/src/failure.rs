@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use turnstile_access::MissingRight;
 use turnstile_types::Position;
 
 /// Why a command was not decided, or a query not answered.
@@ -9,6 +10,8 @@ use turnstile_types::Position;
 pub enum Failure {
     /// The idempotency key was used for another command, in the record at this position. Final.
     KeyReused { first: Position },
+    /// It names what its caller may not: nothing was done.
+    Forbidden(MissingRight),
     /// This back end does not offer it. Final.
     Unsupported { operation: &'static str },
     /// The database cannot be reached, takes no writes, or was too busy for all tries: nothing was
@@ -28,6 +31,7 @@ impl Failure {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::KeyReused { .. } => "key_reused",
+            Self::Forbidden(_) => "forbidden",
             Self::Unsupported { .. } => "unsupported",
             Self::Unavailable { .. } => "unavailable",
             Self::Unknown { .. } => "unknown",
@@ -44,6 +48,7 @@ impl fmt::Display for Failure {
                 "the idempotency key was used for another command, at position {}",
                 first.0
             ),
+            Self::Forbidden(missing) => missing.fmt(f),
             Self::Unsupported { operation } => {
                 write!(f, "the back end does not offer {operation}")
             }

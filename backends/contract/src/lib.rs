@@ -11,6 +11,7 @@ mod failure;
 mod natural;
 mod opening;
 mod request;
+mod scope;
 mod tally;
 
 pub use backend::{Answered, Backend, Future, Reply, Service};
@@ -19,4 +20,5 @@ pub use failure::Failure;
 pub use natural::natural_key;
 pub use opening::{NotOpened, Unready};
 pub use request::Request;
+pub use scope::{OutOfScope, Scope};
 pub use tally::{Count, Tally};

@@ -3,16 +3,19 @@
 use turnstile_sequencer::content_of;
 use turnstile_types::{Key, Machine, Malformed, Principal};
 
+use crate::Scope;
+
 /// A command with everything that it borrowed, as its stable bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub principal: Principal,
     key: Option<Box<str>>,
     command: Box<[u8]>,
+    scope: Scope,
 }
 
 impl Request {
-    /// Takes a copy of a command and its idempotency key.
+    /// Takes a copy of a command and its idempotency key. It may name everything.
     #[must_use]
     pub fn new<M: Machine>(
         principal: Principal,
@@ -25,7 +28,20 @@ impl Request {
             principal,
             key: key.map(|key| key.as_str().into()),
             command: bytes.into(),
+            scope: Scope::EVERYTHING,
         }
+    }
+
+    /// The same, and it may name only this.
+    #[must_use]
+    pub fn within(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// The bookings and holds that it may name.
+    #[must_use]
+    pub const fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// The idempotency key, if it has one.

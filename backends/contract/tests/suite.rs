@@ -8,7 +8,8 @@ use std::{
 use turnstile_contract::{
     Answered, Backend, Facts, Failure, Future, Reply, Request, Tally,
     conformance::{
-        Stand, check_crowds, check_histories, check_keys_in_a_crowd, check_keys_of_failures,
+        Stand, check_crowds, check_guesses, check_histories, check_keys_in_a_crowd,
+        check_keys_of_failures,
     },
 };
 use turnstile_rooms::{Answer, Command, Query, Rooms};
@@ -23,6 +24,10 @@ enum Defect {
     Keys,
     /// Cancels for every guest.
     Guests,
+    /// Lets everybody name everything.
+    Scopes,
+    /// Judges what a batch names before it decides it.
+    Looks,
     /// Draws positions before its locks.
     Positions,
     /// Lets holds end with the clock of the tick only.
@@ -70,6 +75,9 @@ impl Store {
                 ..first.reply.clone()
             });
         }
+        if ![Defect::Scopes, Defect::Looks].contains(&defect) {
+            self.judge(now, request)?;
+        }
         self.position += 1;
         let mut command = request.command::<Rooms>().expect("a command of the suite");
         if let (Command::Cancel { booking, id }, Defect::Guests) = (&mut command, defect) {
@@ -104,6 +112,23 @@ impl Store {
     }
 }
 
+impl Store {
+    fn judge(&self, now: Timestamp, request: &Request) -> Result<(), Failure> {
+        let command = request.command::<Rooms>().expect("a command of the suite");
+        let Some(reference) = command.entry() else {
+            return Ok(());
+        };
+        let look_up = Query::LookUp { reference };
+        let entry = self.machine.query(now, &request.principal, &look_up);
+        let named = match &entry {
+            Answer::Entry(entry) => Some((&entry.property, &entry.principal)),
+            _ => None,
+        };
+        let judged = request.scope().judge(&request.principal, named);
+        judged.map_err(|why| request.scope().refusal(why))
+    }
+}
+
 impl Backend<Rooms> for Shelf {
     fn execute<'a>(
         &'a self,
@@ -111,10 +136,18 @@ impl Backend<Rooms> for Shelf {
         requests: &'a [Request],
     ) -> Future<'a, Vec<Result<Reply<Rooms>, Failure>>> {
         Box::pin(async move {
-            let early = self.store.lock().expect("nobody panicked").position;
+            let (early, looks) = {
+                let store = self.store.lock().expect("nobody panicked");
+                let looks = requests.iter().map(|request| store.judge(now, request));
+                (store.position, looks.collect::<Vec<_>>())
+            };
             let mut results = Vec::new();
-            for (request, number) in requests.iter().zip(1..) {
+            for ((request, look), number) in requests.iter().zip(looks).zip(1..) {
                 tokio::task::yield_now().await;
+                if let (Err(failure), Defect::Looks) = (look, self.defect) {
+                    results.push(Err(failure));
+                    continue;
+                }
                 let mut store = self.store.lock().expect("nobody panicked");
                 let mut result = store.decide(now, request, self.defect);
                 if let (Ok(reply), Defect::Positions) = (&mut result, self.defect) {
@@ -218,6 +251,7 @@ async fn a_right_back_end_passes() {
     assert_eq!(check_crowds(&workshop, 0..20).await, Ok(()));
     assert_eq!(check_keys_in_a_crowd(&workshop, 10).await, Ok(()));
     assert_eq!(check_keys_of_failures(&workshop).await, Ok(()));
+    assert_eq!(check_guesses(&workshop, 10).await, Ok(()));
 }
 
 fn assert_found(checked: Result<(), String>, sentence: &str) {
@@ -243,6 +277,19 @@ async fn forgotten_keys_are_found() {
 async fn cancelling_for_anybody_is_found() {
     let workshop = Workshop::of(Defect::Guests);
     assert_found(check_histories(&workshop, 0..50, 60).await, "WrongGuest");
+}
+
+#[tokio::test]
+async fn callers_outside_of_their_scopes_are_found() {
+    let workshop = Workshop::of(Defect::Scopes);
+    assert_found(check_histories(&workshop, 0..20, 60).await, "Forbidden");
+    assert_found(check_guesses(&workshop, 10).await, "a guess released");
+}
+
+#[tokio::test]
+async fn a_look_before_the_decision_is_found() {
+    let workshop = Workshop::of(Defect::Looks);
+    assert_found(check_guesses(&workshop, 10).await, "a guess released");
 }
 
 #[tokio::test]

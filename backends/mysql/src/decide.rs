@@ -10,12 +10,13 @@ mod nights;
 mod placing;
 mod target;
 
+use turnstile_contract::{OutOfScope, Scope};
 use turnstile_rooms::{Command, Done, Refusal, Wish, limits};
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
 use crate::{
     known::{Found, Known, NotDecided},
-    tables::{BookingRow, BookingState, HoldRow, HoldState, PropertyRow},
+    tables::{BookingRow, BookingState, HoldRow, HoldState, PlacedStay, PropertyRow},
 };
 
 pub(crate) use self::{
@@ -40,7 +41,37 @@ enum Entry {
     Hold(HoldRow),
 }
 
-pub(crate) fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) -> Found<Done> {
+impl Entry {
+    const fn placed(&self) -> &PlacedStay {
+        match self {
+            Self::Booking(booking) => &booking.placed,
+            Self::Hold(hold) => &hold.placed,
+        }
+    }
+}
+
+/// Decides a command, unless it is outside of its scope.
+pub(crate) fn decide_within(
+    known: &mut Known,
+    asked: &Asked,
+    (scope, command): (&Scope, &Command<'_>),
+) -> Found<Result<Done, OutOfScope>> {
+    if let Some(reference) = command.entry().filter(|_| !scope.is_everything()) {
+        let entry = match look_up(known, reference.number()) {
+            Ok(entry) => Some(entry),
+            Err(NotDecided::Refused(_)) => None,
+            Err(unknown @ NotDecided::Unknown) => return Err(unknown),
+        };
+        let placed = entry.as_ref().map(Entry::placed);
+        let named = placed.map(|placed| (&placed.property, &placed.principal));
+        if let Err(why) = scope.judge(&asked.principal, named) {
+            return Ok(Err(why));
+        }
+    }
+    decide(known, asked, command).map(Ok)
+}
+
+fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) -> Found<Done> {
     match *command {
         Command::AddProperty { property, open } => layout::add_property(known, property, open),
         Command::AddRoom {

@@ -42,7 +42,7 @@ impl Kept for Rooms {
         include_str!("../migrations/rooms/0005_ended.sql"),
         include_str!("../migrations/rooms/0006_keys.sql"),
         include_str!("../migrations/rooms/0007_foreign_keys.sql"),
-        include_str!("../migrations/rooms/0008_for_guests.sql"),
+        include_str!("../migrations/rooms/0008_requests.sql"),
     ];
 
     fn decide<'a>(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_contract::{Failure, Reply, natural_key};
+use turnstile_contract::{Failure, OutOfScope, Reply, Scope, natural_key};
 use turnstile_rooms::{
     Answer, Done, Entry, EntryState, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Totals,
     TypeAvailability,
@@ -69,12 +69,23 @@ impl Fields {
 
 /// What became of a command; `arrival` is the first night that it wished for, where an answer of an earlier
 /// version does not say it.
-pub(crate) fn reply(fields: Vec<Vec<u8>>, arrival: Option<Night>) -> Result<Reply<Rooms>, Failure> {
+pub(crate) fn reply(
+    fields: Vec<Vec<u8>>,
+    scope: &Scope,
+    arrival: Option<Night>,
+) -> Result<Reply<Rooms>, Failure> {
     let mut fields = Fields::of(fields);
     let tag = fields.text("kind of an answer")?;
     let position = Position(fields.number("position")?);
     let replayed = match tag.as_str() {
         "reused" => return Err(Failure::KeyReused { first: position }),
+        "forbidden" => {
+            return Err(scope.refusal(match fields.text("reason")?.as_str() {
+                "names" => OutOfScope::Names,
+                "holder" => OutOfScope::Holder,
+                _ => return Err(StrangeAnswer("reason").into()),
+            }));
+        }
         "again" => true,
         "first" => false,
         _ => return Err(StrangeAnswer("kind of an answer").into()),

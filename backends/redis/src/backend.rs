@@ -167,7 +167,9 @@ impl Redis {
         self.tally
             .commands
             .add(u64::try_from(requests.len()).unwrap_or(0));
-        let read = |(answer, request): (_, &&Request)| answer::reply(answer, arrival_of(request));
+        let read = |(answer, request): (_, &&Request)| {
+            answer::reply(answer, request.scope(), arrival_of(request))
+        };
         answers.into_iter().zip(requests).map(read).collect()
     }
 
@@ -204,7 +206,7 @@ impl Redis {
                 Ok(answers) => {
                     let answer = answers.into_iter().next().ok_or_else(too_few)?;
                     self.tally.resolved.add(1);
-                    return answer::reply(answer, arrival_of(request));
+                    return answer::reply(answer, request.scope(), arrival_of(request));
                 }
                 Err(broken @ Trouble::Broken(_)) => return Err(broken.into()),
                 Err(trouble) if Instant::now() > deadline => {

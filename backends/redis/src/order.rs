@@ -40,9 +40,12 @@ pub(crate) fn put(request: &Request, call: &mut Cmd) -> Result<(), Failure> {
     })?;
     let operation = command.code();
     let fields = fields(&command).ok_or(Failure::Unsupported { operation })?;
+    let [own, others] = request.scope().patterns();
     call.arg(request.principal.0.as_bytes())
         .arg(request.key().unwrap_or_default())
         .arg(content(request.content::<Rooms>()))
+        .arg(own)
+        .arg(others)
         .arg(command.code())
         .arg(fields.len());
     for field in fields {

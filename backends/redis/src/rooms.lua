@@ -413,8 +413,33 @@ local function remember(kept, at, content, position, answer)
   return new
 end
 
+-- Whether a name is among some patterns, such as `hotel-1 acme:*`.
+local function covers(patterns, name)
+  for pattern in string.gmatch(patterns, '%S+') do
+    if pattern == name then return true end
+    local beginning = string.match(pattern, '^(.*)%*$')
+    if beginning and string.sub(name, 1, #beginning) == beginning then return true end
+  end
+  return false
+end
+
+-- The operations whose first field is the number of a booking or hold.
+local names_entry = {extend = true, confirm = true, release = true, cancel = true,
+  cancel_for_guest = true}
+
+-- Why a command is outside of its scope; nothing where it is not.
+local function out_of_scope(base, principal, scope, number)
+  if scope.own == '*' and scope.others == '*' then return nil end
+  local entry = look_up(base, number)
+  if not entry then return scope.own ~= '*' and 'names' or nil end
+  if not covers(scope.own, entry.property) then return 'names' end
+  if entry.principal ~= principal and not covers(scope.others, entry.property) then
+    return 'holder'
+  end
+end
+
 -- One command; what was first answered under its key, if it has one that is known.
-local function one(base, now, principal, key, content, operation, fields)
+local function one(base, now, principal, key, content, scope, operation, fields)
   sweep(base, now)
   local kept = key ~= '' and base .. 'key/' .. principal .. '/' .. key
   if kept then
@@ -424,6 +449,8 @@ local function one(base, now, principal, key, content, operation, fields)
       return {'again', first[3], unpack(cmsgpack.unpack(first[4]))}
     end
   end
+  local why = names_entry[operation] and out_of_scope(base, principal, scope, fields[1])
+  if why then return {'forbidden', '0', why} end
   local position = text(call('INCR', base .. 'position'))
   local context = {now = now, principal = principal, position = position}
   local answer = decide[operation](base, context, unpack(fields))
@@ -431,17 +458,19 @@ local function one(base, now, principal, key, content, operation, fields)
   return {'first', position, unpack(answer)}
 end
 
--- ARGV: now, the limits, then for each command: principal, key, content, operation, how many
--- fields, and these.
+-- ARGV: now, the limits, then for each command: principal, key, content, the properties of the bookings and
+-- holds that it may name, those that its principal holds and those of others, operation, how many fields,
+-- and these.
 redis.register_function('turnstile_rooms_execute', function(keys, argv)
   local base, now, answers, at = keys[1], tonumber(argv[1]), {}, 3
   split_limits(argv[2])
   while at <= #argv do
     local fields = {}
-    for field = 1, tonumber(argv[at + 4]) do fields[field] = argv[at + 4 + field] end
+    for field = 1, tonumber(argv[at + 6]) do fields[field] = argv[at + 6 + field] end
+    local scope = {own = argv[at + 3], others = argv[at + 4]}
     answers[#answers + 1] =
-      one(base, now, argv[at], argv[at + 1], argv[at + 2], argv[at + 3], fields)
-    at = at + 5 + #fields
+      one(base, now, argv[at], argv[at + 1], argv[at + 2], scope, argv[at + 5], fields)
+    at = at + 7 + #fields
   end
   return answers
 end)

@@ -18,7 +18,7 @@ use crate::{
 
 /// What our server sends for each booking, by the number of the parameter; the room and the seal, 8
 /// and 17, are drawn. Nights are days since 1970.
-const FIELDS: [(u32, &str); 16] = [
+const FIELDS: [(u32, &str); 18] = [
     (2, "book"),
     (3, "local"),
     (4, "NULL"),
@@ -35,6 +35,8 @@ const FIELDS: [(u32, &str); 16] = [
     (16, "ada"),
     (18, "2346"),
     (19, "NULL"),
+    (20, "*"),
+    (21, "*"),
 ];
 
 /// An order that rests: nobody sells. As our server sends it.
@@ -164,7 +166,7 @@ fn statement(batch: u32) -> String {
     let seal = drawn("(random() * 9e18)::bigint");
     let mut statement = EXECUTE_ROOMS.to_owned();
     // From the last to the first: $1 is also how $10 begins.
-    for number in (1..=19).rev() {
+    for number in (1..=21).rev() {
         let value = match number {
             1 => "now()".to_owned(),
             8 => room.clone(),

@@ -8,7 +8,7 @@ use std::{
 use turnstile_chassis::{Right, Subject};
 use turnstile_types::{Name, Principal};
 
-use crate::{AccessRole, GrantedNames, SERVICES};
+use crate::{AccessRole, GrantedNames, NamePattern, SERVICES};
 
 /// Services have the numbers below this.
 const SERVICE_PLACES: usize = 8;
@@ -156,6 +156,19 @@ impl Rights {
     #[must_use]
     pub fn has_any(&self, service: u8, right: Right) -> bool {
         self.has_all(service, right) || self.limited(service, right).next().is_some()
+    }
+
+    /// The names for which a right is held; none where it is not.
+    #[must_use]
+    pub fn names_with(&self, service: u8, right: Right) -> Vec<NamePattern> {
+        if self.has_all(service, right) {
+            return vec![NamePattern::ALL];
+        }
+        let grants = self.limited(service, right);
+        grants
+            .flat_map(|grant| grant.only.patterns())
+            .copied()
+            .collect()
     }
 
     /// The grants of a right for some names.

@@ -219,3 +219,31 @@ pub enum Command<'a> {
         reason: CancelReason<'a>,
     },
 }
+
+impl Command<'_> {
+    /// The booking or hold that it names.
+    #[must_use]
+    pub const fn entry(&self) -> Option<Reference> {
+        match *self {
+            Self::Extend {
+                hold: reference, ..
+            }
+            | Self::Confirm {
+                hold: reference, ..
+            }
+            | Self::Release { hold: reference }
+            | Self::Cancel {
+                booking: reference, ..
+            }
+            | Self::CancelForGuest {
+                booking: reference, ..
+            } => Some(reference),
+            Self::AddProperty { .. }
+            | Self::AddRoom { .. }
+            | Self::WithdrawRoom { .. }
+            | Self::StopSell { .. }
+            | Self::Book { .. }
+            | Self::Hold { .. } => None,
+        }
+    }
+}

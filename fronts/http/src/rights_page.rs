@@ -36,9 +36,9 @@ that, or a principal with the right `manage` for the same things.
 Who may do what is for the role `admin` alone: no other role has a right of `access`. But every caller
 may ask who it is and what it may do, with `ACCESS.WHO-AM-I` or `GET /v1/access/whoami`.
 
-If a database decides rooms or the exchange, the server cannot find what is behind a reference. It
-then refuses limited callers for every request that names only a reference, and it does not check
-who made a hold.
+If a database decides rooms, it also judges what a command may name, in the same step, by the same
+rules. What a query names by a reference alone, such as `ROOMS.LOOK-UP` or `EXCHANGE.GET-ORDER`, the
+server cannot find in a database: there it refuses limited callers.
 
 This page is generated from the declarations by `cargo xtask reference`.
 ";

@@ -93,15 +93,18 @@ where
         } => {
             engine.take_caller(caller);
             let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
-            if let Err(denied) = engine.admit_command::<M>(&command) {
-                drop(reply.send(Err(denied.into())));
-                return None;
-            }
+            let scope = match engine.admit_away::<M>(&command) {
+                Ok(scope) => scope,
+                Err(denied) => {
+                    drop(reply.send(Err(denied.into())));
+                    return None;
+                }
+            };
             let principal = engine.caller.principal;
             let timed = engine
                 .stopwatch
                 .time::<M>([M::command_place(&command)].into_iter());
-            let request = contract::Request::new::<M>(principal, key, &command);
+            let request = contract::Request::new::<M>(principal, key, &command).within(scope);
             let who = RequestOrigin::Asked(reply);
             let remote = M::remote(&engine.remotes)?;
             remote.ask(Job::Commands(vec![request], Requester { who, timed }));

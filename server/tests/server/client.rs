@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
-use turnstile_server::{Durability, Limits, Options, Running, Settings, StopError, start};
+use turnstile_server::{
+    Databases, Durability, Limits, Options, Running, Settings, StopError, start,
+};
 
 /// No answer takes so long: a test that waits longer has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -95,6 +97,20 @@ impl Server {
     /// A server in memory with the doors of RESP and HTTP.
     pub(crate) fn over_http() -> Self {
         Self::over_http_with(&Limits::STANDARD)
+    }
+
+    /// The same, which keeps rooms in a database, if one is given.
+    pub(crate) fn over_http_from(rooms: Option<&str>) -> Self {
+        let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        Self::started(&Settings {
+            resp: anywhere,
+            http: anywhere,
+            databases: Databases {
+                rooms: rooms.map(|url| url.parse().unwrap()),
+                ..Databases::default()
+            },
+            ..Settings::closed(Options::with(Durability::Memory))
+        })
     }
 
     pub(crate) fn over_http_with(limits: &Limits) -> Self {

@@ -13,6 +13,7 @@ use turnstile_access::SecretKey;
 use turnstile_chassis::{Kind, Need};
 use turnstile_http::{Operation, Place, Success};
 use turnstile_resp::catalogue;
+use turnstile_trial::PostgresServer;
 
 use super::{
     access::key,
@@ -353,9 +354,9 @@ const PRINCIPALS: [(&str, u8, &[&str]); 8] = [
     ("expired", 8, &["admin *"]),
 ];
 
-/// A server with a principal for each kind of caller.
-fn guarded() -> Server {
-    let server = Server::over_http();
+/// A server with a principal for each kind of caller, which keeps rooms there.
+fn guarded(rooms: Option<&str>) -> Server {
+    let server = Server::over_http_from(rooms);
     let mut root = server.client();
     let mut say = |line: &str| {
         root.send(format!("{line}\r\n"));
@@ -401,7 +402,17 @@ fn operation_of((method, path): &(String, String)) -> &'static Operation {
 
 #[test]
 fn every_operation_at_every_door_takes_every_caller_as_the_table_of_rights_says() {
-    let server = guarded();
+    check(None);
+}
+
+#[test]
+fn with_rooms_in_a_database_the_table_of_rights_is_the_same() {
+    let server = PostgresServer::start();
+    check(Some(&server.database()));
+}
+
+fn check(rooms: Option<&str>) {
+    let server = guarded(rooms);
     let rows = table();
     assert!(rows.len() > 100, "the table has {} rows", rows.len());
     let mut wrong = Vec::new();

@@ -13,6 +13,7 @@ use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Principal, Timestamp};
 
 use super::{Names, Suite};
+use crate::Scope;
 
 const ACCOUNTS: [&str; 3] = ["a", "b", "c"];
 const SYMBOLS: [&str; 3] = ["X", "Y", "Z"];
@@ -212,6 +213,10 @@ impl Suite for Exchange {
             },
             _ => rule(random),
         }
+    }
+
+    fn draw_scope(_random: &mut Random, _command: &Self::Command<'_>) -> Scope {
+        Scope::EVERYTHING
     }
 
     fn draw_query(random: &mut Random, made: &[OrderId]) -> Query {

@@ -141,11 +141,17 @@ impl<'a, M: Suite, B: Backend<M>> CheckedHistory<'a, M, B> {
             let key = format!("key-{}", random.below(5));
             let first = self.keys.get(&(principal, key.clone()));
             requests.push(match first {
-                Some(first) if random.one_in(8) => first.request.clone(),
+                Some(first) if random.one_in(8) => {
+                    let request = first.request.clone();
+                    let command = request.command::<M>().expect("a command of the suite");
+                    let scope = M::draw_scope(random, &command);
+                    request.clone().within(scope)
+                }
                 _ => {
                     let key = Key::parse(key.as_bytes()).expect("a key of the suite");
                     let key = Some(key).filter(|_key| random.one_in(8));
-                    Request::new::<M>(principal, key, &command)
+                    let request = Request::new::<M>(principal, key, &command);
+                    request.within(M::draw_scope(random, &command))
                 }
             });
         }
@@ -173,8 +179,10 @@ impl<'a, M: Suite, B: Backend<M>> CheckedHistory<'a, M, B> {
     ) -> Result<(), String> {
         let command = request.command::<M>().expect("a command of the suite");
         let (principal, key) = (request.principal, request.key());
-        self.story
-            .push(format!("{principal:?} {key:?} {command:?} -> {result:?}"));
+        let scope = request.scope();
+        self.story.push(format!(
+            "{principal:?} {key:?} {command:?} within {scope:?} -> {result:?}"
+        ));
         let name = key.map(|key| (principal, key.to_owned()));
         let first = name.as_ref().and_then(|name| self.keys.get(name));
         if let Some(first) = first.filter(|first| self.now.ms_since(first.at) < KEY_MS) {
@@ -186,6 +194,10 @@ impl<'a, M: Suite, B: Backend<M>> CheckedHistory<'a, M, B> {
                 })
             };
             return equal(&result, &expected);
+        }
+        let named = (scope, request.command::<M>().expect("as before"));
+        if let Err(why) = self.oracle.judge(self.now, &principal, named) {
+            return equal(&result, &Err(scope.refusal(why)));
         }
         let reply = result.map_err(|failure| format!("failed: {failure}"))?;
         if reply.position <= self.last {

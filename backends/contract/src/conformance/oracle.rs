@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use turnstile_chassis::Subject;
 use turnstile_types::{Context, Position, Principal, Timestamp};
 
 use super::Suite;
+use crate::{OutOfScope, Scope};
 
 /// What the back end calls what the machine has, and the other way round.
 #[derive(Debug)]
@@ -84,6 +86,27 @@ impl<M: Suite> Oracle<M> {
         }
         M::tell_theirs(&mut expected, &self.names);
         Ok(expected)
+    }
+
+    /// Judges a command that names what the back end knows by what the machine knows of it.
+    pub(super) fn judge(
+        &mut self,
+        now: Timestamp,
+        principal: &Principal,
+        (scope, mut command): (&Scope, M::Command<'_>),
+    ) -> Result<(), OutOfScope> {
+        if scope.is_everything() {
+            return Ok(());
+        }
+        self.tick(now);
+        M::ask_ours(&mut command, &self.names);
+        match self.machine.subject_of(&command) {
+            Subject::Things {
+                names: [Some(name), _],
+                holder,
+            } => scope.judge(principal, Some((&name, &holder.unwrap_or(*principal)))),
+            _ => scope.judge(principal, None),
+        }
     }
 
     /// Does what is due, each at the instant at which it is due.

@@ -1,14 +1,18 @@
 //! Rooms in the suite: random commands and queries that conflict often.
 
-use turnstile_chassis::Cursor;
+use turnstile_chassis::{Cursor, Needs as _};
 use turnstile_rooms::{
     Answer, Block, CancelReason, Command, Done, Entry, EntryState, GuestId, GuestName, IdKey,
     IdNumber, Outcome, Query, Reference, Rooms, Wish, limits,
 };
 use turnstile_seed::Random;
-use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
+use turnstile_types::{Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
 
-use super::{Names, Suite};
+use super::{
+    Names, Suite,
+    scopes::{self, GRANTS},
+};
+use crate::Scope;
 
 const PROPERTIES: [&str; 2] = ["grand", "open-house"];
 const ROOMS: [&str; 6] = ["1", "2", "10", "01", "a-9", "a-10"];
@@ -194,6 +198,15 @@ impl Suite for Rooms {
                 about(random, reference)
             }
         }
+    }
+
+    fn draw_scope(random: &mut Random, command: &Command<'_>) -> Scope {
+        if command.entry().is_none() || random.one_in(2) {
+            return Scope::EVERYTHING;
+        }
+        let rights = scopes::rights(random.pick(&GRANTS));
+        let scope = Scope::of(&rights, Self::SERVICE, command.needed());
+        scope.unwrap_or(Scope::EVERYTHING)
     }
 
     fn draw_query(random: &mut Random, made: &[Reference]) -> Query {

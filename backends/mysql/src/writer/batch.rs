@@ -7,7 +7,7 @@ use turnstile_types::{Machine, Timestamp};
 
 use super::{Reply, Result, Writer};
 use crate::{
-    decide::{Asked, decide},
+    decide::{Asked, decide_within},
     fault::Fault,
     known::{Known, NotDecided},
     plan::plan,
@@ -153,8 +153,9 @@ async fn reply(
         position,
     };
     let outcome = loop {
-        match decide(known, &asked, &command) {
-            Ok(done) => break Outcome::Done(done),
+        match decide_within(known, &asked, (request.scope(), &command)) {
+            Ok(Ok(done)) => break Outcome::Done(done),
+            Ok(Err(why)) => return Ok(Err(request.scope().refusal(why))),
             Err(NotDecided::Refused(refusal)) => break Outcome::Refused(refusal),
             Err(NotDecided::Unknown) => {
                 session.learn(known).await?;

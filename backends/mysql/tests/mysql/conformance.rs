@@ -2,7 +2,7 @@
 
 use tokio::runtime::Builder;
 use turnstile_contract::conformance::{
-    check_crowds, check_histories, check_keys_in_a_crowd, check_keys_of_failures,
+    check_crowds, check_guesses, check_histories, check_keys_in_a_crowd, check_keys_of_failures,
 };
 
 use turnstile_trial::MariaServer;
@@ -15,6 +15,7 @@ fn check(server: MariaServer, engine: &'static str) -> Result<(), String> {
     runtime.expect("a runtime").block_on(async {
         check_keys_of_failures(&stand).await?;
         check_keys_in_a_crowd(&stand, 20).await?;
+        check_guesses(&stand, 20).await?;
         check_histories(&stand, 0..20, 120).await?;
         check_crowds(&stand, 0..8).await
     })?;

@@ -23,14 +23,16 @@ pub const EXECUTE: &str = "
             c.operation, c.principal, c.key, c.content, c.property, c.wish, c.wanted, c.arrival,
             c.departure, c.ttl_ms, c.flag, c.kind, c.place, c.reference, c.guest, c.seal,
             c.last_four
-        )::rooms.command, c.reason)::rooms.request ORDER BY c.number)
+        )::rooms.command, c.reason, c.own, c.others)::rooms.request ORDER BY c.number)
         FROM unnest(
             $2::text[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], $8::text[],
             $9::int4[], $10::int4[], $11::int8[], $12::bool[], $13::text[], $14::bytea[],
-            $15::int8[], $16::text[], $17::int8[], $18::int2[], $19::text[]
+            $15::int8[], $16::text[], $17::int8[], $18::int2[], $19::text[],
+            $20::text[], $21::text[]
         ) WITH ORDINALITY AS c (
             operation, principal, key, content, property, wish, wanted, arrival, departure, ttl_ms,
-            flag, kind, place, reference, guest, seal, last_four, reason, number
+            flag, kind, place, reference, guest, seal, last_four, reason, own,
+            others, number
         )
     )) r";
 
@@ -55,6 +57,8 @@ pub(super) struct CommandColumns<'a> {
     seal: Vec<Option<i64>>,
     last_four: Vec<Option<i16>>,
     reason: Vec<Option<&'a str>>,
+    own: Vec<String>,
+    others: Vec<String>,
 }
 
 /// The fields of one command, as far as it has them.
@@ -84,6 +88,9 @@ impl<'a> CommandColumns<'a> {
             let command = command.map_err(|malformed| {
                 Trouble::Broken(format!("not a command of rooms: {malformed}"))
             })?;
+            let [own, others] = request.scope().patterns();
+            columns.own.push(own);
+            columns.others.push(others);
             let key = request.key();
             columns.key.push(key);
             let content = key.map(|_key| request.content::<Rooms>().cast_signed());
@@ -130,7 +137,7 @@ impl<'a> CommandColumns<'a> {
         connection: &mut Connection,
         now: SystemTime,
     ) -> Result<Vec<Row>, Trouble> {
-        let parameters: [&(dyn ToSql + Sync); 19] = [
+        let parameters: [&(dyn ToSql + Sync); 21] = [
             &now,
             &self.operation,
             &self.principal,
@@ -150,6 +157,8 @@ impl<'a> CommandColumns<'a> {
             &self.seal,
             &self.last_four,
             &self.reason,
+            &self.own,
+            &self.others,
         ];
         connection.rows(EXECUTE, &parameters).await
     }

@@ -1,7 +1,7 @@
 //! What the database answered to commands.
 
 use tokio_postgres::Row;
-use turnstile_contract::{Failure, Reply, Request};
+use turnstile_contract::{Failure, OutOfScope, Reply, Request};
 use turnstile_rooms::{Command, Done, Nights, Outcome, Refusal, Rooms};
 use turnstile_types::{Night, Position};
 
@@ -18,8 +18,11 @@ pub(super) fn reply(row: &Row, request: &Request) -> Result<Reply<Rooms>, Failur
         ))
     };
     let (position, answer) = first()?;
-    if answer == "key_reused" {
-        return Err(Failure::KeyReused { first: position });
+    match answer {
+        "key_reused" => return Err(Failure::KeyReused { first: position }),
+        "out_of_names" => return Err(request.scope().refusal(OutOfScope::Names)),
+        "held_by_another" => return Err(request.scope().refusal(OutOfScope::Holder)),
+        _ => {}
     }
     Ok(Reply::<Rooms> {
         position,

@@ -1,7 +1,7 @@
 //! The suite of all back ends.
 
 use turnstile_contract::conformance::{
-    check_crowds, check_histories, check_keys_in_a_crowd, check_keys_of_failures,
+    check_crowds, check_guesses, check_histories, check_keys_in_a_crowd, check_keys_of_failures,
 };
 
 use crate::stand::Cluster;
@@ -24,4 +24,9 @@ async fn a_key_is_decided_once_through_two_servers() {
 #[tokio::test]
 async fn keys_remember_refusals_and_batches_go_on() {
     check_keys_of_failures(&Cluster::start()).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_another_holds_is_released_by_no_guess() {
+    check_guesses(&Cluster::start(), 20).await.unwrap();
 }

@@ -4,8 +4,9 @@ use std::{fmt, net::IpAddr};
 
 use turnstile_access::{Access, Command, MissingRight, NotAuthenticated, Rights};
 use turnstile_chassis::{Needed, Needs as _, Subject};
+use turnstile_contract::Scope;
 use turnstile_embedded::Services;
-use turnstile_types::Hosts;
+use turnstile_types::{Hosts, Key};
 
 use super::Engine;
 use crate::{
@@ -57,13 +58,14 @@ impl Engine {
         self.backend.machine()
     }
 
-    /// Asserts that the caller may have this command decided.
+    /// Asserts that the caller may have this command decided, under a key or not.
     ///
     /// # Errors
     /// It may not, and nothing happened.
     #[inline]
     pub(crate) fn permit_command<M: Registered>(
         &mut self,
+        key: Option<Key<'_>>,
         command: &M::Command<'_>,
     ) -> Result<(), NotPermitted>
     where
@@ -73,7 +75,48 @@ impl Engine {
         if self.is_met::<M>(needed) {
             return Ok(());
         }
-        self.judge::<M>(needed, |machine| machine.subject_of(command))
+        self.judge::<M, _>(needed, (), |engine, machine| {
+            let subject = machine.subject_of(command);
+            let permitted = engine.permits::<M>(needed, &subject);
+            // What a command has ended is not there any more when it is sent again: it gets its first
+            // answer, and nothing is done.
+            let is_sent_again = || {
+                let (now, principal) = (engine.now, &engine.caller.principal);
+                key.is_some_and(|key| engine.backend.knows(now, principal, key))
+            };
+            match permitted {
+                Err(MissingRight::Named { .. })
+                    if subject == Subject::Unknown && is_sent_again() =>
+                {
+                    Ok(())
+                }
+                permitted => permitted,
+            }
+        })
+    }
+
+    /// The same of a command that a database decides: what it may name there. Only the database knows what
+    /// a reference names.
+    ///
+    /// # Errors
+    /// The caller may not ask for it, whatever it names.
+    pub(crate) fn permit_away<M: Registered>(
+        &mut self,
+        command: &M::Command<'_>,
+    ) -> Result<Scope, NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        let needed = command.needed();
+        self.judge::<M, _>(needed, Scope::EVERYTHING, |engine, machine| {
+            match machine.subject_of(command) {
+                Subject::Unknown => Scope::of(engine.caller.rights(), M::SERVICE, needed),
+                subject => {
+                    let permitted = engine.permits::<M>(needed, &subject);
+                    permitted.map(|()| Scope::EVERYTHING)
+                }
+            }
+        })
     }
 
     /// Asserts that the caller may ask this.
@@ -92,7 +135,9 @@ impl Engine {
         if self.is_met::<M>(needed) {
             return Ok(());
         }
-        self.judge::<M>(needed, |machine| machine.subject_of_query(query))
+        self.judge::<M, _>(needed, (), |engine, machine| {
+            engine.permits::<M>(needed, &machine.subject_of_query(query))
+        })
     }
 
     /// Whether the caller may ask for something whatever it is about, as far as that is known without a
@@ -105,25 +150,33 @@ impl Engine {
     }
 
     /// Looks closer: at rights that may have changed, and at what the request is about.
-    fn judge<M: Registered>(
+    fn judge<M: Registered, T>(
         &mut self,
         needed: Needed,
-        subject: impl FnOnce(&M) -> Subject,
-    ) -> Result<(), NotPermitted>
+        everything: T,
+        look: impl FnOnce(&Self, &M) -> Result<T, MissingRight>,
+    ) -> Result<T, NotPermitted>
     where
         Services: Hosts<M>,
     {
         let judged = self.renew_caller().and_then(|()| {
             if self.is_met::<M>(needed) {
-                return Ok(());
+                return Ok(everything);
             }
-            let subject = subject(self.backend.machine());
-            let Caller { principal, .. } = &self.caller;
-            let rights = self.caller.rights();
-            let permitted = rights.permits(principal, M::SERVICE, needed.right, &subject);
-            permitted.map_err(NotPermitted::Missing)
+            look(self, self.backend.machine()).map_err(NotPermitted::Missing)
         });
         judged.map_err(|denied| self.deny(denied))
+    }
+
+    /// Whether the caller has the right that a request needs for what it is about.
+    fn permits<M: Registered>(
+        &self,
+        needed: Needed,
+        subject: &Subject,
+    ) -> Result<(), MissingRight> {
+        let Caller { principal, .. } = &self.caller;
+        let rights = self.caller.rights();
+        rights.permits(principal, M::SERVICE, needed.right, subject)
     }
 
     /// Looks at what the caller may do, if that may have changed.

@@ -59,7 +59,7 @@ impl Engine {
             return Ok(());
         }
         // Who may not book gets no place.
-        self.permit_command::<M>(command)?;
+        self.permit_command::<M>(key, command)?;
         let (now, principal) = (self.now, &self.caller.principal);
         let is_known = key.is_some_and(|key| self.backend.knows(now, principal, key));
         let Some(room) = self.waiting_room.as_mut().filter(|_| !is_known) else {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use turnstile_contract::Scope;
 use turnstile_embedded::Services;
 use turnstile_types::{DoorKind, Hosts, Key};
 
@@ -15,23 +16,24 @@ use crate::{
 };
 
 impl Engine {
-    /// Asserts that the caller may have this command decided now: by its quota, and by its rights.
+    /// Asserts that the caller may have a database decide this command now, by its quota and by its rights;
+    /// and says what it may name there.
     ///
     /// # Errors
     /// It may not, and nothing happened.
-    #[inline]
-    pub(crate) fn admit_command<M: Registered>(
+    pub(crate) fn admit_away<M: Registered>(
         &mut self,
         command: &M::Command<'_>,
-    ) -> Result<(), NotPermitted>
+    ) -> Result<Scope, NotPermitted>
     where
         Services: Hosts<M>,
     {
         self.spend()?;
-        self.permit_command::<M>(command)
+        self.permit_away::<M>(command)
     }
 
-    /// The same of a command that is decided here, where it is known what the caller has open.
+    /// Asserts that the caller may have this command decided here now: by its quota, by its rights, and by
+    /// what it has open.
     ///
     /// # Errors
     /// It may not, and nothing happened.
@@ -44,7 +46,8 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
-        self.admit_command::<M>(command)?;
+        self.spend()?;
+        self.permit_command::<M>(key, command)?;
         if M::may_wait(command) {
             self.check_under_way()?;
         }

@@ -76,6 +76,7 @@ impl<D: Doors> FastLoop<D> {
             Err(failure) => {
                 counters.error(match failure {
                     Failure::KeyReused { .. } => ErrorCode::KeyReused,
+                    Failure::Forbidden(_) => ErrorCode::Forbidden,
                     Failure::Unsupported { .. } => ErrorCode::Invalid,
                     Failure::Unavailable { .. }
                     | Failure::Unknown { .. }

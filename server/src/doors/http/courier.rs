@@ -359,6 +359,7 @@ fn problem_of(undecided: Undecided) -> Problem {
 fn problem_of_failure(failure: &Failure) -> Problem {
     let code = match failure {
         Failure::KeyReused { first } => return key_reused(*first),
+        Failure::Forbidden(_) => Code::MissingRight,
         Failure::Unsupported { .. } => Code::Unsupported,
         Failure::Unavailable { .. } => Code::Unavailable,
         Failure::Unknown { .. } => Code::OutcomeUnknown,

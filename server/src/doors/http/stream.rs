@@ -292,13 +292,13 @@ async fn follow<M: Streamed>(door: Arc<Door>, call: Call) -> Answered
 where
     Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
 {
-    if door.gate.in_databases.has::<M>() {
-        return Err(Trouble::from(untold::<M>()));
-    }
     let (last, filter, pass, seat) = {
         let (since, filter) = M::read(&call.given()?)?;
         let wanted = (M::SERVICE, Right::Read, M::subject(&filter));
         let pass = StreamPass::take(&door, &call.visitor, wanted)?;
+        if door.gate.in_databases.has::<M>() {
+            return Err(Trouble::from(untold::<M>()));
+        }
         let seat = Seat::take(&door, &call.visitor.caller)?;
         (last_event(&call, since)?, filter, pass, seat)
     };

@@ -99,7 +99,7 @@ impl Engine {
         Services: Hosts<M>,
     {
         match request {
-            Request::Command { command, .. } => self.permit_command::<M>(command),
+            Request::Command { command, key } => self.permit_command::<M>(*key, command),
             Request::Query(query) => self.permit_query::<M>(query),
         }
     }

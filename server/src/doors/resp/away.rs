@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use turnstile_contract::{self as contract, Failure};
+use turnstile_contract::{self as contract, Failure, Scope};
 use turnstile_embedded::Services;
 use turnstile_resp::{Encoder, Request};
 use turnstile_types::Hosts;
@@ -47,16 +47,22 @@ impl Session {
         let admitted = engine
             .spend()
             .and_then(|()| engine.check_under_way())
-            .and_then(|()| engine.permit_request::<M>(request));
-        if let Err(denied) = admitted {
-            return self.put_denied(denied, out);
-        }
+            .and_then(|()| match request {
+                Request::Command { command, .. } => engine.permit_away::<M>(command),
+                Request::Query(query) => {
+                    engine.permit_query::<M>(query).map(|()| Scope::EVERYTHING)
+                }
+            });
+        let scope = match admitted {
+            Ok(scope) => scope,
+            Err(denied) => return self.put_denied(denied, out),
+        };
         self.late.leave_gap_for_database(M::SERVICE, out);
         let principal = around.engine.caller.principal;
         match request {
             Request::Command { command, key } => self.departing.push(Departing {
                 service: M::SERVICE,
-                command: contract::Request::new::<M>(principal, *key, command),
+                command: contract::Request::new::<M>(principal, *key, command).within(scope),
             }),
             Request::Query(query) => {
                 around.engine.counters.query::<M>(query);
@@ -149,6 +155,7 @@ fn database<'a, M: Prompt>(around: &'a Surroundings<'_>) -> &'a Remote<M> {
 pub(super) fn put_failure(reply: &mut Encoder<'_>, failure: &Failure) {
     let word = match failure {
         Failure::KeyReused { .. } => "IDEMMISMATCH",
+        Failure::Forbidden(_) => "NOPERM",
         Failure::Unsupported { .. } => "UNSUPPORTED",
         Failure::Unavailable { .. } => "UNAVAILABLE",
         Failure::Unknown { .. } => "UNKNOWN",

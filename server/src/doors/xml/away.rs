@@ -190,10 +190,10 @@ fn permit(engine: &mut Engine, ask: &Ask) -> Result<(), NotPermitted> {
     engine.spend()?;
     engine.check_under_way()?;
     match ask {
-        Ask::Command(command) => engine.permit_command::<Exchange>(command),
+        Ask::Command(command) => engine.permit_command::<Exchange>(None, command),
         Ask::Query(query) => engine.permit_query::<Exchange>(query),
         Ask::Cancel { command, then } => {
-            engine.permit_command::<Exchange>(command)?;
+            engine.permit_command::<Exchange>(None, command)?;
             engine.permit_query::<Exchange>(then)
         }
         Ask::Nothing(_) => Ok(()),

@@ -1,4 +1,5 @@
--- A manager cancels a booking for its guest, without the id number, and says why.
+-- Commands come with what the server knows of their callers: the bookings and holds that they may name. And a
+-- manager cancels a booking for its guest, without the id number, and says why.
 
 CREATE TABLE rooms.cancellation (
     reference bigint PRIMARY KEY REFERENCES rooms.booking,
@@ -10,8 +11,39 @@ COMMENT ON TABLE rooms.cancellation IS
     'Bookings that a manager cancelled for the guest, without the id number';
 COMMENT ON COLUMN rooms.cancellation.principal IS 'The manager';
 
-CREATE TYPE rooms.request AS (command rooms.command, reason text);
-COMMENT ON TYPE rooms.request IS 'A command, and why it is sent, where it says that';
+CREATE TYPE rooms.request AS (command rooms.command, reason text, own text, others text);
+COMMENT ON TYPE rooms.request IS
+    'A command; why it is sent, where it says that; and the properties of the bookings and holds that '
+    'it may name, of those of its principal and of those of others: patterns such as hotel-1 acme:*';
+
+CREATE FUNCTION rooms.covers(patterns text, name text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM unnest(string_to_array(patterns, ' ')) one
+        WHERE one = name OR right(one, 1) = '*' AND starts_with(name, left(one, -1))
+    )
+$$;
+
+-- Why a request may not name a booking or hold; nothing where it may.
+CREATE FUNCTION rooms.out_of_scope(moment timestamptz, r rooms.request, is_known boolean)
+RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    found_one rooms.found;
+    house text;
+BEGIN
+    IF is_known THEN
+        found_one := rooms.look_up((r.command).reference, moment);
+    END IF;
+    IF NOT is_known OR found_one.answer IS NOT NULL THEN
+        RETURN CASE WHEN r.own <> '*' THEN 'out_of_names' END;
+    END IF;
+    SELECT p.name INTO house FROM rooms.room JOIN rooms.property p USING (property)
+    WHERE room.room = (found_one.booking).room;
+    RETURN CASE
+        WHEN NOT rooms.covers(r.own, house) THEN 'out_of_names'
+        WHEN (found_one.booking).principal <> (r.command).principal
+            AND NOT rooms.covers(r.others, house) THEN 'held_by_another'
+    END;
+END $$;
 
 CREATE FUNCTION rooms.cancel_for_guest(
     moment timestamptz, at_position bigint, by_principal text, of_reference bigint, why text
@@ -53,6 +85,8 @@ DECLARE
     result rooms.reply;
     missing rooms.outcome := ROW('not_found', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     known bigint[];
+    is_known boolean;
+    denied text;
     more_booked integer := 0;
     more_cancelled integer := 0;
     more_held integer := 0;
@@ -71,9 +105,20 @@ BEGIN
                 CONTINUE;
             END IF;
         END IF;
-        result.position := nextval('rooms.position');
         result.replayed := false;
-        IF c.reference IS NOT NULL AND (known IS NULL OR c.reference <> ALL (known)) THEN
+        is_known := coalesce(c.reference = ANY (known), false);
+        IF c.reference IS NOT NULL AND (r.own <> '*' OR r.others <> '*') THEN
+            denied := rooms.out_of_scope(moment, r, is_known);
+            IF denied IS NOT NULL THEN
+                result.position := 0;
+                result.outcome := missing;
+                result.outcome.answer := denied;
+                RETURN NEXT result;
+                CONTINUE;
+            END IF;
+        END IF;
+        result.position := nextval('rooms.position');
+        IF c.reference IS NOT NULL AND NOT is_known THEN
             result.outcome := missing;
             IF rooms.has_ended(c.reference) THEN
                 result.outcome.answer := 'ended';
