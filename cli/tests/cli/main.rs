@@ -6,6 +6,7 @@ mod audit;
 mod book;
 mod calibrate;
 mod call;
+mod canaries;
 mod check;
 mod config;
 mod connect;

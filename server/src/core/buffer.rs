@@ -1,6 +1,11 @@
 //! Bytes that wait: what has come and is not yet decoded, and what is owed and not yet sent.
 
-use std::io::{self, Read, Write};
+use std::{
+    fmt,
+    io::{self, Read, Write},
+};
+
+use zeroize::Zeroize as _;
 
 use crate::limits::{OUTPUT_KEPT_BYTES, READ_BYTES};
 
@@ -25,11 +30,27 @@ pub(crate) enum Filled {
 
 /// Bytes received. An idle connection keeps none: it borrows the loop's buffer for a turn, and
 /// only the start of an unfinished request stays behind in its own.
-#[derive(Debug, Default)]
+///
+/// Requests carry keys and id numbers in clear. So what was consumed, moved or given up is overwritten:
+/// all bytes behind `end` are zero.
+#[derive(Default)]
 pub(crate) struct Input {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Input({} bytes)", self.end - self.start)
+    }
+}
+
+impl Drop for Input {
+    /// What is freed afterwards would be overwritten by nobody: a plain `fill` may be left out then.
+    fn drop(&mut self) {
+        self.bytes[..self.end].zeroize();
+    }
 }
 
 impl Input {
@@ -84,7 +105,7 @@ impl Input {
         }
     }
 
-    /// Forgets all bytes and overwrites them: requests carry id numbers in clear.
+    /// Forgets all bytes and overwrites them.
     pub(crate) fn clear(&mut self) {
         self.bytes[..self.end].fill(0);
         self.start = 0;
@@ -93,14 +114,25 @@ impl Input {
 
     /// Makes room for so many bytes behind what is pending.
     fn make_room(&mut self, wanted: usize) {
-        if self.bytes.len() - self.end < wanted {
-            self.bytes.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-            if self.bytes.len() - self.end < wanted {
-                self.bytes.resize(self.end + wanted, 0);
-            }
+        if self.bytes.len() - self.end >= wanted {
+            return;
         }
+        let pending = self.end - self.start;
+        if self.bytes.len() - pending >= wanted {
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.bytes[pending..self.end].fill(0);
+            (self.start, self.end) = (0, pending);
+            return;
+        }
+        // A vector that grows by itself leaves its old bytes behind.
+        let mut grown = Vec::with_capacity(pending + wanted);
+        grown.extend_from_slice(self.pending());
+        grown.resize(pending + wanted, 0);
+        *self = Self {
+            bytes: grown,
+            start: 0,
+            end: pending,
+        };
     }
 
     /// Takes bytes that were read elsewhere.
@@ -279,6 +311,16 @@ mod tests {
         input.clear();
         assert!(is_blank(&input));
         assert_eq!(kept.pending(), request);
+
+        // What is moved to the front leaves nothing behind it.
+        let mut input = Input::default();
+        input.append(&[1; 60]);
+        input.append(&[2; 40]);
+        input.consume(90);
+        input.append(&[3; 50]);
+        assert_eq!(input.pending(), [&[2; 10][..], &[3; 50]].concat());
+        input.consume(60);
+        assert!(is_blank(&input));
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! `MULTI`: requests that are kept and executed as one.
 
+use std::fmt;
+
 use turnstile_resp::{
     Arguments, Decoded, Decoder, Encoder, Protocol, Spoken as _,
     catalogue::{Action, Verb},
 };
+use zeroize::Zeroize as _;
 
 use super::{Next, Session, Surroundings, admission::sentence_of, put_execute_error};
 use crate::{
@@ -14,17 +17,34 @@ use crate::{
 /// What a record adds to a command's own bytes, at most: prefix, principal, and fixed fields.
 const RECORD_EXTRA_BYTES: usize = 512;
 
+/// What stands before a request or an argument, and behind it, at most.
+const HEAD_BYTES: usize = 16;
+
 /// A database decides commands one by one: what would hold a batch together is the journal.
 const NO_BATCH: &str = "UNSUPPORTED a database decides this service, which has no batches there";
 
 /// The requests of one batch, as they will be executed. Each has been understood when it was
 /// queued: a batch with a mistake in it is not executed at all.
-#[derive(Debug, Default)]
+///
+/// They carry id numbers in clear, so their memory is overwritten before it is given back.
+#[derive(Default)]
 pub(super) struct Batch {
     frames: Vec<u8>,
     commands: usize,
     reads: usize,
     spoiled: bool,
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Batch({} commands)", self.commands)
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.frames.as_mut_slice().zeroize();
+    }
 }
 
 impl Batch {
@@ -38,7 +58,7 @@ impl Batch {
     }
 
     fn has_room(&self, action: Action, arguments: &Arguments<'_, '_>) -> bool {
-        let bytes: usize = arguments.iter().map(|argument| argument.len() + 16).sum();
+        let bytes = size_of(arguments);
         if is_read(action) && self.reads == BATCH_READS {
             return false;
         }
@@ -72,6 +92,14 @@ impl Batch {
     }
 
     fn push(&mut self, action: Action, arguments: &Arguments<'_, '_>) {
+        let wanted = self.frames.len() + size_of(arguments) + HEAD_BYTES;
+        if self.frames.capacity() < wanted {
+            // A vector that grows by itself leaves its old bytes behind.
+            let mut grown = Vec::with_capacity(wanted.max(2 * self.frames.capacity()));
+            grown.extend_from_slice(&self.frames);
+            self.frames.as_mut_slice().zeroize();
+            self.frames = grown;
+        }
         let mut frame = Encoder::new(&mut self.frames, Protocol::Resp2);
         frame.array(arguments.len());
         for argument in arguments.iter() {
@@ -80,6 +108,12 @@ impl Batch {
         self.commands += 1;
         self.reads += usize::from(is_read(action));
     }
+}
+
+/// The bytes of a request in a batch, at most, without its head.
+fn size_of(arguments: &Arguments<'_, '_>) -> usize {
+    let arguments = arguments.iter();
+    arguments.map(|argument| argument.len() + HEAD_BYTES).sum()
 }
 
 /// Whether the answer may be long, however short the request is.
