@@ -12,7 +12,7 @@ use turnstile_brokers::NatsServer;
 use crate::{step, tree};
 
 /// Packages of PyPI, by name and version.
-const PYTHON: [(&str, &str); 7] = [
+const PYTHON: [(&str, &str); 8] = [
     ("redis", "8.1.0"),
     ("valkey", "6.2.0"),
     ("coredis", "6.9.0"),
@@ -20,6 +20,7 @@ const PYTHON: [(&str, &str); 7] = [
     ("websockets", "17.4"),
     ("prometheus-client", "0.26.0"),
     ("schemathesis", "4.32.5"),
+    ("sslyze", "6.3.1"),
 ];
 
 /// Packages of npm.

@@ -71,7 +71,7 @@ pub(crate) struct Connection<C> {
     caller: Caller,
     /// Its number among those that have not said who they are, while it is one of them.
     pub(crate) stranger: Option<u64>,
-    /// The sweep in which it was accepted.
+    /// The sweep in which it was accepted, or its client has logged out.
     since: u32,
     input: Input,
     output: Output,

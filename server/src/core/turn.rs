@@ -299,7 +299,7 @@ impl<D: Doors> FastLoop<D> {
             };
             let shared = (&mut self.doors, &mut around);
             self.open.requests += connection.serve(shared, &mut self.scratch, &self.limits, budget);
-            self.note_arrival(handshake, &mut connection);
+            self.note_arrival((place, handshake), &mut connection);
             let follows = connection.conversation().follows();
             if follows != followed {
                 self.followers.retain(|&follower| follower != place);

@@ -356,6 +356,7 @@ impl Session {
                 let shares = std::mem::take(&mut self.shares);
                 *self = Self::new(self.id, self.peer, self.since_ms);
                 self.shares = shares;
+                around.engine.log_out();
             }
             Verb::AclWhoAmI | Verb::AclUsers | Verb::AclList => {
                 acl::put(around.engine, verb, &mut reply);

@@ -238,6 +238,34 @@ fn a_revoked_key_ends_its_sessions_and_those_who_follow() {
     server.stop();
 }
 
+/// It stayed logged in, and whoever took the connection from a pool asked in the name of the one before.
+#[test]
+fn a_reset_logs_out() {
+    let server = Server::with(&Limits {
+        connections: 4,
+        ..Limits::STANDARD
+    });
+    let mut root = guarded(&server);
+    is_done(&mut root, "ACCESS.SET-QUOTA root CONNECTIONS 1");
+    assert_eq!(said(&mut root, "RESET"), "+RESET");
+    assert_eq!(said(&mut root, "PING"), NOAUTH);
+    // Its place among the connections of its principal is free, and it gives way as others do.
+    let _other = logged_in(&server, &key(1));
+    let _newcomers: Vec<Client> = (0..3).map(|_| server.client()).collect();
+    assert_eq!(root.rest(), "");
+    server.stop();
+}
+
+/// One without keys has nothing to take back.
+#[test]
+fn a_reset_changes_nobody_without_keys() {
+    let server = Server::new();
+    let mut client = server.client();
+    assert_eq!(said(&mut client, "RESET"), "+RESET");
+    assert_eq!(said(&mut client, "PING"), "+PONG");
+    server.stop();
+}
+
 #[test]
 fn a_right_that_is_withdrawn_is_gone_with_the_next_request() {
     let server = Server::new();

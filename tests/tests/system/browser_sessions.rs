@@ -76,6 +76,39 @@ const BOOK: &str = "fetch(base + '/v1/rooms/bookings', {method: 'POST', credenti
      departure: '2027-03-03', guest: 'ada', id_number: '234123412346'})}) \
      .then(answer => answer.type === 'opaque' ? 'opaque' : answer.status, () => 'failed')";
 
+/// Sends what pages of all origins may send without asking: forms and beacons.
+fn forge(browser: &mut Chromium, base: &str) {
+    // A form can send what reads as JSON, but not say that it is.
+    for (path, name, value) in [
+        ("/v1/tickets", "", ""),
+        (
+            "/v1/rooms/bookings",
+            r#"{"property":"bench","wish":"r1","arrival":"2027-03-01","departure":"2027-03-03","guest":"a"#,
+            r#"b","id_number":"234123412346"}"#,
+        ),
+    ] {
+        let form = format!(
+            "new Promise(done => {{ \
+             const frame = document.createElement('iframe'); \
+             frame.name = {path:?}; document.body.append(frame); \
+             const form = document.createElement('form'); \
+             Object.assign(form, {{method: 'post', enctype: 'text/plain', target: {path:?}, \
+                 action: base + {path:?}}}); \
+             const field = document.createElement('input'); \
+             Object.assign(field, {{name: {name:?}, value: {value:?}}}); \
+             form.append(field); document.body.append(form); \
+             frame.onload = () => done('answered'); form.submit(); }})"
+        );
+        let sent = browser.value(&format!("(() => {{ {base} return {form}; }})()"));
+        assert_eq!(sent, json!("answered"));
+    }
+    let beacon = "navigator.sendBeacon(base + '/v1/rooms/bookings', JSON.stringify({property: 'bench', \
+         wish: 'r1', arrival: '2027-03-01', departure: '2027-03-03', guest: 'ada', \
+         id_number: '234123412346'}))";
+    let sent = browser.value(&format!("(() => {{ {base} return {beacon}; }})()"));
+    assert_eq!(sent, json!(true));
+}
+
 #[test]
 fn the_page_logs_in_and_changes_and_a_page_of_another_origin_does_nothing() {
     let door = guarded();
@@ -111,21 +144,16 @@ fn the_page_logs_in_and_changes_and_a_page_of_another_origin_does_nothing() {
     let socket = "new Promise(done => { \
          const socket = new WebSocket(base.replace('http', 'ws') + '/v1/games/play?player=ada'); \
          socket.onopen = () => done('open'); socket.onerror = () => done('failed'); })";
+    let feed = socket.replace("games/play?player=ada", "exchange/feed");
     let ticket = "fetch(base + '/v1/tickets', {method: 'POST', credentials: 'include'}) \
                   .then(answer => answer.status, () => 'failed')";
-    for attempt in [read, streams, socket, ticket] {
+    let log_out = "fetch(base + '/v1/session', {method: 'DELETE', credentials: 'include'}) \
+                   .then(answer => answer.status, () => 'failed')";
+    for attempt in [read, streams, socket, &feed, ticket, log_out] {
         let tried = browser.value(&format!("(() => {{ {base} return {attempt}; }})()"));
         assert_eq!(tried, json!("failed"), "{attempt}");
     }
-    let form = "new Promise(done => { \
-         const frame = document.createElement('iframe'); \
-         frame.name = 'answer'; document.body.append(frame); \
-         const form = document.createElement('form'); \
-         Object.assign(form, {method: 'post', target: 'answer', action: base + '/v1/tickets'}); \
-         document.body.append(form); \
-         frame.onload = () => done('answered'); form.submit(); })";
-    let sent = browser.value(&format!("(() => {{ {base} return {form}; }})()"));
-    assert_eq!(sent, json!("answered"));
+    forge(&mut browser, &base);
     assert_eq!(bookings(&door), "0");
 
     // The page itself still has its session, also after a visit elsewhere.

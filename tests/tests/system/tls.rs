@@ -8,9 +8,10 @@ use std::{
     process::{Command, Stdio},
 };
 
+use serde_json::{Value, json};
 use turnstile_tests::Turnstile;
 
-use crate::program::output;
+use crate::{clients::installed, program::output};
 
 /// A server that speaks TLS with a certificate of its own.
 struct Secured {
@@ -119,6 +120,49 @@ fn a_scanner_finds_no_old_version_and_no_weak_cipher() {
             "{address}"
         );
     }
+}
+
+/// What sslyze finds when it attacks an address in each of these ways; of an attack that it could not try,
+/// nothing.
+fn attacked(addresses: [SocketAddr; 2]) -> Vec<Value> {
+    let mut arguments = vec!["-m", "sslyze", "--json_out=-", "--mozilla_config=disable"];
+    arguments.extend(["--heartbleed", "--openssl_ccs", "--robot", "--compression"]);
+    arguments.extend(["--reneg", "--fallback", "--ems"]);
+    let addresses = addresses.map(|address| address.to_string());
+    arguments.extend(addresses.iter().map(String::as_str));
+    let report = output(installed("TURNSTILE_TEST_PYTHON"), &arguments, b"");
+    let report: Value = serde_json::from_str(&report).expect("sslyze writes JSON");
+    let scans = report["server_scan_results"].as_array().expect("scans");
+    let results = scans.iter().map(|scan| {
+        let scanned = scan["scan_result"].as_object().expect("results");
+        let found = scanned
+            .iter()
+            .filter(|(_, one)| one["status"] == "COMPLETED");
+        found
+            .map(|(name, one)| (name.clone(), one["result"].clone()))
+            .collect()
+    });
+    results.collect()
+}
+
+#[test]
+fn an_attacker_finds_no_known_hole_in_tls() {
+    let secured = Secured::new();
+    let expected = json!({
+        "heartbleed": {"is_vulnerable_to_heartbleed": false},
+        "openssl_ccs_injection": {"is_vulnerable_to_ccs_injection": false},
+        "robot": {"robot_result": "NOT_VULNERABLE_RSA_NOT_SUPPORTED"},
+        "session_renegotiation": {
+            "supports_secure_renegotiation": true,
+            "is_vulnerable_to_client_renegotiation_dos": false,
+            "client_renegotiations_success_count": 0,
+        },
+        "tls_compression": {"supports_compression": false},
+        "tls_extended_master_secret": {"supports_ems_extension": true},
+        "tls_fallback_scsv": {"supports_fallback_scsv": true},
+    });
+    let found = attacked([secured.server.resp(), secured.server.http()]);
+    assert_eq!(found, [expected.clone(), expected]);
 }
 
 #[test]

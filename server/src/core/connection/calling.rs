@@ -17,6 +17,11 @@ impl<C: Conversation> Connection<C> {
         self.caller.is_stranger(access)
     }
 
+    /// Its client has to say who it is, and has as long for that as a newcomer.
+    pub(crate) const fn begin_login(&mut self, sweep: u32) {
+        self.since = sweep;
+    }
+
     /// Reads once and answers every whole request of its caller, up to `budget` of them; answers how many.
     pub(crate) fn serve(
         &mut self,

@@ -161,4 +161,11 @@ impl Engine {
         self.caller = caller.counted(&self.meters, &self.caller)?;
         Ok(())
     }
+
+    /// Makes the caller one that has shown no key, if it has shown one.
+    pub(crate) fn log_out(&mut self) {
+        if self.caller.key().is_some() {
+            self.caller = Caller::unknown().with_origin(self.caller.origin());
+        }
+    }
 }

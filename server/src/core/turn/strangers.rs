@@ -32,18 +32,22 @@ impl ConnectedStrangers {
 
 impl<D: Doors> FastLoop<D> {
     /// Notes that a connection has done the handshake with this number, and that its client has said who it
-    /// is, where they have.
+    /// is, or has taken that back, where they have.
     pub(super) fn note_arrival(
         &mut self,
-        handshake: Option<u64>,
+        (place, handshake): (usize, Option<u64>),
         connection: &mut Connection<D::Session>,
     ) {
         if let Some(number) = handshake.filter(|_| connection.handshake().is_none()) {
             let door = connection.conversation().door().name;
             self.end_handshake((number, door), connection.handshake_end());
         }
-        if connection.stranger.is_some() && !connection.is_stranger(self.engine.access()) {
+        let is_stranger = connection.is_stranger(self.engine.access());
+        if !is_stranger {
             self.strangers.remove(connection);
+        } else if connection.stranger.is_none() {
+            connection.begin_login(self.sweep);
+            self.strangers.add(place, connection);
         }
     }
 
