@@ -63,6 +63,8 @@ macro_rules! hosted {
         )+
 
         impl Machines for Services {
+            const RIGHTS: Option<u8> = Some(Access::SERVICE);
+
             fn empty() -> Self {
                 Self {
                     $($name: Machine::empty(),)+

@@ -144,6 +144,10 @@ pub trait Machine: Sized + fmt::Debug {
 ///
 /// Contract: as [`Machine`], record by record. A tick is for all of them.
 pub trait Machines: Sized + fmt::Debug {
+    /// The service whose commands say who may do what, where there is one: what was admitted before one
+    /// of them was decided may be forbidden behind it.
+    const RIGHTS: Option<u8> = None;
+
     fn empty() -> Self;
 
     /// Applies a record of `service` from its bytes, and appends its outcome's bytes to `outcome`

@@ -37,6 +37,11 @@ impl GroupBuilder {
         self.records = 0;
     }
 
+    /// Sets the time of a group that was begun before it was known.
+    pub const fn set_time(&mut self, time: Timestamp) {
+        self.time = time;
+    }
+
     /// Adds a record and says its position.
     ///
     /// # Panics

@@ -7,6 +7,7 @@
 
 mod broken;
 mod builder;
+mod entry;
 mod group;
 mod header;
 mod origin;
@@ -14,6 +15,9 @@ mod record;
 
 pub use broken::Broken;
 pub use builder::{GroupBuilder, seal};
+pub use entry::{
+    ENTRY_BODY_BYTES_MAX, ENTRY_BYTES_MAX, ENTRY_VERSION, Entry, EntryBuilder, EntryHead,
+};
 pub use group::{Group, Records};
 pub use header::{Header, Kind, Link, Place};
 pub use record::{Record, RecordRef};

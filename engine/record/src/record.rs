@@ -80,6 +80,16 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// The same record where an order has put it.
+    #[must_use]
+    pub const fn at(self, position: Position, time: Timestamp) -> Self {
+        Self {
+            position,
+            time,
+            ..self
+        }
+    }
+
     /// Where the command came from. Records of version 1 do not say.
     ///
     /// # Panics

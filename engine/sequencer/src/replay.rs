@@ -90,7 +90,7 @@ impl<S: Machines> Replay<S> {
     /// As [`State::replay`].
     pub fn replay(&mut self, group: &Group<'_>) -> Result<(), ReplayError> {
         for record in group.records() {
-            let effect = self.state.apply_to_machines(&record)?;
+            let effect = self.state.apply_to_machines(&record, false)?;
             self.note(&record, effect);
             if self.batch.notes.len() >= BATCH_NOTES {
                 self.send();

@@ -204,7 +204,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
 
     /// Puts a record in the open group; opens one at this time when there is none, and commits a full
     /// one. Says its position.
-    fn append(
+    pub(crate) fn append(
         &mut self,
         time: Timestamp,
         record: &RecordRef<'_>,
@@ -288,7 +288,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     }
 
     /// The open group promises something, if it is so.
-    const fn promise(&mut self, promised: bool) {
+    pub(crate) const fn promise(&mut self, promised: bool) {
         if let Some(group) = &mut self.open {
             group.promised |= promised;
         }
@@ -343,8 +343,13 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         Ok(self.state.position())
     }
 
+    /// Takes nothing more, and makes nothing durable any more.
+    pub(crate) const fn stop(&mut self) {
+        self.stopped = true;
+    }
+
     /// Makes everything so far durable; who submitted a group still has to hear of it.
-    fn flush(&mut self) -> Result<(), CommitError> {
+    pub(crate) fn flush(&mut self) -> Result<(), CommitError> {
         if self.stopped {
             return Err(CommitError::Poisoned);
         }

@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::{
     keys::{KeyFigures, Keys, REFUSED_BYTES_MAX},
     remembered::{First, Remembered, SERVICE_UNKNOWN, Services},
+    shared::SharedPlace,
 };
 
 /// Why a journal cannot be replayed: it was written by another version, or it is damaged in a way
@@ -40,6 +41,8 @@ pub struct State<S> {
     position: Position,
     /// The time of the last record's group.
     time: Timestamp,
+    /// Nothing while no entry of a shared log was applied.
+    shared: Option<SharedPlace>,
     outcome_bytes: Vec<u8>,
 }
 
@@ -54,8 +57,11 @@ pub(crate) struct Positioned<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// The version of [`State`]'s own part of a snapshot.
-pub const SNAPSHOT_VERSION: u8 = 2;
+/// The highest version of [`State`]'s own part of a snapshot: of a state with a place in a shared log.
+pub const SNAPSHOT_VERSION: u8 = 3;
+
+/// The version of a state without one.
+const OF_ONE_SERVER: u8 = 2;
 
 /// The field that [`State::restore`] finds malformed when a newer version wrote the snapshot: all
 /// older ones are read.
@@ -72,6 +78,7 @@ impl<S: Machines> State<S> {
             keys: Keys::new(REFUSED_BYTES_MAX),
             position: Position(0),
             time: Timestamp(0),
+            shared: None,
             outcome_bytes: Vec::new(),
         }
     }
@@ -108,6 +115,12 @@ impl<S: Machines> State<S> {
     #[must_use]
     pub const fn time(&self) -> Timestamp {
         self.time
+    }
+
+    /// Its place in a shared log; nothing while no entry of one was applied.
+    #[must_use]
+    pub const fn shared(&self) -> Option<&SharedPlace> {
+        self.shared.as_ref()
     }
 
     /// What is kept under idempotency keys.
@@ -176,19 +189,18 @@ impl<S: Machines> State<S> {
     /// A record that does not follow the last one, or that no machine of ours has written.
     pub fn replay(&mut self, group: &Group<'_>) -> Result<(), ReplayError> {
         for record in group.records() {
-            match self.apply_to_machines(&record)? {
-                Some(effect) => self.note(&Positioned::of(&record), effect),
-                None => self.settle_late(),
-            };
+            self.apply_ordered(&record, false)?;
         }
         Ok(())
     }
 
     /// Applies a record, and leaves the keys to the caller. Answers what its command came to; nothing
-    /// for a tick.
+    /// for a record of the engine. The outcome's bytes [are there](Self::last_outcome) behind it if
+    /// they are wanted, or if the record has a key.
     pub(crate) fn apply_to_machines(
         &mut self,
         record: &Record<'_>,
+        wants_outcome: bool,
     ) -> Result<Option<Effect>, ReplayError> {
         let position = record.position;
         if position != self.position.next() {
@@ -198,6 +210,11 @@ impl<S: Machines> State<S> {
             });
         }
         if record.service == SERVICE_ENGINE {
+            let mark = SharedPlace::read_mark(record.payload);
+            let mark = mark.map_err(|cause| ReplayError::Malformed { position, cause })?;
+            if let Some(sequence) = mark {
+                self.shared.get_or_insert_default().sequence = sequence;
+            }
             self.tick_machines(position, record.time);
             return Ok(None);
         }
@@ -207,7 +224,7 @@ impl<S: Machines> State<S> {
             record.service,
             &Positioned::of(record).context(),
             record.payload,
-            record.key.map(|_key| &mut outcome),
+            (wants_outcome || record.key.is_some()).then_some(&mut outcome),
         );
         self.outcome_bytes = outcome;
         let effect = applied.map_err(|cause| match cause {
@@ -218,7 +235,26 @@ impl<S: Machines> State<S> {
             Unapplied::Malformed(cause) => ReplayError::Malformed { position, cause },
         })?;
         (self.position, self.time) = (position, record.time);
+        if let Some(shared) = &mut self.shared {
+            shared.note(record, effect);
+            if effect == Effect::Done && S::RIGHTS == Some(record.service) {
+                shared.epoch = position;
+            }
+        }
         Ok(Some(effect))
+    }
+
+    /// Applies a record of an entry of a shared log, and remembers its outcome when it has a key.
+    pub(crate) fn apply_ordered(
+        &mut self,
+        record: &Record<'_>,
+        wants_outcome: bool,
+    ) -> Result<(), ReplayError> {
+        match self.apply_to_machines(record, wants_outcome)? {
+            Some(effect) => self.note(&Positioned::of(record), effect),
+            None => self.settle_late(),
+        };
+        Ok(())
     }
 
     /// The bytes of the last outcome that a key is to remember.
@@ -304,6 +340,12 @@ impl<S: Machines> State<S> {
         self.settle_late();
     }
 
+    /// Begins an entry of a shared log, and does what is due at its time.
+    pub(crate) fn enter(&mut self, position: Position, time: Timestamp, sequence: u64) {
+        self.shared.get_or_insert_default().sequence = sequence;
+        self.tick(position, time);
+    }
+
     fn tick_machines(&mut self, position: Position, now: Timestamp) {
         self.machines.tick(&Context {
             position,
@@ -315,9 +357,13 @@ impl<S: Machines> State<S> {
 
     /// Writes the whole state in its canonical form.
     pub fn snapshot(&self, out: &mut dyn Sink) {
-        out.put(&[SNAPSHOT_VERSION]);
+        let version = self.shared.map_or(OF_ONE_SERVER, |_| SNAPSHOT_VERSION);
+        out.put(&[version]);
         out.put(&self.position.0.to_le_bytes());
         out.put(&self.time.0.to_le_bytes());
+        if let Some(shared) = &self.shared {
+            out.put(&shared.bytes());
+        }
         self.keys.snapshot(out);
         self.machines.snapshot(out);
     }
@@ -327,8 +373,9 @@ impl<S: Machines> State<S> {
     /// # Errors
     /// The bytes are no such snapshot.
     pub fn restore(mut reader: Reader<'_>) -> Result<Self, Malformed> {
-        let services = match reader.u8(SNAPSHOT_VERSION_FIELD)? {
-            SNAPSHOT_VERSION => Services::Noted,
+        let version = reader.u8(SNAPSHOT_VERSION_FIELD)?;
+        let services = match version {
+            OF_ONE_SERVER | SNAPSHOT_VERSION => Services::Noted,
             WITHOUT_SERVICES => Services::NotNoted,
             _ => {
                 return Err(Malformed {
@@ -338,6 +385,10 @@ impl<S: Machines> State<S> {
         };
         let position = Position(reader.u64("snapshot position")?);
         let time = Timestamp(reader.u64("snapshot time")?);
+        let shared = match version {
+            SNAPSHOT_VERSION => Some(SharedPlace::read(&mut reader)?),
+            _ => None,
+        };
         let mut keys = reader.clone();
         Keys::pass(&mut reader, services)?;
         // Neither needs the other, and each takes seconds where there are millions.
@@ -353,6 +404,7 @@ impl<S: Machines> State<S> {
             machines: machines?,
             position,
             time,
+            shared,
             outcome_bytes: Vec::new(),
         })
     }

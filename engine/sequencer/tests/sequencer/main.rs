@@ -1,5 +1,6 @@
 //! The sequencer, with a toy machine that sells numbered seats.
 
+mod entries;
 mod fullness;
 mod keys;
 mod rules;

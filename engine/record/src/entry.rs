@@ -1,0 +1,230 @@
+//! An entry: what one server proposes to a log that several servers share, as one message.
+
+use turnstile_types::{Name, Position, Reader, Timestamp, put_u8, put_u16, put_u64};
+
+use crate::{Broken, Group, GroupBuilder, HEADER_BYTES, Link, Place, RecordRef, Records};
+
+/// The first bytes of every entry.
+const ENTRY_MAGIC: [u8; 4] = *b"TSEN";
+
+/// The version of entries that this code writes and reads.
+pub const ENTRY_VERSION: u16 = 1;
+
+/// The largest entry: what the shared log takes as one message.
+pub const ENTRY_BYTES_MAX: usize = 1024 * 1024;
+
+/// No head of an entry is longer: the fixed fields and the longest name of a node.
+const HEAD_BYTES_MAX: usize = 4 + 2 + 1 + 64 + 8 + 8 + 8 + 4;
+
+/// The records of an entry take at most so many bytes.
+pub const ENTRY_BODY_BYTES_MAX: usize = ENTRY_BYTES_MAX - HEAD_BYTES_MAX - HEADER_BYTES;
+
+/// The group inside an entry lies nowhere: its place and positions come with the order.
+const NOWHERE: Place = Place {
+    journal: 0,
+    segment: 0,
+    offset: 0,
+};
+
+/// Who proposed an entry, and on which state it was admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryHead {
+    /// The server that proposed it.
+    pub node: Name,
+    /// A random number of that server's run.
+    pub incarnation: u64,
+    /// The entry's number in that run, from 1. An entry that is sent again keeps it.
+    pub number: u64,
+    /// The last change of rights that its proposer had applied. An entry that is ordered behind a later
+    /// one is void: what was allowed may be forbidden since.
+    pub epoch: Position,
+}
+
+/// An entry that passed every check.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    pub head: EntryHead,
+    group: Group<'a>,
+}
+
+impl EntryHead {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let name = self.node.as_bytes();
+        out.extend_from_slice(&ENTRY_MAGIC);
+        put_u16(out, ENTRY_VERSION);
+        put_u8(out, u8::try_from(name.len()).expect("a name has at most 64 bytes"));
+        out.extend_from_slice(name);
+        put_u64(out, self.incarnation);
+        put_u64(out, self.number);
+        put_u64(out, self.epoch.0);
+        let checksum = crc32c::crc32c(out);
+        out.extend_from_slice(&checksum.to_le_bytes());
+    }
+
+    /// Reads a head, and says how many bytes it takes.
+    fn parse(bytes: &[u8]) -> Result<(Self, usize), Broken> {
+        if !bytes.starts_with(&ENTRY_MAGIC) {
+            return Err(Broken::Magic);
+        }
+        let mut reader = Reader::new(bytes);
+        let short = |_malformed| Broken::Short;
+        reader.take(ENTRY_MAGIC.len(), "magic").map_err(short)?;
+        let version = reader.u16("version").map_err(short)?;
+        let name_bytes = reader.u8("length of a node's name").map_err(short)?;
+        let name = reader.take(usize::from(name_bytes), "node").map_err(short)?;
+        let incarnation = reader.u64("incarnation").map_err(short)?;
+        let number = reader.u64("number").map_err(short)?;
+        let epoch = Position(reader.u64("epoch").map_err(short)?);
+        let covered = 4 + 2 + 1 + name.len() + 24;
+        let checksum = reader.u32("checksum of the head").map_err(short)?;
+        if crc32c::crc32c(bytes.get(..covered).ok_or(Broken::Short)?) != checksum {
+            return Err(Broken::HeaderChecksum);
+        }
+        if version != ENTRY_VERSION {
+            return Err(Broken::Version(version));
+        }
+        let node = Name::parse(name).map_err(|_invalid| Broken::Unknown)?;
+        let head = Self {
+            node,
+            incarnation,
+            number,
+            epoch,
+        };
+        Ok((head, covered + 4))
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Reads an entry that fills the bytes.
+    ///
+    /// # Errors
+    /// The bytes are no entry of a version that this code reads.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Broken> {
+        let (head, length) = EntryHead::parse(bytes)?;
+        let group = bytes.get(length..).ok_or(Broken::Short)?;
+        let link = Link {
+            time: Timestamp(0),
+            ..Link::START
+        };
+        let parsed = Group::parse(group, NOWHERE, Some(link))?;
+        if parsed.is_seal() || parsed.header().group_bytes() != group.len() {
+            return Err(Broken::Unknown);
+        }
+        Ok(Self {
+            head,
+            group: parsed,
+        })
+    }
+
+    /// The clock of its proposer, when it was proposed.
+    #[must_use]
+    pub const fn time(&self) -> Timestamp {
+        self.group.time()
+    }
+
+    /// Its records. Their positions and times are not the ones that they get.
+    #[must_use]
+    pub fn records(&self) -> Records<'a> {
+        self.group.records()
+    }
+
+    /// Bytes that its records take in a group.
+    #[must_use]
+    pub fn body_bytes(&self) -> usize {
+        self.group.header().group_bytes() - HEADER_BYTES
+    }
+}
+
+/// An entry that is put together. Its buffer is reused.
+#[derive(Debug, Default)]
+pub struct EntryBuilder {
+    group: GroupBuilder,
+}
+
+impl EntryBuilder {
+    /// Whether a record of so many bytes ([`RecordRef::size`]) fits.
+    #[must_use]
+    pub fn fits(&self, bytes: usize) -> bool {
+        self.group.body_bytes() + bytes <= ENTRY_BODY_BYTES_MAX
+    }
+
+    /// Adds a record.
+    ///
+    /// # Panics
+    /// When it does not fit in a group: callers ask first.
+    pub fn push(&mut self, record: &RecordRef<'_>) {
+        self.group.push(record);
+    }
+
+    #[must_use]
+    pub const fn records(&self) -> u32 {
+        self.group.records()
+    }
+
+    /// The bytes of the entry; the next one may begin.
+    pub fn finish(&mut self, head: &EntryHead, time: Timestamp) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD_BYTES_MAX + HEADER_BYTES + self.group.body_bytes());
+        head.encode(&mut bytes);
+        self.group.set_time(time);
+        bytes.extend_from_slice(self.group.finish(NOWHERE, 0, false).0);
+        self.group.begin(Timestamp(0), Position(1));
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_types::{Author, Principal};
+
+    use super::*;
+
+    fn head() -> EntryHead {
+        EntryHead {
+            node: Name::parse(b"n1").unwrap(),
+            incarnation: 7,
+            number: 3,
+            epoch: Position(9),
+        }
+    }
+
+    fn built() -> Vec<u8> {
+        let mut builder = EntryBuilder::default();
+        let principal = Principal::local();
+        for payload in [&b"one"[..], b"two"] {
+            builder.push(&RecordRef {
+                service: 1,
+                author: Author::server(&principal),
+                key: None,
+                payload,
+            });
+        }
+        builder.finish(&head(), Timestamp(55))
+    }
+
+    #[test]
+    fn an_entry_is_read_as_it_was_built() {
+        let bytes = built();
+        let entry = Entry::parse(&bytes).unwrap();
+        assert_eq!((entry.head, entry.time()), (head(), Timestamp(55)));
+        let payloads: Vec<_> = entry.records().map(|record| record.payload).collect();
+        assert_eq!(payloads, [b"one", b"two"]);
+        let mut empty = EntryBuilder::default();
+        let bytes = empty.finish(&head(), Timestamp(1));
+        assert_eq!(Entry::parse(&bytes).unwrap().records().count(), 0);
+    }
+
+    #[test]
+    fn a_flipped_bit_or_a_cut_is_found_wherever_it_is() {
+        let bytes = built();
+        for at in 0..bytes.len() {
+            assert!(Entry::parse(&bytes[..at]).is_err(), "cut at {at}");
+            for bit in 0..8 {
+                let mut broken = bytes.clone();
+                broken[at] ^= 1 << bit;
+                assert!(Entry::parse(&broken).is_err(), "bit {bit} of byte {at}");
+            }
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(Entry::parse(&longer).is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! Entries of a log that several servers share: each server applies all of them in their one order.
+
+use std::fmt;
+
+use turnstile_journal::Log;
+use turnstile_record::{Entry, Record, RecordRef, SERVICE_ENGINE};
+use turnstile_types::{Author, Machines, Position};
+
+use crate::{
+    ExecuteError, ReplayError, Reply, Sequencer,
+    shared::SharedPlace,
+    state::{content_of, engine},
+};
+
+/// What became of one record of an entry: the outcome in its stable bytes, or the refusal of a key that
+/// was used for another command.
+pub type EntryOutcome<'a> = Result<Reply<&'a [u8]>, ExecuteError>;
+
+/// Why an entry was not applied. The state may hold a part of it: the process must stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotOrdered {
+    /// Entries are missing, or come twice.
+    Gap { expected: u64, found: u64 },
+    /// No machine here knows such a record: a newer version wrote it.
+    Unreadable(ReplayError),
+    /// The journal of this server did not take it.
+    Journal(ExecuteError),
+}
+
+impl fmt::Display for NotOrdered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gap { expected, found } => write!(
+                f,
+                "entry {expected} of the shared log is missing: entry {found} follows"
+            ),
+            Self::Unreadable(cause) => write!(f, "an entry of the shared log is not readable: {cause}"),
+            Self::Journal(cause) => write!(f, "the journal did not take an entry: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for NotOrdered {}
+
+impl<S: Machines, L: Log> Sequencer<S, L> {
+    /// Applies an entry, in a group of its own: first what is due at its time, then each record as
+    /// [`execute`](Self::execute) decides it. Tells `each` what became of its records, where somebody
+    /// wants to know. Answers whether it was decided; it is void when rights have changed since its
+    /// proposer admitted it.
+    ///
+    /// What every server must decide alike depends on the entry and the state only: no key is refused
+    /// because memory is short here.
+    ///
+    /// # Errors
+    /// Final: the process must stop.
+    pub fn apply_entry(
+        &mut self,
+        sequence: u64,
+        entry: &Entry<'_>,
+        each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
+    ) -> Result<bool, NotOrdered> {
+        let applied = self.apply_whole(sequence, entry, each);
+        applied.inspect_err(|_failure| self.stop())
+    }
+
+    fn apply_whole(
+        &mut self,
+        sequence: u64,
+        entry: &Entry<'_>,
+        mut each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
+    ) -> Result<bool, NotOrdered> {
+        let epoch = self.enter(sequence, entry)?;
+        if entry.head.epoch < epoch {
+            return Ok(false);
+        }
+        for record in entry.records() {
+            if let Some(first) = self.first_of(&record) {
+                if let Some(each) = &mut each {
+                    each(first);
+                }
+                continue;
+            }
+            let record = self.append_ordered(&record)?;
+            let wanted = each.is_some();
+            let applied = self.state_mut().apply_ordered(&record, wanted);
+            applied.map_err(NotOrdered::Unreadable)?;
+            if let Some(each) = &mut each {
+                each(Ok(Reply {
+                    position: record.position,
+                    replayed: false,
+                    outcome: self.state().last_outcome(),
+                }));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Begins the group of an entry, and does what is due at its time. Answers the last change of
+    /// rights before it.
+    fn enter(&mut self, sequence: u64, entry: &Entry<'_>) -> Result<Position, NotOrdered> {
+        let (expected, epoch) = match self.state().shared() {
+            Some(shared) => (shared.sequence + 1, shared.epoch),
+            None => (sequence, Position(0)),
+        };
+        if sequence != expected {
+            let found = sequence;
+            return Err(NotOrdered::Gap { expected, found });
+        }
+        self.flush().map_err(|_failure| ExecuteError::Stopped)?;
+        let engine = engine();
+        let payload = SharedPlace::mark(sequence);
+        let mark = RecordRef {
+            service: SERVICE_ENGINE,
+            author: Author::server(&engine),
+            key: None,
+            payload: &payload,
+        };
+        // Half an entry would be applied again if a crash cut the journal between its groups.
+        self.reserve(mark.size() + entry.body_bytes())?;
+        let time = entry.time().max(self.state().time());
+        let position = self.append(time, &mark)?;
+        self.state_mut().enter(position, time, sequence);
+        self.promise(true);
+        Ok(epoch)
+    }
+
+    /// What the key of a record has been answered already, if it has been.
+    fn first_of(&self, record: &Record<'_>) -> Option<EntryOutcome<'_>> {
+        let state = self.state();
+        let first = state.first(state.time(), &record.principal, record.key?)?;
+        Some(if first.content == content_of(record.service, record.payload) {
+            Ok(Reply {
+                position: first.position,
+                replayed: true,
+                outcome: first.outcome,
+            })
+        } else {
+            Err(ExecuteError::KeyReused {
+                first: first.position,
+            })
+        })
+    }
+
+    /// Puts a record of an entry in its group, and in its place.
+    fn append_ordered<'a>(&mut self, record: &Record<'a>) -> Result<Record<'a>, ExecuteError> {
+        let time = self.state().time();
+        let appended = RecordRef {
+            service: record.service,
+            author: Author {
+                principal: &record.principal,
+                origin: &record.origin(),
+            },
+            key: record.key,
+            payload: record.payload,
+        };
+        let position = self.append(time, &appended)?;
+        Ok(record.at(position, time))
+    }
+}
+
+impl From<ExecuteError> for NotOrdered {
+    fn from(cause: ExecuteError) -> Self {
+        Self::Journal(cause)
+    }
+}

@@ -1,0 +1,160 @@
+//! Entries of a shared log: every server that applies them comes to the same state, whatever its own
+//! disk did meanwhile.
+
+use proptest::prelude::*;
+use turnstile_journal::{FaultyDisk, Journal, Log};
+use turnstile_record::{Entry, EntryBuilder, EntryHead, RecordRef};
+use turnstile_sequencer::{ExecuteError, NotOrdered, Reply, Sequencer, SharedPlace};
+use turnstile_types::{Author, Key, Machine as _, Name, Position, Principal, Timestamp};
+
+use crate::{
+    rules::{bytes_of, in_memory, on_disk},
+    seats::{Outcome, Seats, Take},
+};
+
+/// One entry: its time, and for each record a seat, for how long, and perhaps a key.
+type Asked = (u64, Vec<(u64, u64, Option<u8>)>);
+
+fn entry((time, records): &Asked) -> Vec<u8> {
+    let principal = Principal::local();
+    let mut builder = EntryBuilder::default();
+    for &(seat, ms, key) in records {
+        let mut payload = Vec::new();
+        let command = Take { seat, ms, padding: 0 };
+        Seats::encode_command(&command, &mut payload);
+        let key = key.map(|key| key.to_string());
+        let key = key.as_ref().map(|key| Key::parse(key.as_bytes()).unwrap());
+        builder.push(&RecordRef {
+            service: Seats::SERVICE,
+            author: Author::server(&principal),
+            key,
+            payload: &payload,
+        });
+    }
+    let head = EntryHead {
+        node: Name::parse(b"n1").unwrap(),
+        incarnation: 1,
+        number: 1,
+        epoch: Position(0),
+    };
+    builder.finish(&head, Timestamp(*time))
+}
+
+type Told = Vec<Result<Reply<Outcome>, ExecuteError>>;
+
+fn apply<L: Log>(sequencer: &mut Sequencer<Seats, L>, sequence: u64, asked: &Asked) -> Told {
+    let mut told = Vec::new();
+    let bytes = entry(asked);
+    let entry = Entry::parse(&bytes).unwrap();
+    let mut each = |outcome: Result<Reply<&[u8]>, _>| {
+        told.push(outcome.map(|reply| Reply {
+            position: reply.position,
+            replayed: reply.replayed,
+            outcome: Seats::decode_outcome(reply.outcome).unwrap(),
+        }));
+    };
+    let decided = sequencer.apply_entry(sequence, &entry, Some(&mut each));
+    assert_eq!(decided, Ok(true));
+    told
+}
+
+fn told(position: u64, replayed: bool, outcome: Outcome) -> Result<Reply<Outcome>, ExecuteError> {
+    Ok(Reply {
+        position: Position(position),
+        replayed,
+        outcome,
+    })
+}
+
+#[test]
+fn an_entry_is_decided_as_commands_are_behind_what_is_due() {
+    let mut sequencer = in_memory();
+    let first = (10, vec![(7, 5, Some(1)), (7, 0, None)]);
+    assert_eq!(
+        apply(&mut sequencer, 4, &first),
+        [told(2, false, Outcome::Taken), told(3, false, Outcome::Refused(Position(2)))]
+    );
+    // The clock of this proposer is behind, and its key is known from another server.
+    let second = (3, vec![(7, 5, Some(1)), (8, 0, Some(1)), (7, 0, None)]);
+    assert_eq!(
+        apply(&mut sequencer, 5, &second),
+        [
+            told(2, true, Outcome::Taken),
+            Err(ExecuteError::KeyReused { first: Position(2) }),
+            told(5, false, Outcome::Refused(Position(2))),
+        ]
+    );
+    let third = (15, vec![(7, 0, None)]);
+    assert_eq!(apply(&mut sequencer, 6, &third), [told(7, false, Outcome::Taken)]);
+    assert_eq!(sequencer.state().time(), Timestamp(15));
+}
+
+#[test]
+fn an_entry_out_of_its_order_stops_the_server() {
+    let mut sequencer = in_memory();
+    apply(&mut sequencer, 4, &(10, vec![(7, 0, None)]));
+    let bytes = entry(&(10, vec![(8, 0, None)]));
+    let behind = Entry::parse(&bytes).unwrap();
+    for (found, expected) in [(4, 5), (6, 5)] {
+        let gap = Err(NotOrdered::Gap { expected, found });
+        assert_eq!(sequencer.apply_entry(found, &behind, None), gap);
+    }
+    assert!(sequencer.commit().is_err());
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    let record = (0_u64..12, prop_oneof![Just(0), 1_u64..40], prop::option::of(0_u8..9));
+    (0_u64..200, prop::collection::vec(record, 0..6))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn servers_agree_though_one_loses_its_power(
+        entries in prop::collection::vec((asked(), any::<u8>()), 1..40),
+        seed in any::<u64>(),
+    ) {
+        let mut one = in_memory();
+        let mut disk = FaultyDisk::new(seed);
+        let mut other = on_disk(&disk);
+        for (at, (asked, fate)) in entries.iter().enumerate() {
+            let sequence = 1 + at as u64;
+            let told = apply(&mut one, sequence, asked);
+            // What it applies again after a crash, it decides as before.
+            while next_of(&other) <= sequence {
+                let next = next_of(&other);
+                let again = apply(&mut other, next, &entries[next as usize - 1].0);
+                if next == sequence {
+                    prop_assert_eq!(&again, &told);
+                }
+            }
+            if fate % 3 == 0 {
+                other.commit().unwrap();
+            }
+            if fate % 5 == 0 {
+                drop(other);
+                disk.crash();
+                other = on_disk(&disk);
+                let shared = other.state().shared().copied();
+                prop_assert!(shared.unwrap_or_default().sequence <= sequence);
+            }
+        }
+        while next_of(&other) <= entries.len() as u64 {
+            let next = next_of(&other);
+            apply(&mut other, next, &entries[next as usize - 1].0);
+        }
+        prop_assert_eq!(other.state().shared(), one.state().shared());
+        prop_assert_eq!(bytes_of(other.state()), bytes_of(one.state()));
+        let restored = turnstile_sequencer::State::<Seats>::restore(
+            turnstile_types::Reader::new(&bytes_of(one.state())),
+        ).unwrap();
+        prop_assert_eq!(restored.shared(), one.state().shared());
+    }
+}
+
+/// The entry that a server needs next.
+fn next_of(sequencer: &Sequencer<Seats, Journal<FaultyDisk>>) -> u64 {
+    let shared: Option<&SharedPlace> = sequencer.state().shared();
+    shared.map_or(1, |shared| shared.sequence + 1)
+}
