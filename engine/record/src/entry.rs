@@ -14,7 +14,10 @@ pub const ENTRY_VERSION: u16 = 1;
 pub const ENTRY_BYTES_MAX: usize = 1024 * 1024;
 
 /// No head of an entry is longer: the fixed fields and the longest name of a node.
-const HEAD_BYTES_MAX: usize = 4 + 2 + 1 + 64 + 8 + 8 + 8 + 4;
+const HEAD_BYTES_MAX: usize = 4 + 2 + 1 + 64 + NUMBERS_BYTES + 4;
+
+/// The numbers of a head.
+const NUMBERS_BYTES: usize = 4 * 8;
 
 /// The records of an entry take at most so many bytes.
 pub const ENTRY_BODY_BYTES_MAX: usize = ENTRY_BYTES_MAX - HEAD_BYTES_MAX - HEADER_BYTES;
@@ -38,6 +41,9 @@ pub struct EntryHead {
     /// The last change of rights that its proposer had applied. An entry that is ordered behind a later
     /// one is void: what was allowed may be forbidden since.
     pub epoch: Position,
+    /// Which installation its proposer is of. Servers of one installation share their secrets, so that
+    /// what one seals another can compare.
+    pub installation: u64,
 }
 
 /// An entry that passed every check.
@@ -57,6 +63,7 @@ impl EntryHead {
         put_u64(out, self.incarnation);
         put_u64(out, self.number);
         put_u64(out, self.epoch.0);
+        put_u64(out, self.installation);
         let checksum = crc32c::crc32c(out);
         out.extend_from_slice(&checksum.to_le_bytes());
     }
@@ -75,7 +82,8 @@ impl EntryHead {
         let incarnation = reader.u64("incarnation").map_err(short)?;
         let number = reader.u64("number").map_err(short)?;
         let epoch = Position(reader.u64("epoch").map_err(short)?);
-        let covered = 4 + 2 + 1 + name.len() + 24;
+        let installation = reader.u64("installation").map_err(short)?;
+        let covered = 4 + 2 + 1 + name.len() + NUMBERS_BYTES;
         let checksum = reader.u32("checksum of the head").map_err(short)?;
         if crc32c::crc32c(bytes.get(..covered).ok_or(Broken::Short)?) != checksum {
             return Err(Broken::HeaderChecksum);
@@ -89,6 +97,7 @@ impl EntryHead {
             incarnation,
             number,
             epoch,
+            installation,
         };
         Ok((head, covered + 4))
     }
@@ -184,6 +193,7 @@ mod tests {
             incarnation: 7,
             number: 3,
             epoch: Position(9),
+            installation: 11,
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnstile_journal::Log;
 use turnstile_record::{Entry, Record, RecordRef, SERVICE_ENGINE};
-use turnstile_types::{Author, Machines, Position};
+use turnstile_types::{Author, Machines};
 
 use crate::{
     ExecuteError, ReplayError, Reply, Sequencer,
@@ -15,6 +15,16 @@ use crate::{
 /// What became of one record of an entry: the outcome in its stable bytes, or the refusal of a key that
 /// was used for another command.
 pub type EntryOutcome<'a> = Result<Reply<&'a [u8]>, ExecuteError>;
+
+/// Whether the records of an entry were decided. Every server comes to the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryFate {
+    Decided,
+    /// It is void: rights have changed since its proposer admitted it.
+    RightsChanged,
+    /// It is void: its proposer is of another installation than the first of this log.
+    OtherInstallation,
+}
 
 /// Why an entry was not applied. The state may hold a part of it: the process must stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +55,7 @@ impl std::error::Error for NotOrdered {}
 impl<S: Machines, L: Log> Sequencer<S, L> {
     /// Applies an entry, in a group of its own: first what is due at its time, then each record as
     /// [`execute`](Self::execute) decides it. Tells `each` what became of its records, where somebody
-    /// wants to know. Answers whether it was decided; it is void when rights have changed since its
-    /// proposer admitted it.
+    /// wants to know.
     ///
     /// What every server must decide alike depends on the entry and the state only: no key is refused
     /// because memory is short here.
@@ -58,7 +67,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         sequence: u64,
         entry: &Entry<'_>,
         each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
-    ) -> Result<bool, NotOrdered> {
+    ) -> Result<EntryFate, NotOrdered> {
         let applied = self.apply_whole(sequence, entry, each);
         applied.inspect_err(|_failure| self.stop())
     }
@@ -68,10 +77,13 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         sequence: u64,
         entry: &Entry<'_>,
         mut each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
-    ) -> Result<bool, NotOrdered> {
-        let epoch = self.enter(sequence, entry)?;
-        if entry.head.epoch < epoch {
-            return Ok(false);
+    ) -> Result<EntryFate, NotOrdered> {
+        let place = self.enter(sequence, entry)?;
+        if entry.head.installation != place.installation {
+            return Ok(EntryFate::OtherInstallation);
+        }
+        if entry.head.epoch < place.epoch {
+            return Ok(EntryFate::RightsChanged);
         }
         for record in entry.records() {
             if let Some(first) = self.first_of(&record) {
@@ -92,23 +104,27 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
                 }));
             }
         }
-        Ok(true)
+        Ok(EntryFate::Decided)
     }
 
-    /// Begins the group of an entry, and does what is due at its time. Answers the last change of
-    /// rights before it.
-    fn enter(&mut self, sequence: u64, entry: &Entry<'_>) -> Result<Position, NotOrdered> {
-        let (expected, epoch) = match self.state().shared() {
-            Some(shared) => (shared.sequence + 1, shared.epoch),
-            None => (sequence, Position(0)),
+    /// Begins the group of an entry, and does what is due at its time. Answers the place in the shared
+    /// log before its records.
+    fn enter(&mut self, sequence: u64, entry: &Entry<'_>) -> Result<SharedPlace, NotOrdered> {
+        let place = match self.state().shared() {
+            Some(place) if sequence == place.sequence + 1 => SharedPlace { sequence, ..*place },
+            Some(place) => {
+                let (expected, found) = (place.sequence + 1, sequence);
+                return Err(NotOrdered::Gap { expected, found });
+            }
+            None => SharedPlace {
+                sequence,
+                installation: entry.head.installation,
+                ..SharedPlace::default()
+            },
         };
-        if sequence != expected {
-            let found = sequence;
-            return Err(NotOrdered::Gap { expected, found });
-        }
         self.flush().map_err(|_failure| ExecuteError::Stopped)?;
         let engine = engine();
-        let payload = SharedPlace::mark(sequence);
+        let payload = place.mark();
         let mark = RecordRef {
             service: SERVICE_ENGINE,
             author: Author::server(&engine),
@@ -119,9 +135,9 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         self.reserve(mark.size() + entry.body_bytes())?;
         let time = entry.time().max(self.state().time());
         let position = self.append(time, &mark)?;
-        self.state_mut().enter(position, time, sequence);
+        self.state_mut().enter(position, time, place);
         self.promise(true);
-        Ok(epoch)
+        Ok(place)
     }
 
     /// What the key of a record has been answered already, if it has been.

@@ -14,6 +14,8 @@ pub struct SharedPlace {
     pub sequence: u64,
     /// The last record that changed rights; zero before the first.
     pub epoch: Position,
+    /// The installation that all its servers are of: that of the first entry.
+    pub installation: u64,
     /// A hash over all records since the first entry and what they came to. Servers that disagree on
     /// it have decided differently.
     pub chain: u64,
@@ -21,17 +23,21 @@ pub struct SharedPlace {
 
 impl SharedPlace {
     /// What the engine's record says before the records of an entry.
-    pub(crate) fn mark(sequence: u64) -> Vec<u8> {
-        let mut payload = Vec::with_capacity(9);
+    pub(crate) fn mark(&self) -> Vec<u8> {
+        let mut payload = Vec::with_capacity(17);
         put_u8(&mut payload, ENTERED);
-        put_u64(&mut payload, sequence);
+        put_u64(&mut payload, self.sequence);
+        put_u64(&mut payload, self.installation);
         payload
     }
 
-    /// The number of the entry that begins; nothing for a tick.
-    pub(crate) fn read_mark(payload: &[u8]) -> Result<Option<u64>, Malformed> {
+    /// The place behind such a record; nothing behind a tick.
+    pub(crate) fn behind(
+        place: Option<Self>,
+        payload: &[u8],
+    ) -> Result<Option<Self>, Malformed> {
         if payload.is_empty() {
-            return Ok(None);
+            return Ok(place);
         }
         let mut reader = Reader::new(payload);
         if reader.u8("kind of an engine's record")? != ENTERED {
@@ -39,9 +45,13 @@ impl SharedPlace {
                 field: "kind of an engine's record",
             });
         }
-        let sequence = reader.u64("number of an entry")?;
+        let behind = Self {
+            sequence: reader.u64("number of an entry")?,
+            installation: reader.u64("installation")?,
+            ..place.unwrap_or_default()
+        };
         reader.finish("end of an engine's record")?;
-        Ok(Some(sequence))
+        Ok(Some(behind))
     }
 
     /// Takes note of a record of an entry, and of what it came to.
@@ -59,9 +69,10 @@ impl SharedPlace {
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(24);
+        let mut bytes = Vec::with_capacity(32);
         put_u64(&mut bytes, self.sequence);
         put_u64(&mut bytes, self.epoch.0);
+        put_u64(&mut bytes, self.installation);
         put_u64(&mut bytes, self.chain);
         bytes
     }
@@ -70,6 +81,7 @@ impl SharedPlace {
         Ok(Self {
             sequence: reader.u64("number of an entry")?,
             epoch: Position(reader.u64("position of a change of rights")?),
+            installation: reader.u64("installation")?,
             chain: reader.u64("hash over all records")?,
         })
     }

@@ -210,11 +210,8 @@ impl<S: Machines> State<S> {
             });
         }
         if record.service == SERVICE_ENGINE {
-            let mark = SharedPlace::read_mark(record.payload);
-            let mark = mark.map_err(|cause| ReplayError::Malformed { position, cause })?;
-            if let Some(sequence) = mark {
-                self.shared.get_or_insert_default().sequence = sequence;
-            }
+            let shared = SharedPlace::behind(self.shared, record.payload);
+            self.shared = shared.map_err(|cause| ReplayError::Malformed { position, cause })?;
             self.tick_machines(position, record.time);
             return Ok(None);
         }
@@ -341,8 +338,8 @@ impl<S: Machines> State<S> {
     }
 
     /// Begins an entry of a shared log, and does what is due at its time.
-    pub(crate) fn enter(&mut self, position: Position, time: Timestamp, sequence: u64) {
-        self.shared.get_or_insert_default().sequence = sequence;
+    pub(crate) fn enter(&mut self, position: Position, time: Timestamp, place: SharedPlace) {
+        self.shared = Some(place);
         self.tick(position, time);
     }
 

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use turnstile_journal::{FaultyDisk, Journal, Log};
 use turnstile_record::{Entry, EntryBuilder, EntryHead, RecordRef};
-use turnstile_sequencer::{ExecuteError, NotOrdered, Reply, Sequencer, SharedPlace};
+use turnstile_sequencer::{EntryFate, ExecuteError, NotOrdered, Reply, Sequencer, SharedPlace};
 use turnstile_types::{Author, Key, Machine as _, Name, Position, Principal, Timestamp};
 
 use crate::{
@@ -36,6 +36,7 @@ fn entry((time, records): &Asked) -> Vec<u8> {
         incarnation: 1,
         number: 1,
         epoch: Position(0),
+        installation: 5,
     };
     builder.finish(&head, Timestamp(*time))
 }
@@ -54,7 +55,7 @@ fn apply<L: Log>(sequencer: &mut Sequencer<Seats, L>, sequence: u64, asked: &Ask
         }));
     };
     let decided = sequencer.apply_entry(sequence, &entry, Some(&mut each));
-    assert_eq!(decided, Ok(true));
+    assert_eq!(decided, Ok(EntryFate::Decided));
     told
 }
 

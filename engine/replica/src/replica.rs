@@ -1,0 +1,196 @@
+//! A server on a shared log: its proposals, and the entries that it applies.
+
+use std::fmt;
+
+use turnstile_journal::Log;
+use turnstile_record::{Broken, Entry, RecordRef};
+use turnstile_sequencer::{EntryFate, EntryOutcome, ExecuteError, NotOrdered, Reply, Sequencer, State};
+use turnstile_types::{Machines, Position, Timestamp};
+
+use crate::proposer::{
+    Proposal, ProposalLimits, Proposer, PutRecords, ServerRun, TooLargeForAnEntry,
+};
+
+/// A job that the shared log has decided: what became of each of its records, as stable bytes.
+#[derive(Debug)]
+pub struct SettledJob<T> {
+    pub caller: T,
+    pub outcomes: Vec<Result<Reply<Vec<u8>>, ExecuteError>>,
+}
+
+/// What an entry was to this server.
+#[derive(Debug)]
+pub enum Applied<T> {
+    /// Another server's, or one of an earlier run.
+    Foreign,
+    /// Its own, and decided: so are these jobs.
+    Own(Vec<SettledJob<T>>),
+    /// Its own, and void because rights have changed meanwhile: these jobs were not done, and may be
+    /// proposed again if their callers still may ask for them.
+    Void(Vec<T>),
+}
+
+/// Jobs that end without an answer of the log.
+#[derive(Debug)]
+pub struct Given<T> {
+    /// Whether they were done is unknown: the log may have them.
+    pub unknown: Vec<T>,
+    /// Nothing of them happened.
+    pub undone: Vec<T>,
+}
+
+/// Why an entry cannot be applied. The process must stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotApplied {
+    /// The bytes of the entry are damaged, or a newer version wrote them.
+    Broken { sequence: u64, why: Broken },
+    NotOrdered(NotOrdered),
+    /// The first entry of the log is of a server of another installation: this one has other secrets.
+    OtherInstallation,
+}
+
+impl fmt::Display for NotApplied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken { sequence, why } => {
+                write!(f, "entry {sequence} of the shared log is not readable: {why}")
+            }
+            Self::NotOrdered(cause) => cause.fmt(f),
+            Self::OtherInstallation => write!(
+                f,
+                "the shared log belongs to servers with another id.key: start this one with a copy of \
+                 their file"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NotApplied {}
+
+/// One of several servers on a shared log. `T` is who asked.
+#[derive(Debug)]
+pub struct Replica<T> {
+    proposer: Proposer<T>,
+}
+
+impl<T> Replica<T> {
+    #[must_use]
+    pub const fn new(run: ServerRun, limits: ProposalLimits) -> Self {
+        Self {
+            proposer: Proposer::new(run, limits),
+        }
+    }
+
+    /// Puts records in the next entry, to be decided together; somebody is to [wait](Self::wait) for
+    /// them. Who waits for no records hears when all is applied here that any server was answered
+    /// before.
+    ///
+    /// # Errors
+    /// They are too large for one entry: nothing was put.
+    pub fn put<S: Machines>(
+        &mut self,
+        (now, state): (Timestamp, &State<S>),
+        records: &[RecordRef<'_>],
+    ) -> Result<PutRecords, TooLargeForAnEntry> {
+        self.proposer.put((now, epoch_of(state)), records)
+    }
+
+    /// Has somebody hear what becomes of the records that were put last.
+    pub fn wait(&mut self, put: PutRecords, caller: T) {
+        self.proposer.wait(put, caller);
+    }
+
+    /// The next entry to be carried to the log, if there is one and the log may have another. If nobody
+    /// asks, and something is due at `now`, it is one without records.
+    pub fn propose<S: Machines>(&mut self, now: Timestamp, state: &State<S>) -> Option<Proposal> {
+        if let Some(proposal) = self.proposer.propose(now) {
+            return Some(proposal);
+        }
+        let deadline = state.machines().next_deadline()?;
+        if deadline > now {
+            return None;
+        }
+        self.proposer.propose_tick(now, epoch_of(state))
+    }
+
+    /// Applies the next entry of the log.
+    ///
+    /// # Errors
+    /// Final: the process must stop.
+    pub fn apply<S: Machines, L: Log>(
+        &mut self,
+        sequencer: &mut Sequencer<S, L>,
+        sequence: u64,
+        bytes: &[u8],
+    ) -> Result<Applied<T>, NotApplied> {
+        let entry = Entry::parse(bytes).map_err(|why| NotApplied::Broken { sequence, why })?;
+        let jobs = if self.proposer.is_own(&entry.head) {
+            self.proposer.take(entry.head.number)
+        } else {
+            None
+        };
+        let Some(jobs) = jobs else {
+            let applied = sequencer.apply_entry(sequence, &entry, None);
+            applied.map_err(NotApplied::NotOrdered)?;
+            return Ok(Applied::Foreign);
+        };
+        let mut outcomes = Vec::new();
+        let mut each = |outcome: EntryOutcome<'_>| {
+            outcomes.push(outcome.map(|reply| Reply {
+                position: reply.position,
+                replayed: reply.replayed,
+                outcome: reply.outcome.to_vec(),
+            }));
+        };
+        let fate = sequencer.apply_entry(sequence, &entry, Some(&mut each));
+        match fate.map_err(NotApplied::NotOrdered)? {
+            EntryFate::Decided => {}
+            EntryFate::RightsChanged => {
+                let callers = jobs.into_iter().map(|job| job.caller);
+                return Ok(Applied::Void(callers.collect()));
+            }
+            EntryFate::OtherInstallation => return Err(NotApplied::OtherInstallation),
+        }
+        let mut outcomes = outcomes.into_iter();
+        let settled = jobs.into_iter().map(|job| SettledJob {
+            caller: job.caller,
+            outcomes: outcomes.by_ref().take(job.records).collect(),
+        });
+        Ok(Applied::Own(settled.collect()))
+    }
+
+    /// The log has refused an entry for good: nothing of these jobs happened.
+    pub fn refuse(&mut self, number: u64) -> Vec<T> {
+        let jobs = self.proposer.take(number).unwrap_or_default();
+        jobs.into_iter().map(|job| job.caller).collect()
+    }
+
+    /// Those who have waited too long. What they asked for may be done later, if the log has it.
+    pub fn expire(&mut self, now: Timestamp) -> Given<T> {
+        let (unknown, undone) = self.proposer.expire(now);
+        Given { unknown, undone }
+    }
+
+    /// When [`expire`](Self::expire) will have something to give.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.proposer.deadline()
+    }
+
+    /// Entries that the log may have, and that were not applied yet.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.proposer.under_way()
+    }
+
+    /// The server stops: everybody who waits.
+    pub fn give_up(&mut self) -> Given<T> {
+        let (unknown, undone) = self.proposer.give_up();
+        Given { unknown, undone }
+    }
+}
+
+/// The last change of rights in a state.
+fn epoch_of<S: Machines>(state: &State<S>) -> Position {
+    state.shared().map_or(Position(0), |shared| shared.epoch)
+}
