@@ -2,6 +2,7 @@
 
 use turnstile_games::Games;
 use turnstile_journal::{CommitError, Durability, Log, LogThread, MemoryLog, Trouble};
+use turnstile_replica::{AppliedEntry, NotApplied, Replica};
 use turnstile_rooms::IdKey;
 use turnstile_sequencer::{ExecuteError, KEY_BYTES_MAX, KeyFigures, Sequencer, Settled, State};
 use turnstile_types::{Author, Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
@@ -245,6 +246,26 @@ impl Embedded {
         let state = self.sequencer.state();
         let untold = (!self.start.is_over()).then(|| state.time());
         untold.or_else(|| state.machines().next_deadline())
+    }
+
+    /// From now on entries of a shared log say what happens, and this directory has a copy of it. Nobody is
+    /// told of this start: for the others nothing has ended.
+    pub fn join_shared_log(&mut self) {
+        self.start = Start::default();
+    }
+
+    /// Applies the next entry of the shared log. As after [`execute`](Self::execute), its answers wait for
+    /// [`commit`](Self::commit).
+    ///
+    /// # Errors
+    /// Final: the process must stop.
+    pub fn apply_entry<T>(
+        &mut self,
+        replica: &mut Replica<T>,
+        sequence: u64,
+        entry: &[u8],
+    ) -> Result<AppliedEntry<T>, NotApplied> {
+        replica.apply(&mut self.sequencer, sequence, entry)
     }
 
     /// Makes the open group durable: one write and one sync, or nothing when it is empty.

@@ -124,6 +124,14 @@ impl IdKey {
         self.0
     }
 
+    /// A number that servers with this secret have in common, and that tells nothing of it.
+    #[must_use]
+    pub fn installation(&self) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        hasher.write(b"installation");
+        hasher.finish()
+    }
+
     /// What the machine and the journal know of an id number: `SipHash`-2-4 under this key, and
     /// the last four digits, which listings show.
     #[must_use]

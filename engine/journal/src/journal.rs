@@ -135,7 +135,7 @@ impl<D: Disk> Journal<D> {
         // Without syncs there is nothing to carry.
         let carriage = match options.durability {
             Durability::Sync => options.chores,
-            Durability::Os | Durability::Memory => Chores::Inline,
+            Durability::Os | Durability::Cluster | Durability::Memory => Chores::Inline,
         };
         let carrier = Carrier::start(carriage, sabotage).map_err(OpenError::Thread)?;
         let mut journal = Self {

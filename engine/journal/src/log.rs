@@ -14,6 +14,9 @@ pub enum Durability {
     Sync,
     /// The end of the process: each group is written, and the system syncs it when it likes.
     Os,
+    /// What a log survives that several servers share: a majority of its brokers has each entry before it
+    /// comes here. This journal is a copy of it, which the system syncs when it likes.
+    Cluster,
     /// Nothing: no byte is kept.
     Memory,
 }
@@ -23,6 +26,7 @@ impl fmt::Display for Durability {
         f.write_str(match self {
             Self::Sync => "sync",
             Self::Os => "os",
+            Self::Cluster => "cluster",
             Self::Memory => "memory",
         })
     }

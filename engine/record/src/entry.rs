@@ -48,7 +48,7 @@ pub struct EntryHead {
 
 /// An entry that passed every check.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'a> {
+pub struct SharedEntry<'a> {
     pub head: EntryHead,
     group: Group<'a>,
 }
@@ -58,7 +58,10 @@ impl EntryHead {
         let name = self.node.as_bytes();
         out.extend_from_slice(&ENTRY_MAGIC);
         put_u16(out, ENTRY_VERSION);
-        put_u8(out, u8::try_from(name.len()).expect("a name has at most 64 bytes"));
+        put_u8(
+            out,
+            u8::try_from(name.len()).expect("a name has at most 64 bytes"),
+        );
         out.extend_from_slice(name);
         put_u64(out, self.incarnation);
         put_u64(out, self.number);
@@ -78,7 +81,9 @@ impl EntryHead {
         reader.take(ENTRY_MAGIC.len(), "magic").map_err(short)?;
         let version = reader.u16("version").map_err(short)?;
         let name_bytes = reader.u8("length of a node's name").map_err(short)?;
-        let name = reader.take(usize::from(name_bytes), "node").map_err(short)?;
+        let name = reader
+            .take(usize::from(name_bytes), "node")
+            .map_err(short)?;
         let incarnation = reader.u64("incarnation").map_err(short)?;
         let number = reader.u64("number").map_err(short)?;
         let epoch = Position(reader.u64("epoch").map_err(short)?);
@@ -103,7 +108,7 @@ impl EntryHead {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> SharedEntry<'a> {
     /// Reads an entry that fills the bytes.
     ///
     /// # Errors
@@ -214,27 +219,41 @@ mod tests {
     #[test]
     fn an_entry_is_read_as_it_was_built() {
         let bytes = built();
-        let entry = Entry::parse(&bytes).unwrap();
+        let entry = SharedEntry::parse(&bytes).unwrap();
         assert_eq!((entry.head, entry.time()), (head(), Timestamp(55)));
         let payloads: Vec<_> = entry.records().map(|record| record.payload).collect();
         assert_eq!(payloads, [b"one", b"two"]);
         let mut empty = EntryBuilder::default();
         let bytes = empty.finish(&head(), Timestamp(1));
-        assert_eq!(Entry::parse(&bytes).unwrap().records().count(), 0);
+        assert_eq!(SharedEntry::parse(&bytes).unwrap().records().count(), 0);
+    }
+
+    #[test]
+    fn the_golden_entry_is_written_and_read() {
+        let golden = include_str!("../golden/entry-1.hex");
+        let golden: Vec<u8> = golden
+            .split_whitespace()
+            .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+            .collect();
+        assert_eq!(built(), golden);
+        assert_eq!(SharedEntry::parse(&golden).unwrap().head, head());
     }
 
     #[test]
     fn a_flipped_bit_or_a_cut_is_found_wherever_it_is() {
         let bytes = built();
         for at in 0..bytes.len() {
-            assert!(Entry::parse(&bytes[..at]).is_err(), "cut at {at}");
+            assert!(SharedEntry::parse(&bytes[..at]).is_err(), "cut at {at}");
             for bit in 0..8 {
                 let mut broken = bytes.clone();
                 broken[at] ^= 1 << bit;
-                assert!(Entry::parse(&broken).is_err(), "bit {bit} of byte {at}");
+                assert!(
+                    SharedEntry::parse(&broken).is_err(),
+                    "bit {bit} of byte {at}"
+                );
             }
         }
         let longer = [&bytes[..], &[0]].concat();
-        assert!(Entry::parse(&longer).is_err());
+        assert!(SharedEntry::parse(&longer).is_err());
     }
 }

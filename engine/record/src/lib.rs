@@ -16,7 +16,7 @@ mod record;
 pub use broken::Broken;
 pub use builder::{GroupBuilder, seal};
 pub use entry::{
-    ENTRY_BODY_BYTES_MAX, ENTRY_BYTES_MAX, ENTRY_VERSION, Entry, EntryBuilder, EntryHead,
+    ENTRY_BODY_BYTES_MAX, ENTRY_BYTES_MAX, ENTRY_VERSION, EntryBuilder, EntryHead, SharedEntry,
 };
 pub use group::{Group, Records};
 pub use header::{Header, Kind, Link, Place};

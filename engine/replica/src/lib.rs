@@ -9,5 +9,5 @@
 mod proposer;
 mod replica;
 
-pub use proposer::{Proposal, ProposalLimits, PutRecords, ServerRun, TooLargeForAnEntry};
-pub use replica::{Applied, Given, NotApplied, Replica, SettledJob};
+pub use proposer::{ProposalLimits, ProposedEntry, PutRecords, ServerRun, TooLargeForAnEntry};
+pub use replica::{AppliedEntry, NotApplied, Replica, SettledJob, UnansweredJobs};

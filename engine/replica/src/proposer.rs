@@ -42,7 +42,7 @@ impl ProposalLimits {
 
 /// An entry that is to be carried to the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proposal {
+pub struct ProposedEntry {
     /// Its number in this run of the server, from 1.
     pub number: u64,
     pub bytes: Vec<u8>,
@@ -67,7 +67,7 @@ impl std::error::Error for TooLargeForAnEntry {}
 /// So many records of an entry, and who waits for what becomes of them. Without records its caller
 /// waits for the entry alone.
 #[derive(Debug)]
-pub(crate) struct Job<T> {
+pub(crate) struct EntryJob<T> {
     pub(crate) caller: T,
     pub(crate) records: usize,
 }
@@ -79,16 +79,16 @@ pub struct PutRecords(usize);
 
 /// An entry that nobody but its server has seen.
 #[derive(Debug)]
-struct Draft<T> {
+struct EntryDraft<T> {
     builder: EntryBuilder,
-    jobs: Vec<Job<T>>,
+    jobs: Vec<EntryJob<T>>,
     /// When the first of them came.
     since: Timestamp,
     /// The last change of rights when they were admitted.
     epoch: Position,
 }
 
-impl<T> Draft<T> {
+impl<T> EntryDraft<T> {
     fn begin(since: Timestamp, epoch: Position) -> Self {
         Self {
             builder: EntryBuilder::default(),
@@ -105,8 +105,8 @@ impl<T> Draft<T> {
 
 /// An entry that the log may have.
 #[derive(Debug)]
-struct UnderWay<T> {
-    jobs: Vec<Job<T>>,
+struct SentEntry<T> {
+    jobs: Vec<EntryJob<T>>,
     since: Timestamp,
 }
 
@@ -117,9 +117,9 @@ pub(crate) struct Proposer<T> {
     limits: ProposalLimits,
     last: u64,
     /// The oldest first; all but the last are full.
-    drafts: VecDeque<Draft<T>>,
+    drafts: VecDeque<EntryDraft<T>>,
     /// By their numbers.
-    under_way: BTreeMap<u64, UnderWay<T>>,
+    under_way: BTreeMap<u64, SentEntry<T>>,
 }
 
 impl<T> Proposer<T> {
@@ -148,9 +148,9 @@ impl<T> Proposer<T> {
         if bytes > ENTRY_BODY_BYTES_MAX || records.iter().any(is_long) {
             return Err(TooLargeForAnEntry);
         }
-        let takes = |draft: &Draft<T>| draft.epoch == epoch && draft.builder.fits(bytes);
+        let takes = |draft: &EntryDraft<T>| draft.epoch == epoch && draft.builder.fits(bytes);
         if !self.drafts.back().is_some_and(takes) {
-            self.drafts.push_back(Draft::begin(now, epoch));
+            self.drafts.push_back(EntryDraft::begin(now, epoch));
         }
         if let Some(draft) = self.drafts.back_mut() {
             for record in records {
@@ -163,12 +163,12 @@ impl<T> Proposer<T> {
     /// Has somebody wait for what was put last.
     pub(crate) fn wait(&mut self, PutRecords(records): PutRecords, caller: T) {
         if let Some(draft) = self.drafts.back_mut() {
-            draft.jobs.push(Job { caller, records });
+            draft.jobs.push(EntryJob { caller, records });
         }
     }
 
     /// The oldest draft becomes an entry for the log, if the log may have another.
-    pub(crate) fn propose(&mut self, now: Timestamp) -> Option<Proposal> {
+    pub(crate) fn propose(&mut self, now: Timestamp) -> Option<ProposedEntry> {
         if self.under_way.len() >= self.limits.under_way {
             return None;
         }
@@ -177,12 +177,16 @@ impl<T> Proposer<T> {
     }
 
     /// An entry without records, unless another is under way that serves as well.
-    pub(crate) fn propose_tick(&mut self, now: Timestamp, epoch: Position) -> Option<Proposal> {
+    pub(crate) fn propose_tick(
+        &mut self,
+        now: Timestamp,
+        epoch: Position,
+    ) -> Option<ProposedEntry> {
         let is_idle = self.under_way.is_empty();
-        is_idle.then(|| self.send(now, Draft::begin(now, epoch)))
+        is_idle.then(|| self.send(now, EntryDraft::begin(now, epoch)))
     }
 
-    fn send(&mut self, now: Timestamp, mut draft: Draft<T>) -> Proposal {
+    fn send(&mut self, now: Timestamp, mut draft: EntryDraft<T>) -> ProposedEntry {
         self.last += 1;
         let number = self.last;
         let head = EntryHead {
@@ -194,12 +198,12 @@ impl<T> Proposer<T> {
         };
         let bytes = draft.builder.finish(&head, now);
         let (jobs, since) = (draft.jobs, draft.since);
-        self.under_way.insert(number, UnderWay { jobs, since });
-        Proposal { number, bytes }
+        self.under_way.insert(number, SentEntry { jobs, since });
+        ProposedEntry { number, bytes }
     }
 
     /// Who waits for an entry of this number; nothing if it has been taken before.
-    pub(crate) fn take(&mut self, number: u64) -> Option<Vec<Job<T>>> {
+    pub(crate) fn take(&mut self, number: u64) -> Option<Vec<EntryJob<T>>> {
         Some(self.under_way.remove(&number)?.jobs)
     }
 
@@ -248,6 +252,6 @@ impl<T> Proposer<T> {
     }
 }
 
-fn callers<T>(jobs: Vec<Job<T>>) -> impl Iterator<Item = T> {
+fn callers<T>(jobs: Vec<EntryJob<T>>) -> impl Iterator<Item = T> {
     jobs.into_iter().map(|job| job.caller)
 }

@@ -3,12 +3,14 @@
 use std::fmt;
 
 use turnstile_journal::Log;
-use turnstile_record::{Broken, Entry, RecordRef};
-use turnstile_sequencer::{EntryFate, EntryOutcome, ExecuteError, NotOrdered, Reply, Sequencer, State};
+use turnstile_record::{Broken, RecordRef, SharedEntry};
+use turnstile_sequencer::{
+    EntryFate, EntryOutcome, ExecuteError, NotOrdered, Reply, Sequencer, State,
+};
 use turnstile_types::{Machines, Position, Timestamp};
 
 use crate::proposer::{
-    Proposal, ProposalLimits, Proposer, PutRecords, ServerRun, TooLargeForAnEntry,
+    ProposalLimits, ProposedEntry, Proposer, PutRecords, ServerRun, TooLargeForAnEntry,
 };
 
 /// A job that the shared log has decided: what became of each of its records, as stable bytes.
@@ -20,7 +22,7 @@ pub struct SettledJob<T> {
 
 /// What an entry was to this server.
 #[derive(Debug)]
-pub enum Applied<T> {
+pub enum AppliedEntry<T> {
     /// Another server's, or one of an earlier run.
     Foreign,
     /// Its own, and decided: so are these jobs.
@@ -32,7 +34,7 @@ pub enum Applied<T> {
 
 /// Jobs that end without an answer of the log.
 #[derive(Debug)]
-pub struct Given<T> {
+pub struct UnansweredJobs<T> {
     /// Whether they were done is unknown: the log may have them.
     pub unknown: Vec<T>,
     /// Nothing of them happened.
@@ -43,7 +45,10 @@ pub struct Given<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotApplied {
     /// The bytes of the entry are damaged, or a newer version wrote them.
-    Broken { sequence: u64, why: Broken },
+    Broken {
+        sequence: u64,
+        why: Broken,
+    },
     NotOrdered(NotOrdered),
     /// The first entry of the log is of a server of another installation: this one has other secrets.
     OtherInstallation,
@@ -53,7 +58,10 @@ impl fmt::Display for NotApplied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broken { sequence, why } => {
-                write!(f, "entry {sequence} of the shared log is not readable: {why}")
+                write!(
+                    f,
+                    "entry {sequence} of the shared log is not readable: {why}"
+                )
             }
             Self::NotOrdered(cause) => cause.fmt(f),
             Self::OtherInstallation => write!(
@@ -102,7 +110,11 @@ impl<T> Replica<T> {
 
     /// The next entry to be carried to the log, if there is one and the log may have another. If nobody
     /// asks, and something is due at `now`, it is one without records.
-    pub fn propose<S: Machines>(&mut self, now: Timestamp, state: &State<S>) -> Option<Proposal> {
+    pub fn propose<S: Machines>(
+        &mut self,
+        now: Timestamp,
+        state: &State<S>,
+    ) -> Option<ProposedEntry> {
         if let Some(proposal) = self.proposer.propose(now) {
             return Some(proposal);
         }
@@ -122,8 +134,9 @@ impl<T> Replica<T> {
         sequencer: &mut Sequencer<S, L>,
         sequence: u64,
         bytes: &[u8],
-    ) -> Result<Applied<T>, NotApplied> {
-        let entry = Entry::parse(bytes).map_err(|why| NotApplied::Broken { sequence, why })?;
+    ) -> Result<AppliedEntry<T>, NotApplied> {
+        let entry =
+            SharedEntry::parse(bytes).map_err(|why| NotApplied::Broken { sequence, why })?;
         let jobs = if self.proposer.is_own(&entry.head) {
             self.proposer.take(entry.head.number)
         } else {
@@ -132,7 +145,7 @@ impl<T> Replica<T> {
         let Some(jobs) = jobs else {
             let applied = sequencer.apply_entry(sequence, &entry, None);
             applied.map_err(NotApplied::NotOrdered)?;
-            return Ok(Applied::Foreign);
+            return Ok(AppliedEntry::Foreign);
         };
         let mut outcomes = Vec::new();
         let mut each = |outcome: EntryOutcome<'_>| {
@@ -147,7 +160,7 @@ impl<T> Replica<T> {
             EntryFate::Decided => {}
             EntryFate::RightsChanged => {
                 let callers = jobs.into_iter().map(|job| job.caller);
-                return Ok(Applied::Void(callers.collect()));
+                return Ok(AppliedEntry::Void(callers.collect()));
             }
             EntryFate::OtherInstallation => return Err(NotApplied::OtherInstallation),
         }
@@ -156,7 +169,7 @@ impl<T> Replica<T> {
             caller: job.caller,
             outcomes: outcomes.by_ref().take(job.records).collect(),
         });
-        Ok(Applied::Own(settled.collect()))
+        Ok(AppliedEntry::Own(settled.collect()))
     }
 
     /// The log has refused an entry for good: nothing of these jobs happened.
@@ -166,9 +179,9 @@ impl<T> Replica<T> {
     }
 
     /// Those who have waited too long. What they asked for may be done later, if the log has it.
-    pub fn expire(&mut self, now: Timestamp) -> Given<T> {
+    pub fn expire(&mut self, now: Timestamp) -> UnansweredJobs<T> {
         let (unknown, undone) = self.proposer.expire(now);
-        Given { unknown, undone }
+        UnansweredJobs { unknown, undone }
     }
 
     /// When [`expire`](Self::expire) will have something to give.
@@ -184,9 +197,9 @@ impl<T> Replica<T> {
     }
 
     /// The server stops: everybody who waits.
-    pub fn give_up(&mut self) -> Given<T> {
+    pub fn give_up(&mut self) -> UnansweredJobs<T> {
         let (unknown, undone) = self.proposer.give_up();
-        Given { unknown, undone }
+        UnansweredJobs { unknown, undone }
     }
 }
 

@@ -16,9 +16,9 @@ mod state;
 
 pub use execute_error::ExecuteError;
 pub use keys::{KEY_MS, KeyFigures, REFUSED_BYTES_MAX};
+pub use ordered::{EntryFate, EntryOutcome, NotOrdered};
 pub use remembered::{First, OUTCOME_BYTES_MAX, Remembered, SERVICE_UNKNOWN};
 pub use replay::Replay;
-pub use ordered::{EntryFate, EntryOutcome, NotOrdered};
 pub use sequencer::{KEY_BYTES_MAX, Reply, Sequencer, Settled};
 pub use shared::SharedPlace;
 pub use state::{ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State, content_of};

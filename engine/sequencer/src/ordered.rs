@@ -3,7 +3,7 @@
 use std::fmt;
 
 use turnstile_journal::Log;
-use turnstile_record::{Entry, Record, RecordRef, SERVICE_ENGINE};
+use turnstile_record::{Record, RecordRef, SERVICE_ENGINE, SharedEntry};
 use turnstile_types::{Author, Machines};
 
 use crate::{
@@ -44,7 +44,9 @@ impl fmt::Display for NotOrdered {
                 f,
                 "entry {expected} of the shared log is missing: entry {found} follows"
             ),
-            Self::Unreadable(cause) => write!(f, "an entry of the shared log is not readable: {cause}"),
+            Self::Unreadable(cause) => {
+                write!(f, "an entry of the shared log is not readable: {cause}")
+            }
             Self::Journal(cause) => write!(f, "the journal did not take an entry: {cause}"),
         }
     }
@@ -65,7 +67,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     pub fn apply_entry(
         &mut self,
         sequence: u64,
-        entry: &Entry<'_>,
+        entry: &SharedEntry<'_>,
         each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
     ) -> Result<EntryFate, NotOrdered> {
         let applied = self.apply_whole(sequence, entry, each);
@@ -75,7 +77,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     fn apply_whole(
         &mut self,
         sequence: u64,
-        entry: &Entry<'_>,
+        entry: &SharedEntry<'_>,
         mut each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
     ) -> Result<EntryFate, NotOrdered> {
         let place = self.enter(sequence, entry)?;
@@ -109,7 +111,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
 
     /// Begins the group of an entry, and does what is due at its time. Answers the place in the shared
     /// log before its records.
-    fn enter(&mut self, sequence: u64, entry: &Entry<'_>) -> Result<SharedPlace, NotOrdered> {
+    fn enter(&mut self, sequence: u64, entry: &SharedEntry<'_>) -> Result<SharedPlace, NotOrdered> {
         let place = match self.state().shared() {
             Some(place) if sequence == place.sequence + 1 => SharedPlace { sequence, ..*place },
             Some(place) => {
@@ -144,17 +146,19 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     fn first_of(&self, record: &Record<'_>) -> Option<EntryOutcome<'_>> {
         let state = self.state();
         let first = state.first(state.time(), &record.principal, record.key?)?;
-        Some(if first.content == content_of(record.service, record.payload) {
-            Ok(Reply {
-                position: first.position,
-                replayed: true,
-                outcome: first.outcome,
-            })
-        } else {
-            Err(ExecuteError::KeyReused {
-                first: first.position,
-            })
-        })
+        Some(
+            if first.content == content_of(record.service, record.payload) {
+                Ok(Reply {
+                    position: first.position,
+                    replayed: true,
+                    outcome: first.outcome,
+                })
+            } else {
+                Err(ExecuteError::KeyReused {
+                    first: first.position,
+                })
+            },
+        )
     }
 
     /// Puts a record of an entry in its group, and in its place.

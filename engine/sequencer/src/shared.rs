@@ -32,10 +32,7 @@ impl SharedPlace {
     }
 
     /// The place behind such a record; nothing behind a tick.
-    pub(crate) fn behind(
-        place: Option<Self>,
-        payload: &[u8],
-    ) -> Result<Option<Self>, Malformed> {
+    pub(crate) fn behind(place: Option<Self>, payload: &[u8]) -> Result<Option<Self>, Malformed> {
         if payload.is_empty() {
             return Ok(place);
         }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use turnstile_journal::{FaultyDisk, Journal, Log};
-use turnstile_record::{Entry, EntryBuilder, EntryHead, RecordRef};
+use turnstile_record::{EntryBuilder, EntryHead, RecordRef, SharedEntry};
 use turnstile_sequencer::{EntryFate, ExecuteError, NotOrdered, Reply, Sequencer, SharedPlace};
 use turnstile_types::{Author, Key, Machine as _, Name, Position, Principal, Timestamp};
 
@@ -20,7 +20,11 @@ fn entry((time, records): &Asked) -> Vec<u8> {
     let mut builder = EntryBuilder::default();
     for &(seat, ms, key) in records {
         let mut payload = Vec::new();
-        let command = Take { seat, ms, padding: 0 };
+        let command = Take {
+            seat,
+            ms,
+            padding: 0,
+        };
         Seats::encode_command(&command, &mut payload);
         let key = key.map(|key| key.to_string());
         let key = key.as_ref().map(|key| Key::parse(key.as_bytes()).unwrap());
@@ -46,7 +50,7 @@ type Told = Vec<Result<Reply<Outcome>, ExecuteError>>;
 fn apply<L: Log>(sequencer: &mut Sequencer<Seats, L>, sequence: u64, asked: &Asked) -> Told {
     let mut told = Vec::new();
     let bytes = entry(asked);
-    let entry = Entry::parse(&bytes).unwrap();
+    let entry = SharedEntry::parse(&bytes).unwrap();
     let mut each = |outcome: Result<Reply<&[u8]>, _>| {
         told.push(outcome.map(|reply| Reply {
             position: reply.position,
@@ -73,7 +77,10 @@ fn an_entry_is_decided_as_commands_are_behind_what_is_due() {
     let first = (10, vec![(7, 5, Some(1)), (7, 0, None)]);
     assert_eq!(
         apply(&mut sequencer, 4, &first),
-        [told(2, false, Outcome::Taken), told(3, false, Outcome::Refused(Position(2)))]
+        [
+            told(2, false, Outcome::Taken),
+            told(3, false, Outcome::Refused(Position(2)))
+        ]
     );
     // The clock of this proposer is behind, and its key is known from another server.
     let second = (3, vec![(7, 5, Some(1)), (8, 0, Some(1)), (7, 0, None)]);
@@ -86,7 +93,10 @@ fn an_entry_is_decided_as_commands_are_behind_what_is_due() {
         ]
     );
     let third = (15, vec![(7, 0, None)]);
-    assert_eq!(apply(&mut sequencer, 6, &third), [told(7, false, Outcome::Taken)]);
+    assert_eq!(
+        apply(&mut sequencer, 6, &third),
+        [told(7, false, Outcome::Taken)]
+    );
     assert_eq!(sequencer.state().time(), Timestamp(15));
 }
 
@@ -95,7 +105,7 @@ fn an_entry_out_of_its_order_stops_the_server() {
     let mut sequencer = in_memory();
     apply(&mut sequencer, 4, &(10, vec![(7, 0, None)]));
     let bytes = entry(&(10, vec![(8, 0, None)]));
-    let behind = Entry::parse(&bytes).unwrap();
+    let behind = SharedEntry::parse(&bytes).unwrap();
     for (found, expected) in [(4, 5), (6, 5)] {
         let gap = Err(NotOrdered::Gap { expected, found });
         assert_eq!(sequencer.apply_entry(found, &behind, None), gap);
@@ -104,7 +114,11 @@ fn an_entry_out_of_its_order_stops_the_server() {
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
-    let record = (0_u64..12, prop_oneof![Just(0), 1_u64..40], prop::option::of(0_u8..9));
+    let record = (
+        0_u64..12,
+        prop_oneof![Just(0), 1_u64..40],
+        prop::option::of(0_u8..9),
+    );
     (0_u64..200, prop::collection::vec(record, 0..6))
 }
 
