@@ -6,6 +6,7 @@
 //! once; flags, file, environment, `config print` and the reference page follow from it.
 
 mod bounds;
+mod cluster;
 mod file;
 mod flags;
 mod layers;
@@ -28,6 +29,8 @@ use turnstile_travel::Desk;
 
 use crate::{exit::Coded, logging};
 
+use cluster::ConfiguredCluster;
+
 pub(crate) use flags::{Flags, LogFlags};
 pub(crate) use layers::Layers;
 pub(crate) use option::suggestion;
@@ -43,6 +46,7 @@ pub(crate) struct Config {
     travel: turnstile_travel::Settings,
     games: turnstile_games::Settings,
     tls: ConfiguredTls,
+    cluster: ConfiguredCluster,
     /// The addresses of the resource managers in other processes.
     desks: Vec<(Desk, SocketAddr)>,
     /// The address of the scores process.
@@ -113,6 +117,7 @@ impl Config {
             travel: turnstile_travel::Settings::FIRST,
             games: turnstile_games::Settings::FIRST,
             tls: ConfiguredTls::default(),
+            cluster: ConfiguredCluster::default(),
             desks: Vec::new(),
             scores: None,
             scores_wire: ScoresWire::Numbered,

@@ -4,6 +4,7 @@ pub(crate) mod asked;
 pub(crate) mod buffer;
 pub(crate) mod caller;
 pub(crate) mod clock;
+pub(crate) mod cluster;
 pub(crate) mod connection;
 pub(crate) mod connections;
 pub(crate) mod conversation;

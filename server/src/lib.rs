@@ -21,6 +21,7 @@ use turnstile_types::{AddressPolicy, Principal};
 pub use self::core::{
     caller::{Caller, NotPermitted},
     clock::ClockStatus,
+    cluster::{ClusterEnded, NotJoined},
     copying::CopyPlace,
     fault_points::{FAULT_EXIT, HAS_FAULT_POINTS},
     feed::Feed,
@@ -48,6 +49,10 @@ pub use limits::{HttpLimits, Limits};
 pub use running::{Running, StopError, Stopper};
 pub use starting::{Starting, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};
+pub use turnstile_jetstream::{
+    BrokerLogin, BrokerTimeouts, BrokerTls, InvalidNodeName, InvalidServer, LogSettings, NodeName,
+    ServerUrl,
+};
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -87,6 +92,8 @@ pub struct Settings {
     pub peers: Peers,
     /// The databases of services that this server does not keep itself.
     pub databases: Databases,
+    /// The log that it shares with other servers, as one node of a cluster.
+    pub cluster: Option<LogSettings>,
     pub limits: Limits,
     /// The files by which every door speaks TLS; without them none does.
     pub tls: Option<TlsFiles>,
@@ -119,6 +126,7 @@ impl Settings {
             duels: Duels::default(),
             peers: Peers::default(),
             databases: Databases::default(),
+            cluster: None,
             limits: Limits::STANDARD,
             tls: None,
             plain: false,
@@ -198,6 +206,10 @@ pub enum StartError {
         service: &'static str,
         cause: String,
     },
+    /// A node of a cluster cannot have this yet.
+    NotInCluster { what: &'static str },
+    /// The server cannot join its cluster.
+    Cluster(NotJoined),
     /// A file of TLS cannot be used.
     Tls(InvalidTls),
     /// Processes cannot know each other: there are no authorities for their certificates.
@@ -249,6 +261,12 @@ impl fmt::Display for StartError {
             Self::Database { service, cause } => {
                 write!(f, "the back end of {service} cannot be opened: {cause}")
             }
+            Self::NotInCluster { what } => write!(
+                f,
+                "a node of a cluster cannot have {what} yet: leave it out, or serve it by a server of \
+                 its own"
+            ),
+            Self::Cluster(cause) => cause.fmt(f),
             Self::Tls(cause) => cause.fmt(f),
             Self::LineWithoutAuthorities { door } => write!(
                 f,
@@ -270,6 +288,8 @@ impl std::error::Error for StartError {
             | Self::WithoutCertificates { .. }
             | Self::WithoutKeys { .. }
             | Self::Database { .. }
+            | Self::NotInCluster { .. }
+            | Self::Cluster(_)
             | Self::LineWithoutAuthorities { .. }
             | Self::Stopped => None,
             Self::Tls(cause) => Some(cause),

@@ -6,7 +6,7 @@ use turnstile_embedded::{CommitError, Recovery};
 use turnstile_http::SecurityEventKind;
 
 use crate::{
-    InvalidTls, Limits,
+    ClusterEnded, InvalidTls, Limits,
     core::{gate::Gate, loading::Loading, signals::Signals, tls::DoorTls, turn::Broken},
     counters::Counters,
     doors::http::HttpDoor,
@@ -42,6 +42,8 @@ pub struct Stopper {
 pub enum StopError {
     /// The journal failed. Whatever was answered is durable; what was not answered is unknown.
     Journal(Option<CommitError>),
+    /// The server has left the shared log of its cluster. The other nodes go on.
+    Cluster(ClusterEnded),
     /// The system's poll failed.
     Poll(io::Error),
     /// A thread of the server panicked.
@@ -53,6 +55,7 @@ impl fmt::Display for StopError {
         match self {
             Self::Journal(Some(cause)) => write!(f, "the journal failed: {cause}"),
             Self::Journal(None) => write!(f, "the journal failed"),
+            Self::Cluster(cause) => write!(f, "the server has left its cluster: {cause}"),
             Self::Poll(cause) => write!(f, "the poll failed: {cause}"),
             Self::Panicked => write!(f, "a thread of the server panicked"),
         }
@@ -64,7 +67,7 @@ impl std::error::Error for StopError {
         match self {
             Self::Journal(cause) => cause.as_ref().map(|cause| cause as _),
             Self::Poll(cause) => Some(cause),
-            Self::Panicked => None,
+            Self::Cluster(_) | Self::Panicked => None,
         }
     }
 }
@@ -125,6 +128,7 @@ impl From<Broken> for StopError {
             Broken::Poll(cause) => Self::Poll(cause),
             Broken::Commit(cause) => Self::Journal(Some(cause)),
             Broken::Stopped => Self::Journal(None),
+            Broken::Cluster(cause) => Self::Cluster(cause),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A start: the directory first, then the doors, then the recovery, while the doors already answer.
 
 mod addresses;
+mod nodes;
 
 use std::{
     io,
@@ -80,11 +81,16 @@ impl Starting {
     /// then.
     pub fn begin(settings: &Settings) -> Result<Self, StartError> {
         addresses::judge_transport(settings)?;
+        nodes::judge_settings(settings)?;
         let tls = secured(settings)?;
         if addresses::transport(settings) == DoorTransport::Plain {
             tracing::warn!("clients reach this server without TLS: --plain allows it");
         }
-        let claim = Claim::new(settings.data.as_deref(), settings.storage);
+        let mut storage = settings.storage;
+        if settings.cluster.is_some() {
+            storage.durability = Durability::Cluster;
+        }
+        let claim = Claim::new(settings.data.as_deref(), storage);
         let claim = claim.map_err(StartError::Open)?;
         Self::recovering(settings, tls, move |loading| {
             claim.recover(&loading.progress).map_err(StartError::Open)
@@ -115,9 +121,10 @@ impl Starting {
         let bell = gate.clone();
         let wanted = settings.clone();
         let watched = Arc::clone(&loading);
+        let line = gate.clone();
         let work = move || {
-            let arrival =
-                recover(&watched).and_then(|recovered| arrival(&wanted, recovered, ways, &begun));
+            let arrival = recover(&watched)
+                .and_then(|recovered| arrival(&wanted, recovered, (ways, line), &begun));
             drop(begun);
             // A server that was stopped meanwhile wants nothing any more.
             if arrived.send(arrival).is_ok() {
@@ -339,7 +346,7 @@ fn open_http(
 fn arrival(
     settings: &Settings,
     (mut backend, found): (Embedded, Recovery),
-    ways: DatabaseWays,
+    (ways, gate): (DatabaseWays, Gate),
     begun: &SyncSender<Vec<JoinHandle<()>>>,
 ) -> Result<RecoveredState, StartError> {
     addresses::judge_guard(settings, &backend)?;
@@ -366,11 +373,13 @@ fn arrival(
         tracing::debug!("the server was stopped before its databases were there");
     }
     let directory = settings.data.as_deref();
+    let cluster = nodes::join(settings, &mut backend, gate).map_err(StartError::Cluster)?;
     Ok(RecoveredState {
         recovered: RecoveredEngine {
             backend,
             id_key,
             remotes,
+            cluster,
             fault_points: FaultPoints::new(settings.peers.fault_points, directory),
         },
         found,

@@ -3,7 +3,7 @@
 use turnstile_travel::Desk;
 
 use super::{
-    Role, bounds,
+    Role, bounds, cluster,
     option::{
         ADDRESS, BOOLEAN, BYTES, DOOR, Declaration, INTEGER, LIST, MILLISECONDS, NUMBER, PEM,
         PRINCIPAL, TEXT,
@@ -237,6 +237,14 @@ pub(super) static OPTIONS: &[Declaration] = &[
     bounds::BUSY_POLL_US,
     bounds::WAITING_ROOM_RATE,
     bounds::WAITING_ROOM_PLACES,
+    cluster::NATS,
+    cluster::MONITORS,
+    cluster::PARTITION,
+    cluster::NODE,
+    cluster::REPLICAS,
+    cluster::STREAM_BYTES,
+    cluster::CREDENTIALS,
+    cluster::AUTHORITIES,
     Declaration {
         path: "rooms.verhoeff",
         flag: "verhoeff",

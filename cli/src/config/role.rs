@@ -78,6 +78,7 @@ impl Config {
         settings.duels.tells = self.scores()?;
         settings.peers = self.peers()?;
         settings.tls = self.tls.files()?;
+        settings.cluster = self.cluster.settings()?;
         Ok(settings)
     }
 

@@ -6,7 +6,10 @@ use std::{
 };
 
 use turnstile_embedded::Durability;
-use turnstile_server::{DatabaseUrl, InvalidOrigin, InvalidUrl, Limits, ScoresWire, WebOrigin};
+use turnstile_server::{
+    DatabaseUrl, InvalidNodeName, InvalidOrigin, InvalidServer, InvalidUrl, Limits, NodeName,
+    ScoresWire, ServerUrl, WebOrigin,
+};
 use turnstile_travel::Desk;
 use turnstile_types::{AddressPolicy, Name, Principal};
 
@@ -135,6 +138,32 @@ pub(super) fn origins(text: &str) -> Result<Vec<WebOrigin>, String> {
         origin.map_err(|invalid: InvalidOrigin| invalid.to_string())
     });
     origins.collect()
+}
+
+/// Addresses of brokers.
+pub(super) fn brokers(text: &str) -> Result<Vec<ServerUrl>, String> {
+    let urls = listed(text).map(|url| {
+        url.parse()
+            .map_err(|invalid: InvalidServer| invalid.to_string())
+    });
+    urls.collect()
+}
+
+pub(super) fn node_name(text: &str) -> Result<Option<NodeName>, String> {
+    let name = text.parse().map(Some);
+    name.map_err(|invalid: InvalidNodeName| invalid.to_string())
+}
+
+pub(super) fn replicas(text: &str) -> Result<u8, String> {
+    let replicas = text
+        .parse()
+        .ok()
+        .filter(|replicas| [1, 3, 5].contains(replicas));
+    replicas.ok_or_else(|| "it is 1, 3 or 5".to_owned())
+}
+
+pub(super) fn stream_bytes(text: &str) -> Result<u64, String> {
+    number(text, 1 << 24..=1 << 50, " bytes")
 }
 
 /// Names of hosts, without ports.

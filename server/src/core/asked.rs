@@ -8,9 +8,10 @@ use turnstile_types::{Hosts, Key, Machine};
 
 use crate::{
     core::{
+        cluster::Clustered,
         engine::Engine,
         gate::{Answered, Ask, Executed, Request, ServerStatus},
-        remote::{Housed, Job, RequestOrigin, Requester},
+        remote::{Job, RequestOrigin, Requester},
         shares::{Opens, Shares},
         tickets::{LateWaiter, Tickets},
     },
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// A service that other threads can ask.
-pub(crate) trait Asked: Opens + Housed {
+pub(crate) trait Asked: Opens + Clustered {
     fn ask(request: Request<Self>) -> Ask;
 }
 
@@ -76,12 +77,12 @@ fn understood<'a, M: Machine>(
     Some((key, command))
 }
 
-/// Sends the request to the database of its service, or gives it back when there is none.
+/// Sends the request to where its service is decided, or gives it back when that is here.
 fn sent_away<M: Asked>(request: Request<M>, engine: &mut Engine) -> Option<Request<M>>
 where
     Services: Hosts<M>,
 {
-    if M::remote(&engine.remotes).is_none() {
+    if !engine.is_away::<M>() {
         return Some(request);
     }
     match request {
@@ -93,7 +94,7 @@ where
         } => {
             engine.take_caller(caller);
             let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
-            let scope = match engine.admit_away::<M>(&command) {
+            let scope = match engine.admit_away::<M>(key, &command) {
                 Ok(scope) => scope,
                 Err(denied) => {
                     drop(reply.send(Err(denied.into())));
@@ -106,8 +107,7 @@ where
                 .time::<M>([M::command_place(&command)].into_iter());
             let request = contract::Request::new::<M>(principal, key, &command).within(scope);
             let who = RequestOrigin::Asked(reply);
-            let remote = M::remote(&engine.remotes)?;
-            remote.ask(Job::Commands(vec![request], Requester { who, timed }));
+            engine.send_away::<M>(Job::Commands(vec![request], Requester { who, timed }));
         }
         Request::Query {
             caller,
@@ -124,13 +124,9 @@ where
             let timed = engine
                 .stopwatch
                 .time::<M>([M::query_place(&query)].into_iter());
-            let remote = M::remote(&engine.remotes)?;
-            let who = RequestOrigin::Asked((reply, remote.seen));
-            remote.ask(Job::Queries(
-                principal,
-                vec![query],
-                Requester { who, timed },
-            ));
+            let who = RequestOrigin::Asked((reply, engine.seen::<M>()));
+            let asker = Requester { who, timed };
+            engine.send_away::<M>(Job::Queries(principal, vec![query], asker));
         }
     }
     None

@@ -2,6 +2,8 @@
 //! committed or sent on its way.
 
 mod admission;
+mod away;
+mod due;
 mod fullness;
 mod lines;
 mod loading;
@@ -23,6 +25,7 @@ use crate::{
     core::{
         caller::Caller,
         clock::{self, Clock},
+        cluster::Cluster,
         fault_points::FaultPoints,
         gate::Undecided,
         loading::Loading,
@@ -37,7 +40,7 @@ use crate::{
         waiting_room::WaitingRoom,
     },
     counters::{Counters, ErrorCode, Stopwatch},
-    limits::{FULL_DISK_REST, Limits, SOFT_AGE},
+    limits::{Limits, SOFT_AGE},
     registry::{Registered, SomeServices},
 };
 
@@ -93,6 +96,8 @@ pub(crate) struct Engine {
     pub(crate) meters: Arc<QuotaMeters>,
     /// The services that databases decide.
     pub(crate) remotes: Remotes,
+    /// The log that it shares with other servers, where it does.
+    pub(crate) cluster: Option<Cluster>,
     pub(crate) id_key: IdKey,
     pub(crate) slow_log: SlowLog,
     /// Nothing where bookings need not wait for their turns.
@@ -153,6 +158,7 @@ impl Engine {
             security: Arc::new(SecurityLog::new()),
             meters: Arc::default(),
             remotes: Remotes::default(),
+            cluster: None,
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),
             waiting_room: None,
             verhoeff,
@@ -172,41 +178,8 @@ impl Engine {
         self.waiting_room = WaitingRoom::within(limits);
     }
 
-    /// Reads the clock for this turn and lets happen what is due.
-    pub(crate) fn begin_turn(&mut self) {
-        self.since = Instant::now();
-        self.stopwatch.begin(self.since);
-        self.now = self.clock.read();
-        match self.backend.tick(self.now) {
-            Ok(()) if self.rest.is_zero() => {}
-            Ok(()) => {
-                self.rest = Duration::ZERO;
-                self.fullness.end();
-            }
-            Err(ExecuteError::ReadOnly) => {
-                self.rest = FULL_DISK_REST;
-                self.fullness
-                    .begin(self.backend.sequencer().log().shortage());
-            }
-            Err(refused) => self.note(Some(refused)),
-        }
-    }
-
     pub(crate) const fn now(&self) -> Timestamp {
         self.now
-    }
-
-    /// How long the loop may sleep before something is due.
-    pub(crate) fn until_due(&self) -> Option<Duration> {
-        let due = self.backend.deadline()?;
-        let wait = Duration::from_millis(due.ms_since(self.clock.peek()));
-        Some(wait.max(self.rest))
-    }
-
-    /// Whether what is due found no room on the disk and waits until it is tried again.
-    #[cfg(test)]
-    pub(crate) const fn rests(&self) -> bool {
-        !self.rest.is_zero()
     }
 
     pub(crate) const fn door(&self) -> Door<'_> {

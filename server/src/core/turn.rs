@@ -28,6 +28,7 @@ use crate::{
         asked::Waiting,
         buffer::Input,
         caller::Caller,
+        cluster::ClusterEnded,
         connections::Connections,
         conversation::{Conversation, Doors, PeerLine, Surroundings},
         engine::Engine,
@@ -65,6 +66,8 @@ pub(crate) enum Broken {
     Commit(CommitError),
     /// A group that had to go before its turn ended was not durable; the same holds.
     Stopped,
+    /// What the shared log says cannot be applied here, or it says nothing more.
+    Cluster(ClusterEnded),
 }
 
 /// When the listener is asked again.
@@ -231,12 +234,14 @@ impl<D: Doors> FastLoop<D> {
         self.see_off();
         self.accept();
         self.take_landed();
+        self.take_ordered()?;
         self.serve()?;
         self.take_asks();
         self.heed_access();
         self.tell_security();
         self.evict();
         self.engine.remotes.depart();
+        self.engine.propose();
         if self.engine.has_stopped() {
             return Err(Broken::Stopped);
         }

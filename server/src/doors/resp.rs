@@ -29,10 +29,10 @@ use turnstile_types::{Hosts, Position};
 
 use crate::{
     core::{
+        cluster::Clustered,
         conversation::Surroundings,
         engine::Engine,
         gate::Undecided,
-        remote::Housed,
         shares::{Opens, Shares},
         waiting_room::{LinePlace, NotYourTurn},
     },
@@ -85,9 +85,9 @@ struct Session {
 }
 
 /// A service whose requests this door answers.
-trait Prompt: Opens + Housed + Spoken {}
+trait Prompt: Opens + Clustered + Spoken {}
 
-impl<M: Opens + Housed + Spoken> Prompt for M {}
+impl<M: Opens + Clustered + Spoken> Prompt for M {}
 
 macro_rules! actions {
     ($($name:ident: $machine:ident),+ $(,)?) => {
@@ -250,7 +250,7 @@ impl Session {
     ) where
         Services: Hosts<M>,
     {
-        if M::remote(&around.engine.remotes).is_some() {
+        if around.engine.is_away::<M>() {
             return self.send_away::<M>(around, request, out);
         }
         let engine = &mut *around.engine;

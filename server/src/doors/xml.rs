@@ -83,7 +83,7 @@ impl XmlSession {
     ) -> Progress {
         let content = bytes.get(under_way.xml.clone()).unwrap_or_default();
         let batch = self.requests.batch(content);
-        let requests = if around.engine.remotes.exchange.is_some() {
+        let requests = if around.engine.is_away::<Exchange>() {
             under_way.go_on_away(self.id, around, batch, budget)
         } else {
             under_way.go_on_here(around.engine, batch, budget)
@@ -153,7 +153,7 @@ impl Conversation for XmlSession {
                 return whole(consumed, 1);
             }
         };
-        if batch.len() > budget || engine.remotes.exchange.is_some() {
+        if batch.len() > budget || engine.is_away::<Exchange>() {
             let mut said = Vec::new();
             let under_way = UnderWay {
                 answers: Answers::begin(&mut said, &self.options),

@@ -95,18 +95,24 @@ impl Engine {
         })
     }
 
-    /// The same of a command that a database decides: what it may name there. Only the database knows what
-    /// a reference names.
+    /// The same of a command that is decided elsewhere: what it may name there. Only a database knows what
+    /// a reference of it names; a node of a cluster knows it itself.
     ///
     /// # Errors
-    /// The caller may not ask for it, whatever it names.
+    /// The caller may not ask for it, whatever it names; or it has as much open as it may.
     pub(crate) fn permit_away<M: Registered>(
         &mut self,
+        key: Option<Key<'_>>,
         command: &M::Command<'_>,
     ) -> Result<Scope, NotPermitted>
     where
         Services: Hosts<M>,
     {
+        if self.cluster.is_some() {
+            self.permit_command::<M>(key, command)?;
+            self.check_stock::<M>(key, command)?;
+            return Ok(Scope::EVERYTHING);
+        }
         let needed = command.needed();
         self.judge::<M, _>(needed, Scope::EVERYTHING, |engine, machine| {
             match machine.subject_of(command) {
@@ -305,6 +311,9 @@ impl Engine {
     fn note_use_of_key(&mut self) {
         let Some(key) = self.caller.key() else { return };
         if !self.access().is_use_worth_noting(self.now, key) {
+            return;
+        }
+        if self.note_in_order(&Command::NoteUse { key }) {
             return;
         }
         let caller = std::mem::replace(&mut self.caller, Caller::server());

@@ -9,6 +9,7 @@ use super::Engine;
 use crate::{
     core::{
         clock::{self, Clock},
+        cluster::Cluster,
         fault_points::FaultPoints,
         loading::Loading,
         pace::Pace,
@@ -23,6 +24,7 @@ pub(crate) struct RecoveredEngine {
     /// That of the state: of the directory, or of the database of rooms.
     pub(crate) id_key: IdKey,
     pub(crate) remotes: Remotes,
+    pub(crate) cluster: Option<Cluster>,
     pub(crate) fault_points: FaultPoints,
 }
 
@@ -51,6 +53,7 @@ impl Engine {
             backend,
             id_key,
             remotes,
+            cluster,
             fault_points,
         } = recovered;
         self.id_key = id_key.clone();
@@ -58,6 +61,7 @@ impl Engine {
         self.sent_ahead = backend.sequencer().sent_ahead();
         self.pace = (backend.status().log_thread != LogThread::None).then(Pace::default);
         (self.remotes, self.fault_points) = (remotes, fault_points);
+        self.cluster = cluster;
         // Before, it knew of no logged time.
         self.clock = Clock::start(backend.status().time, clock::system);
         self.backend = backend;
@@ -112,6 +116,7 @@ mod tests {
             id_key: backend.id_key().clone(),
             backend,
             remotes: Remotes::default(),
+            cluster: None,
             fault_points: FaultPoints::new(false, None),
         });
         engine.begin_turn();

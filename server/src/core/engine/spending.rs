@@ -16,20 +16,21 @@ use crate::{
 };
 
 impl Engine {
-    /// Asserts that the caller may have a database decide this command now, by its quota and by its rights;
+    /// Asserts that the caller may have this command decided elsewhere now, by its quota and by its rights;
     /// and says what it may name there.
     ///
     /// # Errors
     /// It may not, and nothing happened.
     pub(crate) fn admit_away<M: Registered>(
         &mut self,
+        key: Option<Key<'_>>,
         command: &M::Command<'_>,
     ) -> Result<Scope, NotPermitted>
     where
         Services: Hosts<M>,
     {
         self.spend()?;
-        self.permit_away::<M>(command)
+        self.permit_away::<M>(key, command)
     }
 
     /// Asserts that the caller may have this command decided here now: by its quota, by its rights, and by
@@ -104,7 +105,7 @@ impl Engine {
     /// # Errors
     /// It has as many as its quota allows.
     #[inline]
-    fn check_stock<M: Registered>(
+    pub(super) fn check_stock<M: Registered>(
         &mut self,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,

@@ -1,13 +1,14 @@
-//! Answers of databases, on their way to those who asked.
+//! Answers of databases and of the shared log, on their way to those who asked.
 
 use turnstile_contract::Failure;
 use turnstile_types::Position;
 
-use super::FastLoop;
+use super::{Broken, FastLoop};
 use crate::{
     core::{
-        conversation::Doors,
+        conversation::{Conversation as _, Doors},
         remote::{Decided, Housed, Landed, Landing},
+        tickets::LateWaiter,
     },
     counters::ErrorCode,
 };
@@ -36,6 +37,19 @@ impl<D: Doors> FastLoop<D> {
         }
     }
 
+    /// Applies what the shared log has ordered, and gives the answers to those who asked.
+    pub(super) fn take_ordered(&mut self) -> Result<(), Broken> {
+        let landed = self.engine.take_ordered().map_err(Broken::Cluster)?;
+        let mut is_told = false;
+        for landed in landed {
+            is_told |= self.take_one(landed);
+        }
+        if is_told {
+            self.inbox.note_answered();
+        }
+        Ok(())
+    }
+
     turnstile_services::services!(take_one);
 
     /// Counts answers and passes them on; says whether somebody at the gate had asked. Whoever asked
@@ -55,6 +69,11 @@ impl<D: Doors> FastLoop<D> {
             if let Some(connection) = self.connections.get_mut(place) {
                 connection.put_landed(client, M::landed(landing));
                 self.open.places.push(place);
+                let tickets = &mut self.tickets;
+                let mut wait = |ticket| tickets.add(ticket, LateWaiter::Connection(place));
+                if self.engine.cluster.is_some() {
+                    connection.conversation().awaited(&mut wait);
+                }
             }
         } else {
             landing.answer();

@@ -7,8 +7,8 @@ use turnstile_embedded::Services;
 use turnstile_resp::{Encoder, Request};
 use turnstile_types::Hosts;
 
-use super::{Prompt, Session, Surroundings};
-use crate::core::remote::{Job, Landed, Landing, Remote, RequestOrigin, Requester};
+use super::{Prompt, Session, Surroundings, late::ForGap};
+use crate::core::remote::{Job, Landed, Landing, RequestOrigin, Requester};
 
 /// A command, and the number of the service whose database decides it.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Departing {
 
 macro_rules! depart_to_all {
     ($($name:ident: $machine:ident),+ $(,)?) => {
-        fn depart_to_all(&self, around: &Surroundings<'_>, departing: &[Departing]) {
+        fn depart_to_all(&self, around: &mut Surroundings<'_>, departing: &[Departing]) {
             $(self.depart_to::<turnstile_services::$name::$machine>(around, departing);)+
         }
 
@@ -48,7 +48,7 @@ impl Session {
             .spend()
             .and_then(|()| engine.check_under_way())
             .and_then(|()| match request {
-                Request::Command { command, .. } => engine.permit_away::<M>(command),
+                Request::Command { command, key } => engine.permit_away::<M>(*key, command),
                 Request::Query(query) => {
                     engine.permit_query::<M>(query).map(|()| Scope::EVERYTHING)
                 }
@@ -68,13 +68,13 @@ impl Session {
                 around.engine.counters.query::<M>(query);
                 let caller = self.as_requester::<M, _>(around, [M::query_place(query)].into_iter());
                 let job = Job::Queries(principal, vec![query.clone()], caller);
-                database::<M>(around).ask(job);
+                around.engine.send_away::<M>(job);
             }
         }
     }
 
     /// Sends the commands of a run to their databases.
-    pub(super) fn depart(&mut self, around: &Surroundings<'_>) {
+    pub(super) fn depart(&mut self, around: &mut Surroundings<'_>) {
         let departing = mem::take(&mut self.departing);
         if !departing.is_empty() {
             self.depart_to_all(around, &departing);
@@ -83,7 +83,7 @@ impl Session {
 
     turnstile_services::services!(depart_to_all);
 
-    fn depart_to<M: Prompt>(&self, around: &Surroundings<'_>, departing: &[Departing]) {
+    fn depart_to<M: Prompt>(&self, around: &mut Surroundings<'_>, departing: &[Departing]) {
         let commands: Vec<_> = departing
             .iter()
             .filter(|departing| departing.service == M::SERVICE)
@@ -92,7 +92,9 @@ impl Session {
         if !commands.is_empty() {
             let operations = commands.iter().filter_map(operation_of::<M>);
             let caller = self.as_requester::<M, _>(around, operations);
-            database::<M>(around).ask(Job::Commands(commands, caller));
+            around
+                .engine
+                .send_away::<M>(Job::Commands(commands, caller));
         }
     }
 
@@ -113,19 +115,22 @@ impl Session {
         let written = |put: &dyn Fn(&mut Encoder<'_>)| {
             let mut answer = Vec::new();
             put(&mut Encoder::new(&mut answer, protocol));
-            answer
+            ForGap::Answer(answer)
         };
         let answers: Vec<_> = match landing {
             Landing::Commands(decided, _) => decided
                 .iter()
-                .map(|(_, result)| {
-                    written(&|reply| match result {
-                        Ok(decided) => {
-                            let (position, replayed) = (decided.position, decided.replayed);
-                            M::put_outcome(reply, &decided.outcome, position, replayed);
+                .map(|(_, result)| match result {
+                    Ok(decided) => {
+                        let (position, replayed) = (decided.position, decided.replayed);
+                        match M::late_ticket(&decided.outcome) {
+                            Some(ticket) => ForGap::Waits { ticket, replayed },
+                            None => written(&|reply| {
+                                M::put_outcome(reply, &decided.outcome, position, replayed);
+                            }),
                         }
-                        Err(failure) => put_failure(reply, failure),
-                    })
+                    }
+                    Err(failure) => written(&|reply| put_failure(reply, failure)),
                 })
                 .collect(),
             Landing::Queries(answers, _) => answers
@@ -146,10 +151,6 @@ impl Session {
 fn operation_of<M: Prompt>(request: &contract::Request) -> Option<usize> {
     let command = request.command::<M>().ok()?;
     Some(M::command_place(&command))
-}
-
-fn database<'a, M: Prompt>(around: &'a Surroundings<'_>) -> &'a Remote<M> {
-    M::remote(&around.engine.remotes).expect("what is sent away has a database")
 }
 
 pub(super) fn put_failure(reply: &mut Encoder<'_>, failure: &Failure) {

@@ -10,7 +10,7 @@ use zeroize::Zeroize as _;
 
 use super::{Next, Session, Surroundings, admission::sentence_of, put_execute_error};
 use crate::{
-    core::{engine::Engine, remote::Housed as _},
+    core::engine::Engine,
     limits::{BATCH_BYTES, BATCH_COMMANDS, BATCH_READS},
 };
 
@@ -135,7 +135,7 @@ macro_rules! mistakes {
             match action {
                 $(Action::$machine(call) => {
                     type Service = turnstile_services::$name::$machine;
-                    if Service::remote(&engine.remotes).is_some() {
+                    if engine.is_away::<Service>() {
                         return Some(NO_BATCH.to_owned());
                     }
                     let request = match Service::parse(call, arguments, engine.door()) {

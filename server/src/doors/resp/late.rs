@@ -27,6 +27,18 @@ struct Gap {
     answer: Option<Vec<u8>>,
 }
 
+/// What has come for a gap from where its request was decided.
+#[derive(Debug)]
+pub(super) enum ForGap {
+    Answer(Vec<u8>),
+    /// The command waits: its answer comes under this ticket.
+    Waits {
+        ticket: Position,
+        /// Whether it is the answer to an earlier request with the same key.
+        replayed: bool,
+    },
+}
+
 /// What fills a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
@@ -114,15 +126,20 @@ impl Late {
     pub(super) fn fill_from_database(
         &mut self,
         service: u8,
-        answers: impl IntoIterator<Item = Vec<u8>>,
+        answers: impl IntoIterator<Item = ForGap>,
         out: &mut Vec<u8>,
     ) {
         let gaps = self
             .gaps
             .iter_mut()
             .filter(|gap| gap.awaits == Awaited::Database(service) && gap.answer.is_none());
-        for (gap, answer) in gaps.zip(answers) {
-            gap.answer = Some(answer);
+        for (gap, landed) in gaps.zip(answers) {
+            match landed {
+                ForGap::Answer(answer) => gap.answer = Some(answer),
+                ForGap::Waits { ticket, replayed } => {
+                    gap.awaits = Awaited::Ticket { ticket, replayed };
+                }
+            }
         }
         self.send_whole(out);
     }

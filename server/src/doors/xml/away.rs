@@ -12,7 +12,7 @@ use crate::{
         caller::NotPermitted,
         conversation::Surroundings,
         engine::Engine,
-        remote::{BATCH_COMMANDS, Housed as _, Job, Landing, RequestOrigin, Requester},
+        remote::{BATCH_COMMANDS, Job, Landing, RequestOrigin, Requester},
     },
     counters::Counters,
     registry::Registered as _,
@@ -201,7 +201,7 @@ fn permit(engine: &mut Engine, ask: &Ask) -> Result<(), NotPermitted> {
 }
 
 /// Sends commands to the database.
-fn order(client: u64, around: &Surroundings<'_>, commands: &[Command]) {
+fn order(client: u64, around: &mut Surroundings<'_>, commands: &[Command]) {
     let principal = around.engine.caller.principal;
     let requests = commands
         .iter()
@@ -213,7 +213,7 @@ fn order(client: u64, around: &Surroundings<'_>, commands: &[Command]) {
 }
 
 /// Sends queries to the database.
-fn ask(client: u64, around: &Surroundings<'_>, queries: Vec<Query>) {
+fn ask(client: u64, around: &mut Surroundings<'_>, queries: Vec<Query>) {
     for query in &queries {
         around.engine.counters.query::<Exchange>(query);
     }
@@ -234,10 +234,8 @@ fn caller<T>(
     }
 }
 
-fn send(around: &Surroundings<'_>, job: Job<Exchange>) {
-    let database = Exchange::remote(&around.engine.remotes);
-    let database = database.expect("what is sent away has a database");
-    database.ask(job);
+fn send(around: &mut Surroundings<'_>, job: Job<Exchange>) {
+    around.engine.send_away::<Exchange>(job);
 }
 
 /// What a database has answered, one after the other.
