@@ -13,6 +13,9 @@ pub const ENTRY_VERSION: u16 = 1;
 /// The largest entry: what the shared log takes as one message.
 pub const ENTRY_BYTES_MAX: usize = 1024 * 1024;
 
+/// How far the number of an entry may be ahead of one of the same run that the log does not have yet.
+pub const ENTRIES_AHEAD_MAX: u64 = 64;
+
 /// No head of an entry is longer: the fixed fields and the longest name of a node.
 const HEAD_BYTES_MAX: usize = 4 + 2 + 1 + 64 + NUMBERS_BYTES + 4;
 
@@ -34,7 +37,7 @@ const NOWHERE: Place = Place {
 pub struct EntryHead {
     /// The server that proposed it.
     pub node: Name,
-    /// A random number of that server's run.
+    /// The number of that server's run: later runs have higher ones.
     pub incarnation: u64,
     /// The entry's number in that run, from 1. An entry that is sent again keeps it.
     pub number: u64,

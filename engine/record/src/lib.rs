@@ -16,7 +16,8 @@ mod record;
 pub use broken::Broken;
 pub use builder::{GroupBuilder, seal};
 pub use entry::{
-    ENTRY_BODY_BYTES_MAX, ENTRY_BYTES_MAX, ENTRY_VERSION, EntryBuilder, EntryHead, SharedEntry,
+    ENTRIES_AHEAD_MAX, ENTRY_BODY_BYTES_MAX, ENTRY_BYTES_MAX, ENTRY_VERSION, EntryBuilder,
+    EntryHead, SharedEntry,
 };
 pub use group::{Group, Records};
 pub use header::{Header, Kind, Link, Place};

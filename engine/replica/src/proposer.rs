@@ -6,7 +6,7 @@ use std::{
 };
 
 use turnstile_record::{
-    ENTRY_BODY_BYTES_MAX, EntryBuilder, EntryHead, PAYLOAD_BYTES_MAX, RecordRef,
+    ENTRIES_AHEAD_MAX, ENTRY_BODY_BYTES_MAX, EntryBuilder, EntryHead, PAYLOAD_BYTES_MAX, RecordRef,
 };
 use turnstile_types::{Name, Position, Timestamp};
 
@@ -15,7 +15,8 @@ use turnstile_types::{Name, Position, Timestamp};
 pub struct ServerRun {
     /// The server's name among those of its log.
     pub node: Name,
-    /// A random number, so that the entries of this run are told from those of earlier ones.
+    /// Higher than that of any earlier run of this server, so that what is left of those is told from
+    /// entries of this one.
     pub incarnation: u64,
     /// Which installation it is of. See [`EntryHead::installation`].
     pub installation: u64,
@@ -169,7 +170,11 @@ impl<T> Proposer<T> {
 
     /// The oldest draft becomes an entry for the log, if the log may have another.
     pub(crate) fn propose(&mut self, now: Timestamp) -> Option<ProposedEntry> {
-        if self.under_way.len() >= self.limits.under_way {
+        let is_far_ahead = || {
+            let oldest = self.under_way.keys().next();
+            oldest.is_some_and(|oldest| self.last - oldest >= ENTRIES_AHEAD_MAX)
+        };
+        if self.under_way.len() >= self.limits.under_way || is_far_ahead() {
             return None;
         }
         let draft = self.drafts.pop_front()?;

@@ -50,6 +50,8 @@ pub enum NotApplied {
         why: Broken,
     },
     NotOrdered(NotOrdered),
+    /// Another server of the same name runs since.
+    OtherRun,
     /// The first entry of the log is of a server of another installation: this one has other secrets.
     OtherInstallation,
 }
@@ -64,6 +66,10 @@ impl fmt::Display for NotApplied {
                 )
             }
             Self::NotOrdered(cause) => cause.fmt(f),
+            Self::OtherRun => write!(
+                f,
+                "another server of the same name has joined since: each node needs a name of its own"
+            ),
             Self::OtherInstallation => write!(
                 f,
                 "the shared log belongs to servers with another id.key: start this one with a copy of \
@@ -163,6 +169,7 @@ impl<T> Replica<T> {
                 return Ok(AppliedEntry::Void(callers.collect()));
             }
             EntryFate::OtherInstallation => return Err(NotApplied::OtherInstallation),
+            EntryFate::Repeated => return Err(NotApplied::OtherRun),
         }
         let mut outcomes = outcomes.into_iter();
         let settled = jobs.into_iter().map(|job| SettledJob {

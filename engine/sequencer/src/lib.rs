@@ -10,6 +10,7 @@ mod places;
 mod remembered;
 mod replay;
 mod ring;
+mod runs;
 mod sequencer;
 mod shared;
 mod state;

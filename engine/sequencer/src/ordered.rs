@@ -3,7 +3,7 @@
 use std::fmt;
 
 use turnstile_journal::Log;
-use turnstile_record::{Record, RecordRef, SERVICE_ENGINE, SharedEntry};
+use turnstile_record::{EntryHead, Record, RecordRef, SERVICE_ENGINE, SharedEntry};
 use turnstile_types::{Author, Machines};
 
 use crate::{
@@ -24,6 +24,23 @@ pub enum EntryFate {
     RightsChanged,
     /// It is void: its proposer is of another installation than the first of this log.
     OtherInstallation,
+    /// It is void: it was applied before, or its proposer runs anew since.
+    Repeated,
+}
+
+impl SharedPlace {
+    /// Whether the records of an entry are to be decided here.
+    fn judge(&self, head: &EntryHead) -> EntryFate {
+        if head.installation != self.installation {
+            EntryFate::OtherInstallation
+        } else if !self.runs.takes(head) {
+            EntryFate::Repeated
+        } else if head.epoch < self.epoch {
+            EntryFate::RightsChanged
+        } else {
+            EntryFate::Decided
+        }
+    }
 }
 
 /// Why an entry was not applied. The state may hold a part of it: the process must stop.
@@ -80,12 +97,9 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         entry: &SharedEntry<'_>,
         mut each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
     ) -> Result<EntryFate, NotOrdered> {
-        let place = self.enter(sequence, entry)?;
-        if entry.head.installation != place.installation {
-            return Ok(EntryFate::OtherInstallation);
-        }
-        if entry.head.epoch < place.epoch {
-            return Ok(EntryFate::RightsChanged);
+        let fate = self.enter(sequence, entry)?;
+        if fate != EntryFate::Decided {
+            return Ok(fate);
         }
         for record in entry.records() {
             if let Some(first) = self.first_of(&record) {
@@ -109,11 +123,14 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         Ok(EntryFate::Decided)
     }
 
-    /// Begins the group of an entry, and does what is due at its time. Answers the place in the shared
-    /// log before its records.
-    fn enter(&mut self, sequence: u64, entry: &SharedEntry<'_>) -> Result<SharedPlace, NotOrdered> {
-        let place = match self.state().shared() {
-            Some(place) if sequence == place.sequence + 1 => SharedPlace { sequence, ..*place },
+    /// Begins the group of an entry, and does what is due at its time. Answers whether its records are
+    /// to be decided.
+    fn enter(&mut self, sequence: u64, entry: &SharedEntry<'_>) -> Result<EntryFate, NotOrdered> {
+        let mut place = match self.state().shared() {
+            Some(place) if sequence == place.sequence + 1 => SharedPlace {
+                sequence,
+                ..place.clone()
+            },
             Some(place) => {
                 let (expected, found) = (place.sequence + 1, sequence);
                 return Err(NotOrdered::Gap { expected, found });
@@ -125,8 +142,14 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             },
         };
         self.flush().map_err(|_failure| ExecuteError::Stopped)?;
+        let fate = place.judge(&entry.head);
+        let noted = matches!(fate, EntryFate::Decided | EntryFate::RightsChanged);
+        let noted = noted.then_some(&entry.head);
+        if let Some(head) = noted {
+            place.runs.note(head.node, head.incarnation, head.number);
+        }
         let engine = engine();
-        let payload = place.mark();
+        let payload = place.mark(noted);
         let mark = RecordRef {
             service: SERVICE_ENGINE,
             author: Author::server(&engine),
@@ -139,7 +162,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         let position = self.append(time, &mark)?;
         self.state_mut().enter(position, time, place);
         self.promise(true);
-        Ok(place)
+        Ok(fate)
     }
 
     /// What the key of a record has been answered already, if it has been.

@@ -210,7 +210,7 @@ impl<S: Machines> State<S> {
             });
         }
         if record.service == SERVICE_ENGINE {
-            let shared = SharedPlace::behind(self.shared, record.payload);
+            let shared = SharedPlace::behind(self.shared.take(), record.payload);
             self.shared = shared.map_err(|cause| ReplayError::Malformed { position, cause })?;
             self.tick_machines(position, record.time);
             return Ok(None);
@@ -354,7 +354,10 @@ impl<S: Machines> State<S> {
 
     /// Writes the whole state in its canonical form.
     pub fn snapshot(&self, out: &mut dyn Sink) {
-        let version = self.shared.map_or(OF_ONE_SERVER, |_| SNAPSHOT_VERSION);
+        let version = self
+            .shared
+            .as_ref()
+            .map_or(OF_ONE_SERVER, |_| SNAPSHOT_VERSION);
         out.put(&[version]);
         out.put(&self.position.0.to_le_bytes());
         out.put(&self.time.0.to_le_bytes());

@@ -118,7 +118,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// A node of this name, of an installation, on its log. The incarnation is random.
+    /// A node of this name, in a run of this number, of an installation, on its log.
     pub(crate) fn new(
         log: SharedLog,
         (node, name): (NodeName, Name),

@@ -15,7 +15,7 @@ use crate::{
 /// One entry: its time, and for each record a seat, for how long, and perhaps a key.
 type Asked = (u64, Vec<(u64, u64, Option<u8>)>);
 
-fn entry((time, records): &Asked) -> Vec<u8> {
+fn entry(number: u64, (time, records): &Asked) -> Vec<u8> {
     let principal = Principal::local();
     let mut builder = EntryBuilder::default();
     for &(seat, ms, key) in records {
@@ -38,7 +38,7 @@ fn entry((time, records): &Asked) -> Vec<u8> {
     let head = EntryHead {
         node: Name::parse(b"n1").unwrap(),
         incarnation: 1,
-        number: 1,
+        number,
         epoch: Position(0),
         installation: 5,
     };
@@ -49,7 +49,7 @@ type Told = Vec<Result<Reply<Outcome>, ExecuteError>>;
 
 fn apply<L: Log>(sequencer: &mut Sequencer<Seats, L>, sequence: u64, asked: &Asked) -> Told {
     let mut told = Vec::new();
-    let bytes = entry(asked);
+    let bytes = entry(sequence, asked);
     let entry = SharedEntry::parse(&bytes).unwrap();
     let mut each = |outcome: Result<Reply<&[u8]>, _>| {
         told.push(outcome.map(|reply| Reply {
@@ -101,10 +101,26 @@ fn an_entry_is_decided_as_commands_are_behind_what_is_due() {
 }
 
 #[test]
+fn an_entry_that_comes_again_is_void() {
+    let mut sequencer = in_memory();
+    apply(&mut sequencer, 1, &(10, vec![(7, 0, None)]));
+    let bytes = entry(1, &(10, vec![(7, 0, None)]));
+    let again = SharedEntry::parse(&bytes).unwrap();
+    let fate = sequencer.apply_entry(2, &again, None);
+    assert_eq!(fate, Ok(EntryFate::Repeated));
+    assert_eq!(
+        sequencer.state().position(),
+        Position(3),
+        "only its mark is there"
+    );
+    apply(&mut sequencer, 3, &(10, vec![(8, 0, None)]));
+}
+
+#[test]
 fn an_entry_out_of_its_order_stops_the_server() {
     let mut sequencer = in_memory();
     apply(&mut sequencer, 4, &(10, vec![(7, 0, None)]));
-    let bytes = entry(&(10, vec![(8, 0, None)]));
+    let bytes = entry(5, &(10, vec![(8, 0, None)]));
     let behind = SharedEntry::parse(&bytes).unwrap();
     for (found, expected) in [(4, 5), (6, 5)] {
         let gap = Err(NotOrdered::Gap { expected, found });
@@ -151,7 +167,7 @@ proptest! {
                 drop(other);
                 disk.crash();
                 other = on_disk(&disk);
-                let shared = other.state().shared().copied();
+                let shared = other.state().shared().cloned();
                 prop_assert!(shared.unwrap_or_default().sequence <= sequence);
             }
         }

@@ -2,14 +2,13 @@
 
 use std::{fs, io, path::Path};
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use turnstile_embedded::Embedded;
 use turnstile_jetstream::{LogSettings, OpenLogError, Sequence, SharedLog, StreamIdentity};
 use turnstile_types::{Name, Position, hash_of};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Cluster;
-use crate::core::gate::Gate;
+use crate::core::{clock, gate::Gate};
 
 /// The file beside the journal that says which stream it is a copy of.
 const STREAM: &str = "shared-log";
@@ -65,9 +64,11 @@ pub(crate) fn join(
     gate: Gate,
 ) -> Result<Cluster, NotJoined> {
     let state = backend.sequencer().state();
-    let shared = state.shared().copied();
-    let after = Sequence(shared.map_or(0, |place| place.sequence));
-    let installation = shared.map_or_else(|| installation_of(backend), |place| place.installation);
+    let shared = state.shared().cloned();
+    let after = Sequence(shared.as_ref().map_or(0, |place| place.sequence));
+    let installation = shared
+        .as_ref()
+        .map_or_else(|| installation_of(backend), |place| place.installation);
     let has_own_state = shared.is_none() && state.position() > Position(0);
     let identity = kept_identity(directory).map_err(NotJoined::File)?;
     let log = SharedLog::open(settings, after, identity, move || gate.wake());
@@ -83,7 +84,11 @@ pub(crate) fn join(
     backend.join_shared_log();
     let name = Name::parse(settings.node.as_str().as_bytes());
     let name = name.expect("the name of a node is a name");
-    let incarnation = random().map_err(NotJoined::File)?;
+    let earlier = shared.and_then(|place| place.incarnation(&name));
+    let incarnation = clock::system()
+        .wall
+        .0
+        .max(earlier.map_or(1, |earlier| earlier + 1));
     let node = (settings.node.clone(), name);
     Ok(Cluster::new(log, node, (incarnation, installation)))
 }
@@ -110,13 +115,4 @@ fn keep_identity(directory: &Path, identity: &StreamIdentity) -> io::Result<()> 
     fs::File::open(&new)?.sync_all()?;
     fs::rename(&new, directory.join(STREAM))?;
     fs::File::open(directory)?.sync_all()
-}
-
-fn random() -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    let filled = getrandom(&mut bytes, GetRandomFlags::empty())?;
-    if filled < bytes.len() {
-        return Err(io::Error::other("the system gives no random bytes"));
-    }
-    Ok(u64::from_le_bytes(bytes))
 }
