@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod actors;
+mod cluster;
 mod follower;
 mod history;
 mod judge;
@@ -19,6 +20,7 @@ mod violation;
 mod weather;
 mod witness;
 
+pub use cluster::{ClusterBug, ClusterHistory, ClusterSummary};
 pub use history::{Bug, History};
 pub use summary::HistorySummary;
 pub use violation::Violation;

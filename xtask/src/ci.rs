@@ -20,6 +20,19 @@ const SIMULATOR: [&str; 8] = [
     "60",
 ];
 
+/// Half a minute of histories of several nodes on a shared log.
+const CLUSTER_SIMULATOR: [&str; 9] = [
+    "run",
+    "--profile",
+    "sim",
+    "--package",
+    "turnstile-sim",
+    "--",
+    "--cluster",
+    "--seconds",
+    "30",
+];
+
 pub(crate) fn run(root: &Path) -> Result<()> {
     step::timed("format", || cargo(root, &["fmt", "--all", "--check"]))?;
     step::timed("lints", || {
@@ -36,7 +49,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     })?;
     step::timed("tidy", || tidy::run(root))?;
     suite::run(root)?;
-    step::timed("simulator", || cargo(root, &SIMULATOR))
+    step::timed("simulator", || cargo(root, &SIMULATOR))?;
+    step::timed("simulator of clusters", || cargo(root, &CLUSTER_SIMULATOR))
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {

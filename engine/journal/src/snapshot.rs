@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use turnstile_types::{Position, Reader, Sink, Timestamp, put_u16, put_u64};
 
-use crate::segment::{UNFINISHED, read_twice};
+use crate::segment::{self, UNFINISHED, read_twice};
 use crate::{Disk, DiskFile};
 
 const MAGIC: [u8; 4] = *b"TSSN";
@@ -289,10 +289,28 @@ impl<D: Disk> Draft<D> {
         };
         file.write_at(&header.encode(), 0)?;
         file.sync_data()?;
+        self.sync_journal()?;
         self.disk
             .rename(&unfinished(self.position), &name(self.position))?;
         self.disk.sync_directory()?;
         file.forget_cache()
+    }
+
+    /// Makes the records durable that the snapshot has: a journal that is not synced after each group
+    /// could otherwise end before it after a power cut.
+    fn sync_journal(&self) -> io::Result<()> {
+        for name in self.disk.list()? {
+            if segment::number(&name).is_none() {
+                continue;
+            }
+            match self.disk.open(&name) {
+                Ok(file) => file.sync_data()?,
+                // It was let go meanwhile.
+                Err(failure) if failure.kind() == io::ErrorKind::NotFound => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
     }
 
     fn flush(&mut self) {

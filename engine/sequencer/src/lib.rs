@@ -21,5 +21,7 @@ pub use ordered::{EntryFate, EntryOutcome, NotOrdered};
 pub use remembered::{First, OUTCOME_BYTES_MAX, Remembered, SERVICE_UNKNOWN};
 pub use replay::Replay;
 pub use sequencer::{KEY_BYTES_MAX, Reply, Sequencer, Settled};
+#[cfg(feature = "sabotage")]
+pub use shared::EntrySabotage;
 pub use shared::SharedPlace;
 pub use state::{ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State, content_of};

@@ -4,8 +4,10 @@ use std::fmt;
 
 use turnstile_journal::Log;
 use turnstile_record::{EntryHead, Record, RecordRef, SERVICE_ENGINE, SharedEntry};
-use turnstile_types::{Author, Machines};
+use turnstile_types::{Author, Machines, Timestamp};
 
+#[cfg(feature = "sabotage")]
+use crate::EntrySabotage;
 use crate::{
     ExecuteError, ReplayError, Reply, Sequencer,
     shared::SharedPlace,
@@ -127,7 +129,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     /// to be decided.
     fn enter(&mut self, sequence: u64, entry: &SharedEntry<'_>) -> Result<EntryFate, NotOrdered> {
         let mut place = match self.state().shared() {
-            Some(place) if sequence == place.sequence + 1 => SharedPlace {
+            Some(place) if sequence == place.sequence + 1 || self.ignores_gaps() => SharedPlace {
                 sequence,
                 ..place.clone()
             },
@@ -142,7 +144,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             },
         };
         self.flush().map_err(|_failure| ExecuteError::Stopped)?;
-        let fate = place.judge(&entry.head);
+        let fate = self.sabotaged(place.judge(&entry.head));
         let noted = matches!(fate, EntryFate::Decided | EntryFate::RightsChanged);
         let noted = noted.then_some(&entry.head);
         if let Some(head) = noted {
@@ -158,11 +160,50 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         };
         // Half an entry would be applied again if a crash cut the journal between its groups.
         self.reserve(mark.size() + entry.body_bytes())?;
-        let time = entry.time().max(self.state().time());
+        let time = self.clock_of(entry).max(self.state().time());
         let position = self.append(time, &mark)?;
         self.state_mut().enter(position, time, place);
         self.promise(true);
         Ok(fate)
+    }
+
+    /// The time of an entry.
+    #[cfg_attr(
+        not(feature = "sabotage"),
+        expect(clippy::unused_self, reason = "planted bugs are of one sequencer")
+    )]
+    const fn clock_of(&self, entry: &SharedEntry<'_>) -> Timestamp {
+        #[cfg(feature = "sabotage")]
+        if let EntrySabotage::LocalClock(clock) = self.entry_sabotage {
+            return clock;
+        }
+        entry.time()
+    }
+
+    #[cfg_attr(
+        not(feature = "sabotage"),
+        expect(clippy::unused_self, reason = "planted bugs are of one sequencer")
+    )]
+    const fn ignores_gaps(&self) -> bool {
+        #[cfg(feature = "sabotage")]
+        if matches!(self.entry_sabotage, EntrySabotage::IgnoreGaps) {
+            return true;
+        }
+        false
+    }
+
+    #[cfg_attr(
+        not(feature = "sabotage"),
+        expect(clippy::unused_self, reason = "planted bugs are of one sequencer")
+    )]
+    const fn sabotaged(&self, fate: EntryFate) -> EntryFate {
+        #[cfg(feature = "sabotage")]
+        match (self.entry_sabotage, fate) {
+            (EntrySabotage::IgnoreEpochs, EntryFate::RightsChanged)
+            | (EntrySabotage::IgnoreRepetitions, EntryFate::Repeated) => return EntryFate::Decided,
+            _ => {}
+        }
+        fate
     }
 
     /// What the key of a record has been answered already, if it has been.

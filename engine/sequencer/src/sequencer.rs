@@ -74,6 +74,8 @@ pub struct Sequencer<S, L> {
     forgetful: bool,
     #[cfg(feature = "sabotage")]
     rash: bool,
+    #[cfg(feature = "sabotage")]
+    pub(crate) entry_sabotage: crate::EntrySabotage,
 }
 
 impl<S: Machines, L: Log> Sequencer<S, L> {
@@ -92,6 +94,8 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             forgetful: false,
             #[cfg(feature = "sabotage")]
             rash: false,
+            #[cfg(feature = "sabotage")]
+            entry_sabotage: crate::EntrySabotage::None,
         }
     }
 
@@ -202,8 +206,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         })
     }
 
-    /// Puts a record in the open group; opens one at this time when there is none, and commits a full
-    /// one. Says its position.
+    /// Puts a record in the open group, opened at this time if there is none; commits a full one.
     pub(crate) fn append(
         &mut self,
         time: Timestamp,
@@ -474,6 +477,12 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     #[cfg(feature = "sabotage")]
     pub const fn ignore_keys(&mut self) {
         self.forgetful = true;
+    }
+
+    /// Plants a bug in how entries are applied.
+    #[cfg(feature = "sabotage")]
+    pub const fn sabotage_entries(&mut self, sabotage: crate::EntrySabotage) {
+        self.entry_sabotage = sabotage;
     }
 
     /// Plants a bug: nothing is ever taken for a promise.

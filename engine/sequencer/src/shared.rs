@@ -1,6 +1,8 @@
 //! The place of a state in a log that several servers share.
 
 use turnstile_record::{EntryHead, Record};
+#[cfg(feature = "sabotage")]
+use turnstile_types::Timestamp;
 use turnstile_types::{Effect, Malformed, Name, Position, Reader, put_bytes, put_u8, put_u64};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -8,6 +10,22 @@ use crate::runs::Runs;
 
 /// The first byte of the engine's record before those of an entry. A record without bytes is a tick.
 const ENTERED: u8 = 1;
+
+/// A planted bug in how entries are applied.
+#[cfg(feature = "sabotage")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EntrySabotage {
+    #[default]
+    None,
+    /// Entries are decided though rights have changed.
+    IgnoreEpochs,
+    /// Entries are decided again.
+    IgnoreRepetitions,
+    /// Entries may be missing.
+    IgnoreGaps,
+    /// Time is not that of the entry.
+    LocalClock(Timestamp),
+}
 
 /// The place of a state in a log that several servers share. Equal on all of them behind the same entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! Entries of a shared log: every server that applies them comes to the same state, whatever its own
 //! disk did meanwhile.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use proptest::prelude::*;
 use turnstile_journal::{FaultyDisk, Journal, Log};
 use turnstile_record::{EntryBuilder, EntryHead, RecordRef, SharedEntry};
@@ -155,7 +157,7 @@ proptest! {
             // What it applies again after a crash, it decides as before.
             while next_of(&other) <= sequence {
                 let next = next_of(&other);
-                let again = apply(&mut other, next, &entries[next as usize - 1].0);
+                let again = apply(&mut other, next, &entries[index_of(next)].0);
                 if next == sequence {
                     prop_assert_eq!(&again, &told);
                 }
@@ -173,7 +175,7 @@ proptest! {
         }
         while next_of(&other) <= entries.len() as u64 {
             let next = next_of(&other);
-            apply(&mut other, next, &entries[next as usize - 1].0);
+            apply(&mut other, next, &entries[index_of(next)].0);
         }
         prop_assert_eq!(other.state().shared(), one.state().shared());
         prop_assert_eq!(bytes_of(other.state()), bytes_of(one.state()));
@@ -182,6 +184,11 @@ proptest! {
         ).unwrap();
         prop_assert_eq!(restored.shared(), one.state().shared());
     }
+}
+
+/// Where an entry stands in its list.
+fn index_of(sequence: u64) -> usize {
+    usize::try_from(sequence - 1).unwrap()
 }
 
 /// The entry that a server needs next.
