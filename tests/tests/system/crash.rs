@@ -17,7 +17,7 @@ mod load;
 mod ordeal;
 mod power;
 mod recorder;
-mod request;
+pub(crate) mod request;
 mod rush;
 mod tape;
 pub(crate) mod witness;

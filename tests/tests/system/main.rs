@@ -3,6 +3,7 @@
 mod backends;
 mod browser_sessions;
 mod clients;
+mod cluster;
 mod copying;
 mod crash;
 mod docs_page;
