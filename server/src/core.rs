@@ -18,6 +18,7 @@ pub(crate) mod listener;
 pub(crate) mod loading;
 pub(crate) mod log_limit;
 pub(crate) mod news;
+pub(crate) mod node_status;
 pub(crate) mod owed;
 pub(crate) mod pace;
 pub(crate) mod post;

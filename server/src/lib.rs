@@ -29,6 +29,7 @@ pub use self::core::{
         Answered, Ask, BackendStatus, Executed, Gate, LineStatus, Overloaded, Request,
         ServerStatus, TotalsOfServices, Undecided,
     },
+    node_status::ClusterStatus,
     post::Peers,
     quotas::{QuotaExceeded, QuotaKind},
     remote::{DatabaseUrl, InvalidUrl},

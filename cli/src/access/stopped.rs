@@ -43,6 +43,13 @@ impl StoppedDirectory {
         let shown = path.display().to_string();
         let opened = Embedded::open(Some(path), Options::with(Durability::Sync));
         let (embedded, _) = opened.map_err(|error| unopened(&shown, error))?;
+        if embedded.sequencer().state().shared().is_some() {
+            // What is written here alone, no other node would know of.
+            return Err(Coded::usage(format!(
+                "{shown} is a node's copy of a shared log: ask a node of the cluster that runs"
+            ))
+            .into());
+        }
         Ok(Self {
             embedded,
             path: shown,

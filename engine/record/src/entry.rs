@@ -20,7 +20,7 @@ pub const ENTRIES_AHEAD_MAX: u64 = 64;
 const HEAD_BYTES_MAX: usize = 4 + 2 + 1 + 64 + NUMBERS_BYTES + 4;
 
 /// The numbers of a head.
-const NUMBERS_BYTES: usize = 4 * 8;
+const NUMBERS_BYTES: usize = 6 * 8;
 
 /// The records of an entry take at most so many bytes.
 pub const ENTRY_BODY_BYTES_MAX: usize = ENTRY_BYTES_MAX - HEAD_BYTES_MAX - HEADER_BYTES;
@@ -47,6 +47,9 @@ pub struct EntryHead {
     /// Which installation its proposer is of. Servers of one installation share their secrets, so that
     /// what one seals another can compare.
     pub installation: u64,
+    /// The last entry that its proposer had applied, zero before the first; and the hash over all records
+    /// up to there. Servers that disagree on it have decided differently.
+    pub applied: (u64, u64),
 }
 
 /// An entry that passed every check.
@@ -70,6 +73,8 @@ impl EntryHead {
         put_u64(out, self.number);
         put_u64(out, self.epoch.0);
         put_u64(out, self.installation);
+        put_u64(out, self.applied.0);
+        put_u64(out, self.applied.1);
         let checksum = crc32c::crc32c(out);
         out.extend_from_slice(&checksum.to_le_bytes());
     }
@@ -91,6 +96,8 @@ impl EntryHead {
         let number = reader.u64("number").map_err(short)?;
         let epoch = Position(reader.u64("epoch").map_err(short)?);
         let installation = reader.u64("installation").map_err(short)?;
+        let applied = reader.u64("last entry applied").map_err(short)?;
+        let chain = reader.u64("hash over all records").map_err(short)?;
         let covered = 4 + 2 + 1 + name.len() + NUMBERS_BYTES;
         let checksum = reader.u32("checksum of the head").map_err(short)?;
         if crc32c::crc32c(bytes.get(..covered).ok_or(Broken::Short)?) != checksum {
@@ -106,6 +113,7 @@ impl EntryHead {
             number,
             epoch,
             installation,
+            applied: (applied, chain),
         };
         Ok((head, covered + 4))
     }
@@ -202,6 +210,7 @@ mod tests {
             number: 3,
             epoch: Position(9),
             installation: 11,
+            applied: (12, 13),
         }
     }
 

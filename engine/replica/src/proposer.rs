@@ -8,6 +8,7 @@ use std::{
 use turnstile_record::{
     ENTRIES_AHEAD_MAX, ENTRY_BODY_BYTES_MAX, EntryBuilder, EntryHead, PAYLOAD_BYTES_MAX, RecordRef,
 };
+use turnstile_sequencer::SharedPlace;
 use turnstile_types::{Name, Position, Timestamp};
 
 /// One run of a server: what its entries are known by.
@@ -134,6 +135,10 @@ impl<T> Proposer<T> {
         }
     }
 
+    pub(crate) const fn node(&self) -> &Name {
+        &self.run.node
+    }
+
     pub(crate) fn is_own(&self, head: &EntryHead) -> bool {
         head.node == self.run.node && head.incarnation == self.run.incarnation
     }
@@ -169,7 +174,11 @@ impl<T> Proposer<T> {
     }
 
     /// The oldest draft becomes an entry for the log, if the log may have another.
-    pub(crate) fn propose(&mut self, now: Timestamp) -> Option<ProposedEntry> {
+    pub(crate) fn propose(
+        &mut self,
+        now: Timestamp,
+        place: Option<&SharedPlace>,
+    ) -> Option<ProposedEntry> {
         let is_far_ahead = || {
             let oldest = self.under_way.keys().next();
             oldest.is_some_and(|oldest| self.last - oldest >= ENTRIES_AHEAD_MAX)
@@ -178,20 +187,25 @@ impl<T> Proposer<T> {
             return None;
         }
         let draft = self.drafts.pop_front()?;
-        Some(self.send(now, draft))
+        Some(self.send(now, draft, place))
     }
 
     /// An entry without records, unless another is under way that serves as well.
     pub(crate) fn propose_tick(
         &mut self,
         now: Timestamp,
-        epoch: Position,
+        place: Option<&SharedPlace>,
     ) -> Option<ProposedEntry> {
         let is_idle = self.under_way.is_empty();
-        is_idle.then(|| self.send(now, EntryDraft::begin(now, epoch)))
+        is_idle.then(|| self.send(now, EntryDraft::begin(now, epoch_at(place)), place))
     }
 
-    fn send(&mut self, now: Timestamp, mut draft: EntryDraft<T>) -> ProposedEntry {
+    fn send(
+        &mut self,
+        now: Timestamp,
+        mut draft: EntryDraft<T>,
+        place: Option<&SharedPlace>,
+    ) -> ProposedEntry {
         self.last += 1;
         let number = self.last;
         let head = EntryHead {
@@ -200,6 +214,7 @@ impl<T> Proposer<T> {
             number,
             epoch: draft.epoch,
             installation: self.run.installation,
+            applied: place.map_or((0, 0), |place| (place.sequence, place.chain)),
         };
         let bytes = draft.builder.finish(&head, now);
         let (jobs, since) = (draft.jobs, draft.since);
@@ -245,16 +260,11 @@ impl<T> Proposer<T> {
     pub(crate) fn under_way(&self) -> usize {
         self.under_way.len()
     }
+}
 
-    /// Everybody who waits: first those whose entry the log may have.
-    pub(crate) fn give_up(&mut self) -> (Vec<T>, Vec<T>) {
-        let sent = mem::take(&mut self.under_way).into_values();
-        let unsent = mem::take(&mut self.drafts).into_iter();
-        (
-            sent.flat_map(|entry| callers(entry.jobs)).collect(),
-            unsent.flat_map(|draft| callers(draft.jobs)).collect(),
-        )
-    }
+/// The last change of rights at a place of the log.
+pub(crate) fn epoch_at(place: Option<&SharedPlace>) -> Position {
+    place.map_or(Position(0), |place| place.epoch)
 }
 
 fn callers<T>(jobs: Vec<EntryJob<T>>) -> impl Iterator<Item = T> {

@@ -7,10 +7,14 @@ use turnstile_record::{Broken, RecordRef, SharedEntry};
 use turnstile_sequencer::{
     EntryFate, EntryOutcome, ExecuteError, NotOrdered, Reply, Sequencer, State,
 };
-use turnstile_types::{Machines, Position, Timestamp};
+use turnstile_types::{Machines, Timestamp};
 
-use crate::proposer::{
-    ProposalLimits, ProposedEntry, Proposer, PutRecords, ServerRun, TooLargeForAnEntry,
+use crate::{
+    agreement::{Agreement, SILENT_ENTRIES_MAX},
+    proposer::{
+        ProposalLimits, ProposedEntry, Proposer, PutRecords, ServerRun, TooLargeForAnEntry,
+        epoch_at,
+    },
 };
 
 /// A job that the shared log has decided: what became of each of its records, as stable bytes.
@@ -50,6 +54,10 @@ pub enum NotApplied {
         why: Broken,
     },
     NotOrdered(NotOrdered),
+    /// Most servers have come to something else before this entry: what this one has is not to be trusted.
+    Diverged {
+        sequence: u64,
+    },
     /// Another server of the same name runs since.
     OtherRun,
     /// The first entry of the log is of a server of another installation: this one has other secrets.
@@ -66,6 +74,11 @@ impl fmt::Display for NotApplied {
                 )
             }
             Self::NotOrdered(cause) => cause.fmt(f),
+            Self::Diverged { sequence } => write!(
+                f,
+                "before entry {sequence}, most nodes came to another state than this one: remove its \
+                 directory, and let it begin anew or with a copy of another"
+            ),
             Self::OtherRun => write!(
                 f,
                 "another server of the same name has joined since: each node needs a name of its own"
@@ -85,13 +98,15 @@ impl std::error::Error for NotApplied {}
 #[derive(Debug)]
 pub struct Replica<T> {
     proposer: Proposer<T>,
+    agreement: Agreement,
 }
 
 impl<T> Replica<T> {
     #[must_use]
-    pub const fn new(run: ServerRun, limits: ProposalLimits) -> Self {
+    pub fn new(run: ServerRun, limits: ProposalLimits) -> Self {
         Self {
             proposer: Proposer::new(run, limits),
+            agreement: Agreement::default(),
         }
     }
 
@@ -106,7 +121,7 @@ impl<T> Replica<T> {
         (now, state): (Timestamp, &State<S>),
         records: &[RecordRef<'_>],
     ) -> Result<PutRecords, TooLargeForAnEntry> {
-        self.proposer.put((now, epoch_of(state)), records)
+        self.proposer.put((now, epoch_at(state.shared())), records)
     }
 
     /// Has somebody hear what becomes of the records that were put last.
@@ -121,14 +136,16 @@ impl<T> Replica<T> {
         now: Timestamp,
         state: &State<S>,
     ) -> Option<ProposedEntry> {
-        if let Some(proposal) = self.proposer.propose(now) {
+        let place = state.shared();
+        if let Some(proposal) = self.proposer.propose(now, place) {
             return Some(proposal);
         }
-        let deadline = state.machines().next_deadline()?;
-        if deadline > now {
-            return None;
+        let deadline = state.machines().next_deadline();
+        let is_due = deadline.is_some_and(|deadline| deadline <= now);
+        if is_due || self.agreement.silent >= SILENT_ENTRIES_MAX {
+            return self.proposer.propose_tick(now, place);
         }
-        self.proposer.propose_tick(now, epoch_of(state))
+        None
     }
 
     /// Applies the next entry of the log.
@@ -143,13 +160,34 @@ impl<T> Replica<T> {
     ) -> Result<AppliedEntry<T>, NotApplied> {
         let entry =
             SharedEntry::parse(bytes).map_err(|why| NotApplied::Broken { sequence, why })?;
+        if entry.head.node == *self.proposer.node() {
+            self.agreement.silent = 0;
+        } else {
+            self.agreement.silent += 1;
+            if self.agreement.hear(&entry.head) {
+                return Err(NotApplied::Diverged { sequence });
+            }
+        }
+        let applied = self.apply_parsed(sequencer, sequence, &entry)?;
+        if let Some(place) = sequencer.state().shared() {
+            self.agreement.note(sequence, place.chain);
+        }
+        Ok(applied)
+    }
+
+    fn apply_parsed<S: Machines, L: Log>(
+        &mut self,
+        sequencer: &mut Sequencer<S, L>,
+        sequence: u64,
+        entry: &SharedEntry<'_>,
+    ) -> Result<AppliedEntry<T>, NotApplied> {
         let jobs = if self.proposer.is_own(&entry.head) {
             self.proposer.take(entry.head.number)
         } else {
             None
         };
         let Some(jobs) = jobs else {
-            let applied = sequencer.apply_entry(sequence, &entry, None);
+            let applied = sequencer.apply_entry(sequence, entry, None);
             applied.map_err(NotApplied::NotOrdered)?;
             return Ok(AppliedEntry::Foreign);
         };
@@ -161,7 +199,7 @@ impl<T> Replica<T> {
                 outcome: reply.outcome.to_vec(),
             }));
         };
-        let fate = sequencer.apply_entry(sequence, &entry, Some(&mut each));
+        let fate = sequencer.apply_entry(sequence, entry, Some(&mut each));
         match fate.map_err(NotApplied::NotOrdered)? {
             EntryFate::Decided => {}
             EntryFate::RightsChanged => {
@@ -203,14 +241,9 @@ impl<T> Replica<T> {
         self.proposer.under_way()
     }
 
-    /// The server stops: everybody who waits.
-    pub fn give_up(&mut self) -> UnansweredJobs<T> {
-        let (unknown, undone) = self.proposer.give_up();
-        UnansweredJobs { unknown, undone }
+    /// Whether some server has come to something else than this one.
+    #[must_use]
+    pub fn is_disputed(&self) -> bool {
+        self.agreement.is_disputed()
     }
-}
-
-/// The last change of rights in a state.
-fn epoch_of<S: Machines>(state: &State<S>) -> Position {
-    state.shared().map_or(Position(0), |shared| shared.epoch)
 }

@@ -148,6 +148,7 @@ mod tests {
             number,
             epoch: Position(0),
             installation: 0,
+            applied: (0, 0),
         }
     }
 

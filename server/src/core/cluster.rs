@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 
 use turnstile_contract::{Failure, Reply, Request};
 use turnstile_embedded::{Embedded, ExecuteError, Services};
-use turnstile_jetstream::{Fatal, LogEvent, NodeName, ProposalId, SharedLog};
+use turnstile_jetstream::{Fatal, LogEvent, LogStatus, NodeName, ProposalId, SharedLog};
 use turnstile_record::RecordRef;
 use turnstile_replica::{
     AppliedEntry, NotApplied, ProposalLimits, Replica, ServerRun, SettledJob, UnansweredJobs,
@@ -17,6 +17,7 @@ use turnstile_types::{Author, Hosts, Key, Name, Timestamp};
 
 use crate::core::{
     caller::Caller,
+    node_status::ClusterStatus,
     remote::{Housed, Job, Landed, Landing, RequestOrigin},
 };
 
@@ -137,6 +138,33 @@ impl Cluster {
             landed: Vec::new(),
             has_more: false,
         }
+    }
+
+    /// How it stands, behind this state.
+    pub(crate) fn status(&self, state: &State<Services>) -> ClusterStatus {
+        let log = self.log.state();
+        let under_way = u64::try_from(self.replica.under_way());
+        ClusterStatus {
+            entry: state.shared().map_or(0, |place| place.sequence),
+            lag: log.lag,
+            under_way: under_way.unwrap_or(u64::MAX),
+            retries: log.retries,
+            is_taking: log.status.is_taking,
+            is_disputed: self.replica.is_disputed(),
+        }
+    }
+
+    /// The names that it goes by, for whoever operates it.
+    pub(crate) fn names(&self) -> [(&'static str, String); 3] {
+        let LogStatus {
+            connected, leader, ..
+        } = self.log.state().status;
+        let or_none = |name: Option<String>| name.unwrap_or_else(|| "none".to_owned());
+        [
+            ("node", self.node.to_string()),
+            ("broker", or_none(connected)),
+            ("leader", or_none(leader)),
+        ]
     }
 
     /// Puts a job of this caller in the next entry.

@@ -25,6 +25,7 @@ use crate::{
         caller::{Caller, NotPermitted},
         clock::ClockStatus,
         loading::Loading,
+        node_status::ClusterStatus,
         quotas::QuotaMeters,
         security_log::SecurityLog,
         shares::ShareFull,
@@ -155,6 +156,8 @@ pub struct ServerStatus {
     pub uptime: Duration,
     pub read_only: bool,
     pub(crate) waiting_room: WaitingLine,
+    /// How it stands in its cluster, if it is a node of one.
+    pub cluster: Option<ClusterStatus>,
     /// How logged time goes beside the wall clock.
     pub clock: ClockStatus,
 }

@@ -58,6 +58,8 @@ impl NodePlace {
     fn of(folder: &Path, brokers: &Brokers, number: usize) -> Self {
         let mut arguments = vec!["--cluster-node".to_owned(), format!("n{number}")];
         arguments.extend(["--cluster-stream-bytes", "268435456"].map(str::to_owned));
+        // Some starts load a snapshot.
+        arguments.extend(["--snapshot-records", "500"].map(str::to_owned));
         for url in brokers.urls() {
             arguments.extend(["--cluster-nats".to_owned(), url]);
         }
@@ -325,4 +327,7 @@ fn a_node_with_another_key_of_the_id_numbers_is_refused() {
     // Without its cluster, the directory is no server of its own.
     let alone = Turnstile::begin(&places[0].data, &[]);
     assert!(!alone.ended().success(), "it is refused");
+    let written = run(&["key", "list", "--data"], &places[0].data);
+    let told = String::from_utf8_lossy(&written.stderr);
+    assert!(told.contains("a node's copy of a shared log"), "{told}");
 }

@@ -43,6 +43,7 @@ fn entry(number: u64, (time, records): &Asked) -> Vec<u8> {
         number,
         epoch: Position(0),
         installation: 5,
+        applied: (0, 0),
     };
     builder.finish(&head, Timestamp(*time))
 }

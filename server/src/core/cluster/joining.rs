@@ -45,8 +45,7 @@ impl std::fmt::Display for NotJoined {
             ),
             Self::LeftBehind => write!(
                 f,
-                "the directory is a node's copy of a shared log: name its brokers in [cluster], or \
-                 take it out of the cluster with `turnstile cluster move-out`"
+                "the directory is a node's copy of a shared log: name its brokers in [cluster]"
             ),
             Self::File(cause) => write!(f, "which stream the directory is a copy of: {cause}"),
         }

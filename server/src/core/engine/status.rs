@@ -9,6 +9,7 @@ use turnstile_types::Hosts;
 use super::Engine;
 use crate::core::{
     gate::{ServerStatus, TotalsOfServices},
+    node_status::ClusterStatus,
     remote::Housed,
     waiting_room::WaitingRoom,
 };
@@ -43,10 +44,17 @@ impl Engine {
         totals.unwrap_or_default()
     }
 
+    /// How it stands in its cluster, if it is a node of one.
+    pub(crate) fn cluster_status(&self) -> Option<ClusterStatus> {
+        let cluster = self.cluster.as_ref()?;
+        Some(cluster.status(self.backend.sequencer().state()))
+    }
+
     pub(crate) fn status(&self) -> ServerStatus {
         let backend = self.backend.status();
         let age_ms = |oldest| self.now.ms_since(oldest);
         ServerStatus {
+            cluster: self.cluster_status(),
             key_age: Duration::from_millis(backend.keys.oldest.map_or(0, age_ms)),
             backend,
             totals: self.totals_of_services(),

@@ -19,6 +19,7 @@ use crate::{
     core::{
         clock,
         gate::{LineStatus, ServerStatus},
+        node_status,
         tls::DoorTls,
     },
     counters::{COMMIT_BOUNDS_NS, Counter, Counters, DURATION_BOUNDS_NS, LineCounters, Tally},
@@ -46,6 +47,8 @@ pub(super) async fn metrics(door: Arc<Door>, headers: HeaderMap) -> Answered {
     put_rows(&mut all, &STATUS, &status);
     put_totals(&mut all, &status);
     put_rows(&mut all, &clock::METRICS, &status.clock);
+    let cluster = status.cluster.unwrap_or_default();
+    put_rows(&mut all, &node_status::METRICS, &cluster);
     put_lines(&mut all, &door.counters, &status);
     put_backends(&mut all, &status);
     let help = "When an answer leaves; 1 for the level in force.";

@@ -13,7 +13,7 @@ use turnstile_types::{Hosts, Machine as _};
 
 use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
 use crate::{
-    core::{engine::Engine, remote::Housed, slow_log::SLOW_LOG_ENTRIES},
+    core::{engine::Engine, node_status::METRICS, remote::Housed, slow_log::SLOW_LOG_ENTRIES},
     counters::DoorName,
     registry::SERVICES,
 };
@@ -294,8 +294,19 @@ fn replication(_engine: &Engine, facts: &mut Facts) {
     facts.put("master_repl_offset", 0);
 }
 
-fn cluster(_engine: &Engine, facts: &mut Facts) {
+/// No cluster in the sense of Redis: clients need not ask which node has a key. What stands behind it is
+/// how a node stands among those that share its log.
+fn cluster(engine: &Engine, facts: &mut Facts) {
     facts.put("cluster_enabled", 0);
+    let (Some(cluster), Some(status)) = (&engine.cluster, engine.cluster_status()) else {
+        return;
+    };
+    for (name, value) in cluster.names() {
+        facts.put(&format!("cluster_{name}"), value);
+    }
+    for (name, _, _, value) in METRICS {
+        facts.put(name.trim_end_matches("_total"), value(&status));
+    }
 }
 
 fn database<M: Housed>(engine: &Engine, facts: &mut Facts) {
