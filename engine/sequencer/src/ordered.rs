@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnstile_journal::Log;
 use turnstile_record::{EntryHead, Record, RecordRef, SERVICE_ENGINE, SharedEntry};
-use turnstile_types::{Author, Machines, Timestamp};
+use turnstile_types::{Author, Key, Machines, Principal, Timestamp};
 
 #[cfg(feature = "sabotage")]
 use crate::EntrySabotage;
@@ -91,6 +91,24 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     ) -> Result<EntryFate, NotOrdered> {
         let applied = self.apply_whole(sequence, entry, each);
         applied.inspect_err(|_failure| self.stop())
+    }
+
+    /// Whether there is room for the key of a command that is to be proposed. What has been ordered is
+    /// decided even without room.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn check_key(
+        &self,
+        now: Timestamp,
+        principal: &Principal,
+        key: Key<'_>,
+    ) -> Result<(), ExecuteError> {
+        let state = self.state();
+        if state.knows(now.max(state.time()), principal, key) {
+            return Ok(());
+        }
+        self.admit(now, principal, Some(key))
     }
 
     fn apply_whole(

@@ -187,7 +187,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     }
 
     /// Sees to it that the key of a new command can be kept for its time.
-    fn admit(
+    pub(crate) fn admit(
         &self,
         now: Timestamp,
         principal: &Principal,

@@ -187,12 +187,14 @@ impl Cluster {
         });
         match put {
             Ok(put) => self.replica.wait(put, M::asker(caller.clone(), job)),
-            Err(too_large) => {
-                let reason = too_large.to_string();
-                self.landed
-                    .push(fail(job, &Failure::Unavailable { reason }));
-            }
+            Err(too_large) => self.refuse(job, too_large.to_string()),
         }
+    }
+
+    /// Answers a job that is not proposed.
+    pub(crate) fn refuse<M: Housed>(&mut self, job: Job<M>, reason: String) {
+        self.landed
+            .push(fail(job, &Failure::Unavailable { reason }));
     }
 
     /// Has a command decided to which nobody waits for an answer.

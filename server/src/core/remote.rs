@@ -12,7 +12,7 @@ use std::{
 
 use tokio::sync::oneshot;
 use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Service};
-use turnstile_types::{Position, Principal};
+use turnstile_types::{Key, Position, Principal};
 
 pub(crate) use self::url::Kind;
 pub use self::url::{DatabaseUrl, InvalidUrl};
@@ -136,6 +136,18 @@ impl<M: Service> Job<M> {
             Self::Commands(commands, _) => commands.len(),
             Self::Queries(..) => 0,
         }
+    }
+
+    /// The keys of its commands, with who uses them.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&Principal, Key<'_>)> {
+        let commands = match self {
+            Self::Commands(commands, _) => commands.as_slice(),
+            Self::Queries(..) => &[],
+        };
+        commands.iter().filter_map(|request| {
+            let key = Key::parse(request.key()?.as_bytes()).ok()?;
+            Some((&request.principal, key))
+        })
     }
 
     /// What is answered when there is no place for it.

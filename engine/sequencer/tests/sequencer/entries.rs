@@ -104,6 +104,26 @@ fn an_entry_is_decided_as_commands_are_behind_what_is_due() {
 }
 
 #[test]
+fn a_key_without_room_is_not_proposed_and_decided_when_it_was() {
+    let mut sequencer = in_memory();
+    sequencer.limit_keys(1);
+    let (principal, key) = (Principal::local(), Key::parse(b"1").unwrap());
+    let now = Timestamp(10);
+    let checked = sequencer.check_key(now, &principal, key);
+    assert!(matches!(checked, Err(ExecuteError::KeysFull { .. })));
+    let asked = (10, vec![(7, 0, Some(1))]);
+    assert_eq!(
+        apply(&mut sequencer, 1, &asked),
+        [told(2, false, Outcome::Taken)]
+    );
+    assert_eq!(
+        sequencer.check_key(now, &principal, key),
+        Ok(()),
+        "it is known"
+    );
+}
+
+#[test]
 fn an_entry_that_comes_again_is_void() {
     let mut sequencer = in_memory();
     apply(&mut sequencer, 1, &(10, vec![(7, 0, None)]));

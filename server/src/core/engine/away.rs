@@ -38,8 +38,14 @@ impl Engine {
     /// Nothing [is away](Self::is_away).
     pub(crate) fn send_away<M: Clustered>(&mut self, job: Job<M>) {
         if let Some(cluster) = &mut self.cluster {
-            let state = self.backend.sequencer().state();
-            return cluster.ask((self.now, state), &self.caller, job);
+            let sequencer = self.backend.sequencer();
+            let has_room = job
+                .keys()
+                .try_for_each(|(principal, key)| sequencer.check_key(self.now, principal, key));
+            return match has_room {
+                Ok(()) => cluster.ask((self.now, sequencer.state()), &self.caller, job),
+                Err(full) => cluster.refuse(job, full.to_string()),
+            };
         }
         let remote = M::remote(&self.remotes);
         remote.expect("what is sent away is decided there").ask(job);
