@@ -29,9 +29,13 @@ fn guarded() -> SocketAddr {
                         "+OK\r\n"
                     }
                     WRONG => "-WRONGPASS invalid key\r\n",
-                    "HELLO" | "INFO" if !known => "-NOAUTH Authentication required.\r\n",
+                    "HELLO" | "INFO" | "ROOMS.GET-AVAILABILITY" if !known => {
+                        "-NOAUTH Authentication required.\r\n"
+                    }
                     "HELLO" => "%0\r\n",
-                    "INFO" | "ROOMS.LIST-PROPERTIES" => "-NOPERM this needs rooms.read\r\n",
+                    "INFO" | "ROOMS.LIST-PROPERTIES" | "ROOMS.GET-AVAILABILITY" => {
+                        "-NOPERM this needs rooms.read\r\n"
+                    }
                     _ => "",
                 };
                 line.clear();

@@ -124,10 +124,17 @@ fn a_server_without_the_counters_is_not_driven() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let peer = std::thread::spawn(move || {
-        use std::io::{Read as _, Write as _};
+        use std::io::{BufRead as _, BufReader, Write as _};
         let (mut stream, _) = listener.accept().unwrap();
-        let mut request = [0; 14];
-        stream.read_exact(&mut request).unwrap();
+        let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        for line in lines {
+            match line.unwrap().as_str() {
+                // Whether the property is there.
+                "ROOMS.GET-AVAILABILITY" => stream.write_all(b":1\r\n").unwrap(),
+                "INFO" => break,
+                _ => {}
+            }
+        }
         let info = b"$43\r\nturnstile_version:1\r\ndurability:sync\r\nother:1\r\n";
         stream.write_all(&info[..5]).unwrap();
         stream.write_all(&info[5..48]).unwrap();
