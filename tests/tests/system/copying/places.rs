@@ -12,7 +12,7 @@ use turnstile_embedded::{Durability, Embedded, ExecuteError, Options};
 use turnstile_mysql::{Address, Mysql};
 use turnstile_postgres::Postgres;
 use turnstile_redis::Redis;
-use turnstile_rooms::{Query, Rooms};
+use turnstile_rooms::{Answer, Command, Query, Rooms};
 use turnstile_server::CopyPlace;
 use turnstile_trial::{MariaServer, PostgresServer, RedisServer};
 use turnstile_types::{Author, Key, Principal, Timestamp};
@@ -215,6 +215,9 @@ impl Directory {
         let decided = requests.iter().map(|request| {
             let key = request.key().map(|key| Key::parse(key.as_bytes()).unwrap());
             let command = request.command::<Rooms>().unwrap();
+            if !key.is_some_and(|key| embedded.knows(now, &request.principal, key)) {
+                judge(&embedded, now, request, &command)?;
+            }
             let decided = embedded.execute::<Rooms>(
                 now,
                 Author::unknown(&request.principal),
@@ -231,6 +234,26 @@ impl Directory {
         embedded.commit().unwrap();
         decided
     }
+}
+
+/// As a server does: who may name only some things names no other.
+fn judge(
+    embedded: &Embedded,
+    now: Timestamp,
+    request: &Request,
+    command: &Command<'_>,
+) -> Result<(), Failure> {
+    let Some(reference) = command.entry() else {
+        return Ok(());
+    };
+    let look_up = Query::LookUp { reference };
+    let found = embedded.query::<Rooms>(now, &request.principal, &look_up);
+    let named = match &found {
+        Answer::Entry(entry) => Some((&entry.property, &entry.principal)),
+        _ => None,
+    };
+    let judged = request.scope().judge(&request.principal, named);
+    judged.map_err(|why| request.scope().refusal(why))
 }
 
 impl Backend<Rooms> for Directory {
