@@ -59,10 +59,18 @@ fn a_server_with_keys_answers_each_caller_as_its_openapi_document_says() {
     let mut root = guard(server.resp());
     add(&mut root, "desk", "rooms.user bench", DESK);
     // What schemathesis sets for all is not for the administrator.
-    put(
-        &mut root,
-        "ACCESS.SET-QUOTA root REQUESTS_PER_SECOND 1000000 OPEN_HOLDS 1000000",
-    );
+    let kinds = [
+        "REQUESTS_PER_SECOND",
+        "CONNECTIONS",
+        "REQUESTS_UNDER_WAY",
+        "BYTES_OUT_PER_SECOND",
+        "OPEN_HOLDS",
+        "OPEN_TRANSACTIONS",
+        "OPEN_ORDERS",
+        "IDEMPOTENCY_KEYS",
+    ];
+    let quota = kinds.map(|kind| format!("{kind} 100000000")).join(" ");
+    put(&mut root, &format!("ACCESS.SET-QUOTA root {quota}"));
     let few = ["--phases", "examples,fuzzing", "--max-examples", "4"];
     // Without a key it is not told which methods there are.
     let no_methods = ["--exclude-checks", "unsupported_method"];
