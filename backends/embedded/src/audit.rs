@@ -53,13 +53,7 @@ impl Auditor {
     /// # Errors
     /// There is no journal, or it cannot be read from its beginning on.
     pub fn open(directory: &Path) -> Result<Self, VerifyError> {
-        if !directory.is_dir() {
-            return Err(VerifyError::NoJournal);
-        }
-        let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
-            path: directory.to_owned(),
-            cause,
-        })?;
+        let disk = verify::disk_of(directory)?;
         let (found, lock) = find(&disk)?;
         let mut state = AuditState::new();
         let mut from = Position(0);

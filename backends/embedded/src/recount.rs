@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use turnstile_games::{Games, Recount};
-use turnstile_journal::{RealDisk, inspect, replay, snapshot};
+use turnstile_journal::{inspect, replay, snapshot};
 use turnstile_types::{Hosts, Machine as _, Position};
 
 use crate::{OpenError, VerifyError, verify};
@@ -26,13 +26,7 @@ pub struct Recounted {
 /// # Errors
 /// The directory is in use, or so damaged that its records cannot be replayed.
 pub fn recount_games(directory: &Path) -> Result<Recounted, VerifyError> {
-    if !directory.is_dir() {
-        return Err(VerifyError::NoJournal);
-    }
-    let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
-        path: directory.to_owned(),
-        cause,
-    })?;
+    let disk = verify::disk_of(directory)?;
     let (inspected, _lock) = inspect(&disk)
         .map_err(OpenError::Journal)?
         .ok_or(VerifyError::NoJournal)?;

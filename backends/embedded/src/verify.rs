@@ -62,19 +62,25 @@ pub enum VerifyError {
     SnapshotHash { position: Position },
 }
 
+/// The disk of a directory that is to be read.
+pub(crate) fn disk_of(directory: &Path) -> Result<RealDisk, VerifyError> {
+    if !directory.is_dir() {
+        return Err(VerifyError::NoJournal);
+    }
+    let opened = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+        path: directory.to_owned(),
+        cause,
+    });
+    Ok(opened?)
+}
+
 /// Proves a directory that no server uses. Nothing in it is changed, and nothing left behind.
 ///
 /// # Errors
 /// The directory is in use, or so damaged that its records cannot be replayed.
 pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
     let begun = Instant::now();
-    if !directory.is_dir() {
-        return Err(VerifyError::NoJournal);
-    }
-    let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
-        path: directory.to_owned(),
-        cause,
-    })?;
+    let disk = disk_of(directory)?;
     // Held to the end: a server that came meanwhile would remove what is still to be read.
     let (inspected, _lock) = inspect(&disk)
         .map_err(OpenError::Journal)?

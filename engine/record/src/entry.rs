@@ -10,8 +10,8 @@ const ENTRY_MAGIC: [u8; 4] = *b"TSEN";
 /// The version of entries that this code writes and reads.
 pub const ENTRY_VERSION: u16 = 1;
 
-/// The largest entry: what the shared log takes as one message.
-pub const ENTRY_BYTES_MAX: usize = 1024 * 1024;
+/// The largest entry: brokers take messages of 1 MiB with their headers.
+pub const ENTRY_BYTES_MAX: usize = 1024 * 1024 - 1024;
 
 /// How far the number of an entry may be ahead of one of the same run that the log does not have yet.
 pub const ENTRIES_AHEAD_MAX: u64 = 64;

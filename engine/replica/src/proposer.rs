@@ -139,6 +139,10 @@ impl<T> Proposer<T> {
         &self.run.node
     }
 
+    pub(crate) const fn installation(&self) -> u64 {
+        self.run.installation
+    }
+
     pub(crate) fn is_own(&self, head: &EntryHead) -> bool {
         head.node == self.run.node && head.incarnation == self.run.incarnation
     }

@@ -60,7 +60,8 @@ pub enum NotApplied {
     },
     /// Another server of the same name runs since.
     OtherRun,
-    /// The first entry of the log is of a server of another installation: this one has other secrets.
+    /// The first entry of the log is of a server of another installation: this one has other secrets, or
+    /// another state to begin with.
     OtherInstallation,
 }
 
@@ -85,8 +86,8 @@ impl fmt::Display for NotApplied {
             ),
             Self::OtherInstallation => write!(
                 f,
-                "the shared log belongs to servers with another id.key: start this one with a copy of \
-                 their file"
+                "the shared log belongs to servers with another id.key, or that began with another state: \
+                 start this one with a copy of their file, or of the directory that they began with"
             ),
         }
     }
@@ -160,6 +161,10 @@ impl<T> Replica<T> {
     ) -> Result<AppliedEntry<T>, NotApplied> {
         let entry =
             SharedEntry::parse(bytes).map_err(|why| NotApplied::Broken { sequence, why })?;
+        let is_first = sequencer.state().shared().is_none();
+        if is_first && entry.head.installation != self.proposer.installation() {
+            return Err(NotApplied::OtherInstallation);
+        }
         if entry.head.node == *self.proposer.node() {
             self.agreement.silent = 0;
         } else {

@@ -316,12 +316,11 @@ fn a_node_with_another_key_of_the_id_numbers_is_refused() {
     let first = places[0].start();
     let mut connection = connect(first.resp()).expect("a node");
     ask(&mut connection, &["ROOMS.ADD-PROPERTY", "hotel"]).expect("a new property");
-    let other = places[1].start();
-    let mut stranger = connect(other.resp()).expect("a node");
-    assert!(ask(&mut stranger, &["ROOMS.ADD-PROPERTY", "motel"]).is_err());
+    // It stops at the first entry that it reads, and decides nothing.
+    let other = Turnstile::begin(&places[1].data, &places[1].arguments);
     assert!(!other.ended().success(), "it stops");
     let listed = ask(&mut connection, &["ROOMS.LIST-PROPERTIES"]).expect("a list");
-    assert!(!format!("{listed:?}").contains("motel"), "{listed:?}");
+    assert!(listed.to_string().contains("hotel"), "{listed}");
     let ended = first.stop();
     assert!(ended.success(), "{ended:?}");
     // Without its cluster, the directory is no server of its own.
@@ -330,4 +329,48 @@ fn a_node_with_another_key_of_the_id_numbers_is_refused() {
     let written = run(&["key", "list", "--data"], &places[0].data);
     let told = String::from_utf8_lossy(&written.stderr);
     assert!(told.contains("a node's copy of a shared log"), "{told}");
+}
+
+#[test]
+fn a_server_with_data_becomes_a_cluster_by_copies_of_its_directory() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let started = Brokers::start(&server(), folder.path(), &BrokersSetup::of(1));
+    let brokers = started.expect("a broker starts");
+    let before = folder.path().join("before");
+    fs::create_dir(&before).expect("a folder for a server");
+    let alone = Turnstile::serve(&before, "sync");
+    let mut connection = connect(alone.resp()).expect("a server");
+    ask(&mut connection, &["ROOMS.ADD-PROPERTY", "first"]).expect("a new property");
+    assert!(alone.stop().success(), "it ends well");
+    let places = [0, 1].map(|number| {
+        let mut place = NodePlace::of(folder.path(), &brokers, number);
+        let single = ["--cluster-replicas".to_owned(), "1".to_owned()];
+        place.arguments.extend(single);
+        copy_folder(&before, &place.data);
+        place
+    });
+    let one = places[0].start();
+    let mut connection = connect(one.resp()).expect("a node");
+    ask(&mut connection, &["ROOMS.ADD-PROPERTY", "second"]).expect("a new property");
+    // The other begins with the same, though the log has entries already.
+    let other = places[1].start();
+    let mut connection = connect(other.resp()).expect("a node");
+    ask(&mut connection, &["ROOMS.ADD-PROPERTY", "third"]).expect("a new property");
+    for node in [one, other] {
+        let mut connection = connect(node.resp()).expect("a node");
+        let listed = ask(&mut connection, &["ROOMS.LIST-PROPERTIES"]).expect("a list");
+        let listed = listed.to_string();
+        let has = |name: &&str| listed.contains(*name);
+        assert!(["first", "second", "third"].iter().all(has), "{listed}");
+        assert!(node.stop().success(), "a node ends well");
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir(to).expect("a folder for a node");
+    for file in fs::read_dir(from).expect("a folder") {
+        let file = file.expect("a file").path();
+        let name = file.file_name().expect("a name");
+        fs::copy(&file, to.join(name)).expect("a copy");
+    }
 }

@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use turnstile_embedded::Embedded;
 use turnstile_jetstream::{LogSettings, OpenLogError, Sequence, SharedLog, StreamIdentity};
-use turnstile_types::{Name, Position, hash_of};
+use turnstile_types::{Name, hash_of};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Cluster;
@@ -17,10 +17,6 @@ const STREAM: &str = "shared-log";
 #[derive(Debug)]
 pub enum NotJoined {
     Log(OpenLogError),
-    /// The directory has a state of its own, and others have written to the log already.
-    OtherBeginning {
-        entries: u64,
-    },
     /// The service is played by other rules in the cluster.
     Settings {
         service: &'static str,
@@ -34,11 +30,6 @@ impl std::fmt::Display for NotJoined {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Log(cause) => write!(f, "the shared log cannot be opened: {cause}"),
-            Self::OtherBeginning { entries } => write!(
-                f,
-                "the directory has a state of its own, and the shared log has {entries} entries \
-                 already: start with an empty directory, or with a copy of that of another node"
-            ),
             Self::Settings { service } => write!(
                 f,
                 "a cluster plays {service} by the defaults yet: leave its settings out"
@@ -68,14 +59,9 @@ pub(crate) fn join(
     let installation = shared
         .as_ref()
         .map_or_else(|| installation_of(backend), |place| place.installation);
-    let has_own_state = shared.is_none() && state.position() > Position(0);
     let identity = kept_identity(directory).map_err(NotJoined::File)?;
     let log = SharedLog::open(settings, after, identity, move || gate.wake());
     let log = log.map_err(NotJoined::Log)?;
-    let entries = log.last_sequence_hint().0;
-    if has_own_state && entries > 0 {
-        return Err(NotJoined::OtherBeginning { entries });
-    }
     keep_identity(directory, log.identity()).map_err(NotJoined::File)?;
     for warning in log.warnings() {
         tracing::warn!("the shared log: {warning}");

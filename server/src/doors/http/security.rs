@@ -2,10 +2,7 @@
 
 use std::{convert::Infallible, pin::Pin, sync::Arc};
 
-use axum::{
-    body::Body,
-    http::{HeaderValue, header},
-};
+use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use tokio::time;
@@ -18,10 +15,9 @@ use super::{
     Door,
     access::StreamPass,
     call::Call,
-    documents::content,
     metered::StreamPace,
     operations::Answered,
-    stream::{Endless, HEARTBEAT, Seat, last_event},
+    stream::{HEARTBEAT, Seat, endless, last_event},
 };
 
 /// Somebody who follows these events.
@@ -66,13 +62,7 @@ pub(super) async fn follow(door: Arc<Door>, call: Call) -> Answered {
         let frame = follower.next().await?;
         Some((Ok::<Bytes, Infallible>(frame), follower))
     });
-    let mut response = content(Body::from_stream(stream), "text/event-stream");
-    let no_store = HeaderValue::from_static("no-store");
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, no_store);
-    response.extensions_mut().insert(Endless);
-    Ok(response)
+    Ok(endless(Body::from_stream(stream), "text/event-stream"))
 }
 
 impl SecurityFollower {

@@ -13,7 +13,7 @@ use std::{
 
 use axum::{
     body::Body,
-    http::{HeaderName, HeaderValue, header},
+    http::{HeaderName, HeaderValue, Response, header},
 };
 use bytes::Bytes;
 use hyper::body::Frame;
@@ -56,6 +56,17 @@ pub(super) const HEARTBEAT: &[u8] = b":\n\n";
 /// Marks an answer that goes on for as long as its client listens.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endless;
+
+/// An answer that goes on for as long as its client listens.
+pub(super) fn endless(body: Body, content_type: &'static str) -> Response<Body> {
+    let mut response = content(body, content_type);
+    let no_store = HeaderValue::from_static("no-store");
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
+    response.extensions_mut().insert(Endless);
+    response
+}
 
 /// A feed, and the bell of this thread for it.
 #[derive(Debug)]
@@ -355,7 +366,7 @@ where
         start: FeedStart,
         filter: M::Filter,
         (pass, seat, follower): (StreamPass, Seat, Follower<M>),
-    ) -> axum::http::Response<Body> {
+    ) -> Response<Body> {
         let source = M::source(&door);
         let mut first = Vec::from(HEARTBEAT);
         let place = match start {
@@ -380,13 +391,7 @@ where
             _follower: follower,
             door,
         };
-        let mut response = content(Body::new(stream), "text/event-stream");
-        let no_store = HeaderValue::from_static("no-store");
-        response
-            .headers_mut()
-            .insert(header::CACHE_CONTROL, no_store);
-        response.extensions_mut().insert(Endless);
-        response
+        endless(Body::new(stream), "text/event-stream")
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::{convert::Infallible, pin::Pin, sync::Arc};
 
-use axum::{
-    body::Body,
-    http::{HeaderValue, header},
-};
+use axum::{body::Body, http::header};
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use tokio::time;
@@ -21,11 +18,10 @@ use super::{
     Door,
     access::StreamPass,
     call::Call,
-    documents::content,
     metered::StreamPace,
     operations::Answered,
     reply::Trouble,
-    stream::{Endless, Follower, Seat, last_event},
+    stream::{Follower, Seat, endless, last_event},
 };
 use crate::core::{
     caller::Caller,
@@ -101,13 +97,7 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
         let frame = watcher.next().await?;
         Some((Ok::<Bytes, Infallible>(frame), watcher))
     });
-    let mut response = content(Body::from_stream(stream), form.content_type());
-    let no_store = HeaderValue::from_static("no-store");
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, no_store);
-    response.extensions_mut().insert(Endless);
-    Ok(response)
+    Ok(endless(Body::from_stream(stream), form.content_type()))
 }
 
 impl Watcher {

@@ -21,6 +21,8 @@ const RECORD_EXTRA_BYTES: usize = 512;
 const HEAD_BYTES: usize = 16;
 
 /// A database decides commands one by one: what would hold a batch together is the journal.
+const NO_BATCH_IN_CLUSTER: &str = "UNSUPPORTED a node of a cluster has no batches yet";
+
 const NO_BATCH: &str = "UNSUPPORTED a database decides this service, which has no batches there";
 
 /// The requests of one batch, as they will be executed. Each has been understood when it was
@@ -136,7 +138,9 @@ macro_rules! mistakes {
                 $(Action::$machine(call) => {
                     type Service = turnstile_services::$name::$machine;
                     if engine.is_away::<Service>() {
-                        return Some(NO_BATCH.to_owned());
+                        let is_node = engine.cluster.is_some();
+                        let reason = if is_node { NO_BATCH_IN_CLUSTER } else { NO_BATCH };
+                        return Some(reason.to_owned());
                     }
                     let request = match Service::parse(call, arguments, engine.door()) {
                         Ok(request) => request,
