@@ -1,4 +1,4 @@
-//! Tells the program which commit it is built from, and for which target.
+//! Tells the program which commit it is built from, and for which target; leaves symbols out of `dist`.
 
 use std::{env, path::Path, process::Command};
 
@@ -12,6 +12,24 @@ fn main() {
     println!("cargo::rustc-env=TURNSTILE_COMMIT={known}");
     let commit = commit.as_deref().unwrap_or("of an unknown commit");
     println!("cargo::rustc-env=TURNSTILE_BUILD={commit}, {target}");
+    strip();
+}
+
+/// Leaves symbols out of the program that is shipped. Cargo forgets the `strip` of a profile for a package
+/// whose optimization the profile changes, as ours is. `CARGO_PROFILE_DIST_STRIP=none` keeps them.
+fn strip() {
+    const WISH: &str = "CARGO_PROFILE_DIST_STRIP";
+    println!("cargo::rerun-if-env-changed={WISH}");
+    let folder = env::var_os("OUT_DIR").expect("Cargo names the folder");
+    // PROFILE/build/turnstile-HASH/out
+    let profile = Path::new(&folder)
+        .ancestors()
+        .nth(3)
+        .and_then(Path::file_name);
+    let is_shipped = profile.is_some_and(|name| name == "dist");
+    if is_shipped && env::var_os(WISH).is_none() {
+        println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
+    }
 }
 
 /// The commit of this repository. There is none in an archive of the source, nor where there is no git; a

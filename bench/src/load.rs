@@ -2,7 +2,7 @@
 
 pub(crate) mod exchange_core;
 pub(crate) mod fill;
-mod lab;
+pub(crate) mod lab;
 pub(crate) mod pgbench;
 pub(crate) mod redis_benchmark;
 pub(crate) mod tables;

@@ -7,6 +7,7 @@ mod book;
 mod bottlenecks;
 mod ceiling;
 mod check;
+mod cluster;
 mod database;
 mod dice;
 mod ground;
@@ -23,6 +24,7 @@ mod recovery;
 mod report;
 mod reproduce;
 mod run;
+mod scaling;
 mod scenario;
 mod section;
 mod server;
@@ -42,6 +44,7 @@ use crate::{
     book::Book,
     bottlenecks::{Bottlenecks, Planted},
     check::CheckArguments,
+    cluster::ClusterArguments,
     ground::Ground,
     hand::{ByHand, by_hand},
     machine::Machine,
@@ -49,6 +52,7 @@ use crate::{
     recovery::Recoveries,
     report::{NotMeasured, Report},
     reproduce::Reproduce,
+    scaling::ScalingInputs,
     scenario::ScenarioFile,
     statistics::Statistics,
 };
@@ -95,6 +99,9 @@ enum Command {
     Bottlenecks(Bottlenecks),
     /// What the proof of `lab check` costs; writes check.json and check.md
     Check(CheckArguments),
+    /// Three nodes on three brokers, beside etcd and PostgreSQL with a standby; writes cluster.json and
+    /// cluster.md
+    Cluster(ClusterArguments),
     /// Records recovered a second, from journals and from snapshots; writes recovery.json and recovery.md
     Recovery(Recoveries),
     /// A server with one known bottleneck or fault, for `bottlenecks`
@@ -102,6 +109,8 @@ enum Command {
     Planted(Planted),
     /// The originals' experiments on every back end, beside what was published; writes a page for each
     Reproduce(Reproduce),
+    /// How far a cluster with several partitions goes, computed from figures of single parts
+    Scaling(ScalingInputs),
     /// Only what the bare machine does: one sync, one round trip over loopback
     Probe {
         /// Where the probe writes: a directory on the disk of interest
@@ -157,9 +166,15 @@ fn main() -> Result<()> {
         Command::Statistics(arguments) => show(&statistics::measure(&arguments)?),
         Command::Bottlenecks(arguments) => show(&bottlenecks::measure(&arguments)?),
         Command::Check(arguments) => show(&check::measure(&arguments)?),
+        Command::Cluster(arguments) => {
+            let report = cluster::measure(&arguments)?;
+            show(&report)?;
+            report.check()
+        }
         Command::Recovery(arguments) => show(&recovery::measure(&arguments)?),
         Command::Reproduce(arguments) => reproduce::measure(&arguments),
         Command::Planted(planted) => bottlenecks::serve(planted),
+        Command::Scaling(inputs) => scaling::show(&inputs),
         Command::Probe { scratch } => {
             let probe = Probe::take(&scratch)?;
             writeln!(io::stdout(), "{probe}")?;

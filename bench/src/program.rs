@@ -1,6 +1,7 @@
 //! Programs that are started, and run to their end.
 
 use std::{
+    path::Path,
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -12,6 +13,17 @@ use crate::process;
 /// Exit codes of the lab for a point that is not known precisely enough, and for one that its checks
 /// refuse: a generator that is busy all the time is what is measured here.
 const MEASURED: [i32; 2] = [96, 98];
+
+/// What `timeout` ends with when it has ended a program.
+const TOO_LONG: i32 = 124;
+
+/// A command that is ended when it takes longer than this.
+pub(crate) fn bounded(program: &Path, patience: Duration) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after", "5", &patience.as_secs().to_string()]);
+    command.arg(program);
+    command
+}
 
 /// Spawns a program; a missing one is named, with what installs it.
 pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
@@ -25,10 +37,17 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
 pub(crate) fn run(command: &mut Command) -> Result<(String, Duration)> {
     let before = process::cpu_of_ended_children()?;
     let child = spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
+    let said = finish(child, command)?;
+    let cpu = process::cpu_of_ended_children()? - before;
+    Ok((said, cpu))
+}
+
+/// Waits until a generator has ended: what it printed.
+pub(crate) fn finish(child: Child, command: &Command) -> Result<String> {
     let output = child.wait_with_output()?;
     let code = output.status.code();
+    ensure!(code != Some(TOO_LONG), "{command:?} took too long");
     let fine = output.status.success() || code.is_some_and(|code| MEASURED.contains(&code));
     ensure!(fine, "{command:?}: {}", output.status);
-    let cpu = process::cpu_of_ended_children()? - before;
-    Ok((String::from_utf8(output.stdout)?, cpu))
+    Ok(String::from_utf8(output.stdout)?)
 }

@@ -15,7 +15,7 @@ use crate::{
     connect::Security,
     resp,
 };
-pub(crate) use stopped::{StoppedDirectory, now};
+pub(crate) use stopped::{StoppedDirectory, now, unopened};
 
 /// Entries that are asked for at once: the longest page that a server gives.
 const PAGE: &str = "1000";

@@ -1,10 +1,12 @@
 //! The command line.
 
 use clap::{Parser, Subcommand};
+use turnstile_embedded::{FORMATS, FormatVersion};
 
 use crate::{
-    audit, call, completions, config::LogFlags, config_print, demo, dev, exchange, games, init,
-    key, lab, principal, rooms, serve, travel, tx, verify,
+    audit, backup, call, cluster, completions, config::LogFlags, config_print, demo, dev, doctor,
+    exchange, follow, games, init, journal, key, lab, manual, principal, rooms, serve, state,
+    travel, tx, upgrade, verify,
 };
 
 const EXIT_CODES: &str = "\
@@ -14,6 +16,7 @@ Exit codes:
    2  wrong command line or configuration, or a directory that a newer version wrote
   74  a server's disk failed, at its start or later
   77  a server asked for a key, did not accept it, or it lacks a right
+  94  `doctor` has found something wrong
   95  the last group of a directory is torn and may have been acknowledged
   96  a measurement did not become steady or precise in time
   97  something was sold twice, lost or contradicted
@@ -28,9 +31,18 @@ const VERSION: &str = concat!(
     ")"
 );
 
+/// The same, and the newest version of each stored format.
+fn long_version() -> String {
+    let formats = FORMATS.map(|FormatVersion { name, newest }| format!("{name} {newest}"));
+    format!(
+        "{VERSION}\nformats, and all older versions: {}",
+        formats.join(", ")
+    )
+}
+
 /// Sell things that must never be sold twice, and measure how much load such a server holds
 #[derive(Debug, Parser)]
-#[command(name = "turnstile", version = VERSION, after_help = EXIT_CODES)]
+#[command(name = "turnstile", version = VERSION, long_version = long_version(), after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) log: LogFlags,
@@ -57,6 +69,22 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     /// Show who did what: every command of a data directory, from its journal
     Audit(audit::Arguments),
+    /// Show the records of a data directory, and how much there is
+    #[command(subcommand)]
+    Journal(journal::JournalCommand),
+    /// Back up a data directory or a running server, whole or what is new since the last time
+    Backup(backup::BackupArguments),
+    /// Restore a backup into an empty directory, up to any position or instant
+    Restore(backup::RestoreArguments),
+    /// Keep a copy of the directory of a running server, at most a second behind it
+    Follow(follow::FollowArguments),
+    /// Look for what is wrong, or soon will be, with a data directory or a running server
+    Doctor(doctor::DoctorArguments),
+    /// Write what stands in a data directory as rows for other programs
+    #[command(subcommand)]
+    State(state::StateCommand),
+    /// Check whether this program reads a data directory that another version wrote
+    Upgrade(upgrade::UpgradeArguments),
     /// Import bookings into a running server, or copy rooms between back ends
     #[command(subcommand)]
     Rooms(rooms::Command),
@@ -74,14 +102,19 @@ pub(crate) enum Command {
     Tx(tx::Command),
     /// Call one operation of a service: `call rooms.book property=hotel ...`
     Call(call::Arguments),
+    /// Show and operate the nodes of a cluster
+    #[command(subcommand)]
+    Cluster(cluster::ClusterCommand),
     /// Measure a server and check its answers under load
     #[command(subcommand)]
     Lab(lab::Command),
     /// Run everything in under a minute: bookings, a rush, trades, journeys, games, three kill -9,
-    /// a check
+    /// a check. With --cluster: three nodes that share a log, and faults
     Demo(demo::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
+    /// Write the manual pages of all commands into a directory
+    Man(manual::ManualArguments),
 }
 
 #[derive(Debug, Subcommand)]

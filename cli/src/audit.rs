@@ -72,13 +72,13 @@ enum AuditFormat {
     Jsonl,
 }
 
-fn principal(text: &str) -> Result<Principal, String> {
+pub(crate) fn principal(text: &str) -> Result<Principal, String> {
     let name = Name::parse(text.as_bytes());
     name.map(Principal).map_err(|invalid| invalid.to_string())
 }
 
 /// The number of a service.
-fn service(text: &str) -> Result<u8, String> {
+pub(crate) fn service(text: &str) -> Result<u8, String> {
     let names = service_names();
     let found = names.iter().find(|(_, name)| *name == text);
     found.map(|(number, _)| *number).ok_or_else(|| {
@@ -88,7 +88,7 @@ fn service(text: &str) -> Result<u8, String> {
 }
 
 /// An instant, the begin of a date in UTC, or an age.
-fn instant(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn instant(text: &str) -> Result<Timestamp, String> {
     let forms = "an instant such as 2027-05-01T12:00:00Z, a date, or an age such as 30m, 12h or 7d";
     if let Some(age) = age(text) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -323,7 +323,7 @@ fn ask_for_page(server: &mut http::Connection, target: &str) -> anyhow::Result<A
 }
 
 /// What a problem of the server says.
-fn problem(status: u16, body: &[u8]) -> String {
+pub(crate) fn problem(status: u16, body: &[u8]) -> String {
     let problem: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
     let said = ["detail", "title"]
         .iter()

@@ -82,9 +82,11 @@ impl Server {
         more: &[(String, String)],
     ) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
-        command.args(["dev", "--attached", "--log", "warn"]);
-        if !more.iter().any(|(flag, _)| flag == "--durability") {
-            command.args(["--durability", "sync"]);
+        command.args(["dev", "--attached"]);
+        for (flag, value) in [("--log", "warn"), ("--durability", "sync")] {
+            if !more.iter().any(|(told, _)| told == flag) {
+                command.args([flag, value]);
+            }
         }
         let when = |open| if open { FREE_PORT } else { "off" };
         command.args(["--resp", resp]);

@@ -10,6 +10,7 @@ mod cluster;
 mod file;
 mod flags;
 mod layers;
+mod operating;
 mod option;
 mod options;
 mod role;
@@ -18,6 +19,7 @@ mod tests;
 mod values;
 
 use std::{
+    ffi::OsString,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -27,7 +29,7 @@ use turnstile_embedded::Durability;
 use turnstile_server::{ScoresWire, Settings, TlsFiles};
 use turnstile_travel::Desk;
 
-use crate::{exit::Coded, logging};
+use crate::{exit::Coded, lab_runs, logging};
 
 use cluster::ConfiguredCluster;
 
@@ -47,6 +49,7 @@ pub(crate) struct Config {
     games: turnstile_games::Settings,
     tls: ConfiguredTls,
     cluster: ConfiguredCluster,
+    lab: ConfiguredLab,
     /// The addresses of the resource managers in other processes.
     desks: Vec<(Desk, SocketAddr)>,
     /// The address of the scores process.
@@ -64,7 +67,25 @@ struct ConfiguredTls {
     client_ca: Option<PathBuf>,
 }
 
+/// What loads that operators start over HTTP need.
+#[derive(Clone, Debug, Default)]
+struct ConfiguredLab {
+    results: Option<PathBuf>,
+    key_file: Option<PathBuf>,
+}
+
 impl Config {
+    /// Where the results of loads go that operators start over HTTP, if nothing else was said.
+    pub(crate) fn keep_lab_results(&mut self, folder: &Path) {
+        let results = &mut self.lab.results;
+        results.get_or_insert_with(|| folder.to_owned());
+    }
+
+    /// What every load is told that operators start over HTTP.
+    pub(crate) fn lab_target(&self, resp: SocketAddr) -> Vec<OsString> {
+        lab_runs::target(resp, self.certificate(), self.lab.key_file.as_deref())
+    }
+
     /// The file of the server's certificate, where its doors are encrypted.
     pub(crate) fn certificate(&self) -> Option<&Path> {
         self.tls.certificate.as_deref()
@@ -118,6 +139,7 @@ impl Config {
             games: turnstile_games::Settings::FIRST,
             tls: ConfiguredTls::default(),
             cluster: ConfiguredCluster::default(),
+            lab: ConfiguredLab::default(),
             desks: Vec::new(),
             scores: None,
             scores_wire: ScoresWire::Numbered,

@@ -13,6 +13,7 @@ use turnstile_client::{
     AccessKey, ServerAddress, http,
     tls::{ClientCertificate, Tls, Trust},
 };
+use zeroize::Zeroizing;
 
 use crate::{address::DoorAddress, exit::Coded, terminal};
 
@@ -146,7 +147,7 @@ impl Security {
         let Some(text) = env::var_os(KEY_VARIABLE).filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        let text = zeroize::Zeroizing::new(text.to_string_lossy().into_owned());
+        let text = Zeroizing::new(text.to_string_lossy().into_owned());
         read_key(&text, KEY_VARIABLE).map(Some)
     }
 
@@ -160,18 +161,24 @@ impl Security {
     }
 }
 
-/// Reads the key in a file, and warns when others can, too.
-fn key_in(path: &Path) -> anyhow::Result<AccessKey> {
+/// Reads a secret in a file, and warns when others can, too. `what` names it.
+pub(crate) fn secret_in(path: &Path, what: &str) -> anyhow::Result<Zeroizing<Vec<u8>>> {
     let shown = path.display();
-    let text = fs::read_to_string(path).with_context(|| shown.to_string())?;
-    let text = zeroize::Zeroizing::new(text);
+    let secret = Zeroizing::new(fs::read(path).with_context(|| shown.to_string())?);
     let mode = fs::metadata(path)?.permissions().mode();
     if mode & READ_BY_OTHERS != 0 {
         terminal::note(format_args!(
-            "others may read the key in {shown}: chmod 600 {shown}"
+            "others may read {what} in {shown}: chmod 600 {shown}"
         ));
     }
-    read_key(text.trim_ascii(), &shown.to_string())
+    Ok(secret)
+}
+
+fn key_in(path: &Path) -> anyhow::Result<AccessKey> {
+    let secret = secret_in(path, "the key")?;
+    let shown = path.display().to_string();
+    let text = str::from_utf8(&secret).with_context(|| shown.clone())?;
+    read_key(text.trim_ascii(), &shown)
 }
 
 fn read_key(text: &str, from: &str) -> anyhow::Result<AccessKey> {

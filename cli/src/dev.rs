@@ -8,6 +8,7 @@ mod program;
 
 use std::{
     fs::Permissions,
+    io,
     net::SocketAddr,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
@@ -31,6 +32,7 @@ use crate::{
     logging,
     reading::Reading,
     serving::Opened,
+    supervisor::Supervisor,
     terminal,
 };
 
@@ -111,12 +113,21 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     if trouble.is_some() {
         server.storage.segment_bytes = orders::SEGMENT_BYTES;
     }
+    // The results of loads that are started from the console end with this server, like its data.
+    let lab = config.server.http.map(|_door| temporary("turnstile-lab-"));
+    let lab = lab.transpose()?;
+    if let Some(folder) = &lab {
+        config.keep_lab_results(folder.path());
+    }
     let (flags, log) = (arguments.flags, log.clone());
     let reading = Reading::new(layers, move || Ok(self::layers(&flags, &log)));
-    let opened = Opened::start(&config, reading)?;
+    let opened = Opened::start(&config, reading, Supervisor::default())?;
     if arguments.attached {
         let heed = trouble.map_or(ignore as fn(&str), |_| orders::heed);
         opened.stop_at_end_of_input(heed)?;
+    }
+    if let Some(console) = opened.console() {
+        terminal::line(format_args!("console      {console}"))?;
     }
     opened.announce()?;
     let Some(serving) = opened.recovered()? else {
@@ -129,7 +140,9 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let tools = PastedTools::new(config.certificate());
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
-    if let Some(door) = serving.door("resp") {
+    // A node of a cluster takes none of the batches by which that is made.
+    let is_alone = config.settings()?.cluster.is_none();
+    if let Some(door) = serving.door("resp").filter(|_| is_alone) {
         market::open(tools.own(door)?, config.server.databases.exchange.is_some())
             .context("the sample market")?;
     }
@@ -173,6 +186,14 @@ fn layers(flags: &Flags, log: &LogFlags) -> Layers {
 /// Whoever starts a server may write to it; it is only the end that counts.
 const fn ignore(_line: &str) {}
 
+/// A directory of our own, whose name begins with this.
+fn temporary(prefix: &str) -> io::Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix(prefix)
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir()
+}
+
 /// Where the data is.
 enum Directory {
     /// Nowhere: it is kept in memory only.
@@ -189,11 +210,7 @@ impl Directory {
             return Ok(Self::Nowhere);
         }
         let Some(data) = &config.server.data else {
-            let directory = tempfile::Builder::new()
-                .prefix("turnstile-")
-                .permissions(Permissions::from_mode(0o700))
-                .tempdir()?;
-            return Ok(Self::Temporary(directory));
+            return Ok(Self::Temporary(temporary("turnstile-")?));
         };
         Ok(Self::Named(data.clone()))
     }

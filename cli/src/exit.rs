@@ -12,6 +12,7 @@ use turnstile_server::{StartError, StopError};
 pub(crate) const USAGE: u8 = 2;
 pub(crate) const DISK: u8 = 74;
 pub(crate) const DENIED: u8 = 77;
+pub(crate) const UNWELL: u8 = 94;
 pub(crate) const DOUBTFUL: u8 = 95;
 pub(crate) const VIOLATION: u8 = 97;
 pub(crate) const INVALID: u8 = 98;
@@ -54,6 +55,13 @@ impl Coded {
             self.message.push_str(reason);
         }
         self
+    }
+
+    pub(crate) const fn unwell(message: String) -> Self {
+        Self {
+            code: UNWELL,
+            message,
+        }
     }
 
     pub(crate) const fn doubtful(message: String) -> Self {

@@ -23,6 +23,9 @@ pub(crate) struct InitArguments {
     /// Write the administrator's key to this new file of mode 600 instead of standard output
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
+    /// Succeed and make nothing if the directory has an administrator already
+    #[arg(long)]
+    if_needed: bool,
     /// Environment that the key names: 1 to 16 small letters or digits
     #[arg(long, value_name = "NAME", default_value = "live")]
     env: String,
@@ -43,6 +46,9 @@ pub(crate) fn run(arguments: &InitArguments) -> anyhow::Result<()> {
     let dir = &arguments.dir;
     let directory = StoppedDirectory::make(dir)?;
     if directory.is_guarded() {
+        if arguments.if_needed {
+            return Ok(());
+        }
         let dir = dir.display();
         let told = format!(
             "{dir} has an administrator already: `turnstile key create admin --data {dir}` makes \

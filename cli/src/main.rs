@@ -4,8 +4,10 @@ mod access;
 mod address;
 mod arguments;
 mod audit;
+mod backup;
 mod call;
 mod child;
+mod cluster;
 mod completions;
 mod config;
 mod config_print;
@@ -13,14 +15,19 @@ mod connect;
 mod demo;
 mod descriptors;
 mod dev;
+mod doctor;
 mod exchange;
 mod exit;
+mod follow;
 mod games;
 mod init;
+mod journal;
 mod key;
 mod lab;
+mod lab_runs;
 mod lines;
 mod logging;
+mod manual;
 mod memory;
 mod new_key;
 mod principal;
@@ -31,9 +38,12 @@ mod rows;
 mod season;
 mod serve;
 mod serving;
+mod state;
+mod supervisor;
 mod terminal;
 mod travel;
 mod tx;
+mod upgrade;
 mod verify;
 
 use std::process::ExitCode;
@@ -47,7 +57,12 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let judges = matches!(
         arguments.command,
-        Command::Verify(_) | Command::Lab(_) | Command::Demo(_)
+        Command::Verify(_)
+            | Command::Upgrade(_)
+            | Command::Doctor(_)
+            | Command::Backup(_)
+            | Command::Lab(_)
+            | Command::Demo(_)
     );
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,14 +92,23 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Config(ConfigCommand::Print(arguments)) => config_print::run(&arguments, &log),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Journal(command) => journal::run(command),
+        Command::Backup(arguments) => backup::run(arguments),
+        Command::Restore(arguments) => backup::run_restore(&arguments),
+        Command::Follow(arguments) => follow::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::State(command) => state::run(&command),
+        Command::Upgrade(arguments) => upgrade::run(&arguments),
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),
         Command::Games(command) => games::run(command),
         Command::Travel(command) => travel::run(&command),
         Command::Tx(command) => tx::run(&command),
         Command::Call(arguments) => call::run(&arguments),
+        Command::Cluster(command) => cluster::run(&command, &log),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
+        Command::Man(arguments) => manual::run(&arguments, Arguments::command()),
     }
 }

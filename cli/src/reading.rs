@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use turnstile_server::Stopper;
+use turnstile_server::{ReloadDone, ReloadOutcome, ReloadRefused, Stopper};
+use turnstile_types::Principal;
 
 use crate::{
     config::{Config, Layers},
@@ -28,22 +29,45 @@ impl Reading {
         }
     }
 
-    /// Reads it again. The server takes over what it can; the log says what that is, and what needs a
-    /// restart. With a configuration that is wrong, everything stays as it is.
-    pub(crate) fn again(&mut self, server: &Stopper) {
+    /// Reads it again, for SIGHUP or for a principal that asks over HTTP. The server takes over all that
+    /// has changed, or nothing; the log and the events of security say what came of it.
+    ///
+    /// # Errors
+    /// The configuration or a file of TLS is wrong, or a setting has changed that needs a restart.
+    pub(crate) fn again(&mut self, server: &Stopper, by: Option<Principal>) -> ReloadOutcome {
+        let outcome = self.take_over(server);
+        let by_whom = by.map_or_else(String::new, |by| by.to_string());
+        match &outcome {
+            Ok(done) => {
+                let changed = done.changed.join(", ");
+                let certificate = done.certificate;
+                tracing::info!(
+                    changed,
+                    certificate,
+                    by = by_whom,
+                    "the configuration is reloaded"
+                );
+                server.note_reload(done, by);
+            }
+            Err(refused) => {
+                tracing::error!(
+                    %refused,
+                    by = by_whom,
+                    "the configuration is not reloaded: nothing has changed"
+                );
+                server.note_failed_reload(by);
+            }
+        }
+        outcome
+    }
+
+    fn take_over(&mut self, server: &Stopper) -> ReloadOutcome {
         let read = (self.read)().and_then(|layers| {
             let config = Config::parse(&layers)?;
             Ok((layers, config))
         });
-        let (layers, config) = match read {
-            Ok(read) => read,
-            Err(failure) => {
-                let failure = format!("{failure:#}");
-                tracing::error!(failure, "the configuration is not reloaded: it is wrong");
-                server.note_failed_reload();
-                return;
-            }
-        };
+        let (layers, config) =
+            read.map_err(|failure| ReloadRefused::Wrong(format!("{failure:#}")))?;
         let mut changes = self.layers.changes(&layers);
         // A database has room for the answers of as many connections as there were at the start.
         let databases = &config.server.databases;
@@ -51,42 +75,22 @@ impl Reading {
             && changes.live.contains(&CONNECTIONS)
         {
             changes.fixed.push(CONNECTIONS);
-            changes.live.retain(|path| *path != CONNECTIONS);
         }
         if !changes.fixed.is_empty() {
-            let fields = changes.fixed.join(", ");
-            tracing::warn!(fields, "these settings have changed and need a restart");
+            return Err(ReloadRefused::NeedsRestart(changes.fixed));
         }
-        self.take_over(layers, config, &changes.live, server);
-    }
-
-    fn take_over(&mut self, layers: Layers, config: Config, live: &[&str], server: &Stopper) {
-        let mut limits = config.server.limits;
+        let (limits, origins) = (config.server.limits, &config.server.http_origins);
+        let certificate = server
+            .take_over(&limits, origins)
+            .map_err(|wrong| ReloadRefused::Wrong(wrong.to_string()))?;
         descriptors::allow(&limits);
-        if !live.contains(&CONNECTIONS)
-            && let Ok(running) = Config::parse(&self.layers)
-        {
-            limits.connections = running.server.limits.connections;
-        }
-        server.set_limits(&limits);
-        match server.reload_tls() {
-            Ok(true) => tracing::info!("new connections get the new certificate"),
-            Ok(false) => {}
-            Err(failure) => {
-                let failure = failure.to_string();
-                tracing::error!(
-                    failure,
-                    "the certificate is not reloaded: the old one stays"
-                );
-                server.note_failed_reload();
-            }
-        }
         let is_logging = logging::reload(config.log_level);
         assert!(is_logging, "a server logs until it ends");
-        let changed = live.join(", ");
-        tracing::info!(changed, "the configuration is reloaded");
-        server.note_reload(&changed);
-        self.layers.take_live(layers, live);
+        self.layers = layers;
+        Ok(ReloadDone {
+            changed: changes.live.into_iter().map(Into::into).collect(),
+            certificate,
+        })
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) enum Unexpected {
     Denied(Denied),
+    /// With a place in its waiting room, and no decision.
+    InLine,
     Other(String),
 }
 
@@ -101,9 +103,10 @@ pub(crate) fn json(value: &Value) -> Result<Json, String> {
 /// Reads an outcome in its RESP2 form.
 pub(crate) fn answer(value: &Value) -> Result<Answer, Unexpected> {
     let unexpected = || Unexpected::of(value);
-    let [Value::Integer(done @ 0..=1), words @ ..] = value.as_array().ok_or_else(unexpected)?
-    else {
-        return Err(unexpected());
+    let (done, words) = match value.as_array().ok_or_else(unexpected)? {
+        [Value::Integer(done @ 0..=1), words @ ..] => (done, words),
+        [Value::Integer(2), ..] => return Err(Unexpected::InLine),
+        _ => return Err(unexpected()),
     };
     let mut words: Vec<String> = words.iter().filter_map(word).collect();
     let replayed = words.last().is_some_and(|last| last == "replayed");
@@ -155,6 +158,10 @@ impl fmt::Display for Unexpected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Denied(denied) => denied.fmt(f),
+            Self::InLine => f.write_str(
+                "the server has a waiting room, and this command does not wait in line: start the \
+                 server without `waiting_room.rate`",
+            ),
             Self::Other(value) => write!(f, "the server answered {value}"),
         }
     }
@@ -164,7 +171,7 @@ impl std::error::Error for Unexpected {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Denied(denied) => Some(denied),
-            Self::Other(_) => None,
+            Self::InLine | Self::Other(_) => None,
         }
     }
 }
@@ -213,6 +220,9 @@ mod tests {
         ] {
             assert!(answer(&value).is_err(), "{value:?} is no outcome");
         }
+        let in_line = Value::Array(vec![Value::Integer(2), Value::Integer(17)]);
+        let told = answer(&in_line).unwrap_err().to_string();
+        assert!(told.contains("waiting room"), "{told}");
     }
 
     #[test]

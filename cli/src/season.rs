@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use turnstile_rooms::IdNumber;
 use turnstile_types::{Night, Stay};
 
-pub(crate) use replay::{SeasonPlayed, Standing, play};
+pub(crate) use replay::{AcknowledgedBooking, SeasonPlayed, play};
 
 /// The share of the peak demand for which rooms are made, in percent, when nobody says: on the
 /// public data set about one booking in forty is then refused.

@@ -12,6 +12,7 @@ use crate::{
     logging,
     reading::Reading,
     serving::Opened,
+    supervisor::Supervisor,
 };
 
 #[derive(Args, Debug)]
@@ -40,7 +41,8 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     hide_memory();
     let (arguments, log) = (arguments.config, log.clone());
     let reading = Reading::new(layers, move || arguments.layers(&log));
-    let opened = Opened::start(&config, reading)?;
+    let supervisor = Supervisor::from_environment()?;
+    let opened = Opened::start(&config, reading, supervisor)?;
     opened.announce()?;
     match opened.recovered()? {
         Some(serving) => serving.until_stopped(),

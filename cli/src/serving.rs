@@ -1,17 +1,25 @@
 //! A server in this process: from its start to the signal that ends it.
 
 use std::{
+    future,
     io::{self, BufRead as _, Read as _},
     path::{Path, PathBuf},
-    process, thread,
+    process,
+    sync::Arc,
+    thread,
+    time::Duration,
 };
 
 use anyhow::Context as _;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc::Receiver,
+    time,
+};
 use turnstile_journal::Spot;
-use turnstile_server::{Gate, Recovery, Running, StartError, Starting, Stopper};
+use turnstile_server::{Gate, Recovery, ReloadAsk, Running, StartError, Starting, Stopper};
 
-use crate::{config::Config, descriptors, reading::Reading, terminal};
+use crate::{config::Config, descriptors, reading::Reading, supervisor::Supervisor, terminal};
 
 /// Of a line of standard input; what is longer counts as several.
 const LINE_BYTES: u64 = 256;
@@ -22,30 +30,58 @@ pub(crate) struct Opened {
     starting: Starting,
     data: Option<PathBuf>,
     is_secured: bool,
+    supervisor: Arc<Supervisor>,
 }
 
 /// A server that serves.
 #[derive(Debug)]
 pub(crate) struct Serving {
     running: Running,
+    supervisor: Arc<Supervisor>,
 }
 
 impl Opened {
     /// Takes the directory and opens the doors. From here on SIGTERM and SIGINT stop the server: a
     /// recovery at once, a service gracefully. SIGHUP has the configuration read again.
-    pub(crate) fn start(config: &Config, reading: Reading) -> anyhow::Result<Self> {
+    pub(crate) fn start(
+        config: &Config,
+        reading: Reading,
+        supervisor: Supervisor,
+    ) -> anyhow::Result<Self> {
         let signals = ProcessSignals::catch()?;
         descriptors::allow(&config.server.limits);
         let settings = config.settings()?;
         let data = settings.data.clone();
         let starting = Starting::begin(&settings).with_context(|| cannot_serve(data.as_deref()))?;
-        signals.heed(starting.stopper(), reading)?;
+        let mut doors = starting.doors().iter();
+        let resp = doors.find(|(name, _)| *name == "resp");
+        if let (Some(lab), Some(&(_, resp))) = (&settings.lab, resp) {
+            let first = lab.target.set(config.lab_target(resp));
+            first.expect("doors are opened once");
+        }
+        let supervisor = Arc::new(supervisor);
+        supervisor.watch(starting.stopper())?;
+        let reloading = Reloading {
+            reading,
+            server: starting.stopper(),
+            supervisor: Arc::clone(&supervisor),
+        };
+        signals.heed(reloading, config.server.limits.drain)?;
         let is_secured = settings.tls.is_some();
         Ok(Self {
             starting,
             data,
             is_secured,
+            supervisor,
         })
+    }
+
+    /// Where a browser finds the console, if HTTP is served.
+    pub(crate) fn console(&self) -> Option<String> {
+        let mut doors = self.starting.doors().iter();
+        let (_, address) = doors.find(|(name, _)| *name == "http")?;
+        let scheme = if self.is_secured { "https" } else { "http" };
+        Some(format!("{scheme}://{address}/console/"))
     }
 
     /// Prints one line for each door, and where the data is.
@@ -97,7 +133,10 @@ impl Opened {
             finished => finished.with_context(|| cannot_serve(data))?,
         };
         note_recovery(running.recovery());
-        Ok(Some(Serving { running }))
+        Ok(Some(Serving {
+            running,
+            supervisor: self.supervisor,
+        }))
     }
 }
 
@@ -122,6 +161,7 @@ impl Serving {
 
     /// Says `ready`, serves, and returns when everything accepted has been answered.
     pub(crate) fn until_stopped(self) -> anyhow::Result<()> {
+        self.supervisor.note_ready();
         terminal::line("ready")?;
         self.running.join().context("the server failed")?;
         tracing::info!(pid = process::id(), "stopped");
@@ -171,7 +211,7 @@ struct ProcessSignals {
 impl ProcessSignals {
     fn catch() -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
+            .enable_all()
             .build()?;
         let (terminate, interrupt, hang_up) = {
             let _entered = runtime.enter();
@@ -189,23 +229,85 @@ impl ProcessSignals {
         })
     }
 
-    /// Stops the server at the first signal that asks for it, and reads the configuration again at each
-    /// hang-up; the thread ends with the process.
-    fn heed(mut self, stopper: Stopper, mut reading: Reading) -> io::Result<()> {
+    /// Stops the server at the first signal that asks for it, once the time to announce that is over or
+    /// at a second signal; and reads the configuration again at each hang-up, and whenever HTTP asks. The
+    /// thread ends with the process.
+    fn heed(self, mut reloading: Reloading, drain: Duration) -> io::Result<()> {
+        let Self {
+            runtime,
+            mut terminate,
+            mut interrupt,
+            mut hang_up,
+        } = self;
         thread::Builder::new()
             .name("signals".to_owned())
             .spawn(move || {
-                self.runtime.block_on(async {
+                let server = reloading.server.clone();
+                let supervisor = Arc::clone(&reloading.supervisor);
+                let mut asks = server.reload_asks();
+                runtime.block_on(async {
                     loop {
                         tokio::select! {
-                            _ = self.terminate.recv() => break,
-                            _ = self.interrupt.recv() => break,
-                            _ = self.hang_up.recv() => reading.again(&stopper),
+                            _ = terminate.recv() => break,
+                            _ = interrupt.recv() => break,
+                            _ = hang_up.recv() => reloading.at_hang_up(),
+                            ask = next(&mut asks) => reloading.as_asked(ask),
                         }
                     }
+                    // Who asks from now on is told that the server ends.
+                    drop(asks);
+                    supervisor.note_stop();
+                    server.announce_stop();
+                    // Before it is ready nobody is served who could go elsewhere.
+                    let drain = if supervisor.is_ready() {
+                        drain
+                    } else {
+                        Duration::ZERO
+                    };
+                    tracing::info!(?drain, "the server stops");
+                    tokio::select! {
+                        _ = terminate.recv() => {}
+                        _ = interrupt.recv() => {}
+                        () = time::sleep(drain) => {}
+                    }
                 });
-                stopper.stop();
+                server.stop();
             })?;
         Ok(())
     }
+}
+
+/// What reads the configuration again, for whoever wants it.
+struct Reloading {
+    reading: Reading,
+    server: Stopper,
+    supervisor: Arc<Supervisor>,
+}
+
+impl Reloading {
+    fn at_hang_up(&mut self) {
+        self.supervisor.around_reload(|| {
+            // The log says what came of it.
+            let _outcome = self.reading.again(&self.server, None);
+        });
+    }
+
+    fn as_asked(&mut self, ask: ReloadAsk) {
+        self.supervisor.around_reload(|| {
+            let outcome = self.reading.again(&self.server, Some(ask.by));
+            if ask.reply.send(outcome).is_err() {
+                tracing::debug!("who asked for a reload has gone");
+            }
+        });
+    }
+}
+
+/// The next client that asks for a reload; where nobody can ask, it never comes.
+async fn next(asks: &mut Option<Receiver<ReloadAsk>>) -> ReloadAsk {
+    if let Some(asks) = asks
+        && let Some(ask) = asks.recv().await
+    {
+        return ask;
+    }
+    future::pending().await
 }

@@ -50,7 +50,9 @@ const fn is_damage(error: &VerifyError) -> bool {
         VerifyError::NoJournal
             | VerifyError::Open(
                 OpenError::Directory { .. }
-                    | OpenError::Journal(Journal::Locked | Journal::Io(_) | Journal::Thread(_))
+                    | OpenError::Journal(
+                        Journal::Locked | Journal::Pending | Journal::Io(_) | Journal::Thread(_)
+                    )
             )
     )
 }

@@ -73,7 +73,7 @@ impl Connection {
                 outbox.extend_from_slice(part.as_bytes());
             }
         }
-        outbox.extend_from_slice(b"Accept: application/json\r\n\r\n");
+        outbox.extend_from_slice(b"Accept: application/json, */*\r\n\r\n");
         let sent = self.wire.flush();
         self.wire.outbox.zeroize();
         sent?;
@@ -176,7 +176,7 @@ mod tests {
             ],
         );
         let request = "GET /v1/audit?limit=1 HTTP/1.1\r\nHost: localhost:PORT\r\n\
-                       Authorization: Bearer ts_a_b_c\r\nAccept: application/json\r\n\r\n";
+                       Authorization: Bearer ts_a_b_c\r\nAccept: application/json, */*\r\n\r\n";
         assert_eq!(seen, request.repeat(2));
         let answer = |status, body: &[u8]| Fetched {
             status,

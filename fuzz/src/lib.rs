@@ -6,5 +6,6 @@ pub mod http;
 pub mod lines;
 pub mod parcels;
 pub mod record;
+pub mod relay;
 pub mod resp;
 pub mod xml;

@@ -21,6 +21,7 @@ pub(crate) mod news;
 pub(crate) mod node_status;
 pub(crate) mod owed;
 pub(crate) mod pace;
+pub(crate) mod partitions;
 pub(crate) mod post;
 pub(crate) mod quotas;
 pub(crate) mod remote;

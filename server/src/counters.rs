@@ -272,6 +272,9 @@ pub struct Counters {
     pub gate_taken: Counter,
     /// Turns of the loop.
     pub turns: Counter,
+    /// The time of the last entry of the shared log that was applied, in milliseconds since 1970; zero where
+    /// there is none.
+    pub entry_ms: Counter,
 }
 
 impl Default for Counters {
@@ -298,6 +301,7 @@ impl Default for Counters {
             commits_by_time: Default::default(),
             gate_taken: Counter::default(),
             turns: Counter::default(),
+            entry_ms: Counter::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod counters;
 mod doors;
 mod limits;
 mod registry;
+mod reloading;
 mod running;
 mod starting;
 
@@ -21,7 +22,7 @@ use turnstile_types::{AddressPolicy, Principal};
 pub use self::core::{
     caller::{Caller, NotPermitted},
     clock::ClockStatus,
-    cluster::{ClusterEnded, NotJoined},
+    cluster::{BegunCluster, ClusterEnded, DifferentSettings, NotJoined, begin_cluster},
     copying::CopyPlace,
     fault_points::{FAULT_EXIT, HAS_FAULT_POINTS},
     feed::Feed,
@@ -43,17 +44,20 @@ pub use counters::{
     Tally,
 };
 pub use doors::{
-    http::{InvalidOrigin, WebOrigin},
+    http::{InvalidOrigin, LabProgram, WebOrigin},
     scores::ScoresWire,
 };
 pub use limits::{HttpLimits, Limits};
-pub use running::{Running, StopError, Stopper};
+pub use reloading::{ReloadAsk, ReloadOutcome, ReloadRefused};
+pub use running::{LoopPulse, Running, StopError, Stopper};
 pub use starting::{Starting, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};
+pub use turnstile_http::{LabKind, LabOrder, ReloadDone};
 pub use turnstile_jetstream::{
     BrokerLogin, BrokerTimeouts, BrokerTls, InvalidNodeName, InvalidServer, LogSettings, NodeName,
     ServerUrl,
 };
+pub use turnstile_record::ENTRY_VERSION;
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -95,11 +99,22 @@ pub struct Settings {
     pub databases: Databases,
     /// The log that it shares with other servers, as one node of a cluster.
     pub cluster: Option<LogSettings>,
+    /// The partitions of its cluster in their order, the first of which is that of `cluster`; none or one
+    /// where it has one.
+    pub partitions: Vec<NodeName>,
+    /// Those of them that this node holds, the first among them; none stands for all. Requests for others go to
+    /// other nodes.
+    pub holds: Vec<NodeName>,
+    /// The host by which clients reach this node, for the others to say. Without it, the addresses of its doors
+    /// as far as they name one.
+    pub node_host: Option<String>,
     pub limits: Limits,
     /// The files by which every door speaks TLS; without them none does.
     pub tls: Option<TlsFiles>,
     /// Whether clients of other machines are served without TLS.
     pub plain: bool,
+    /// What puts load on the server when an operator asks for that over HTTP; without it nothing does.
+    pub lab: Option<LabProgram>,
     /// The commit that the program was built from, for metrics; empty where it is not known.
     pub commit: &'static str,
 }
@@ -128,9 +143,13 @@ impl Settings {
             peers: Peers::default(),
             databases: Databases::default(),
             cluster: None,
+            partitions: Vec::new(),
+            holds: Vec::new(),
+            node_host: None,
             limits: Limits::STANDARD,
             tls: None,
             plain: false,
+            lab: None,
             commit: "",
         }
     }
@@ -207,14 +226,24 @@ pub enum StartError {
         service: &'static str,
         cause: String,
     },
-    /// A node of a cluster cannot have this yet.
-    NotInCluster { what: &'static str },
+    /// A node of a cluster cannot have this, and what there is instead.
+    NotInCluster {
+        what: &'static str,
+        instead: &'static str,
+    },
+    /// It is to hold a partition that is none of its cluster, or not this one, which is the first.
+    UnknownPartition(NodeName),
+    WithoutFirstPartition(NodeName),
+    /// The list of the partitions of its cluster is none.
+    Partitions,
     /// The server cannot join its cluster.
     Cluster(NotJoined),
     /// A file of TLS cannot be used.
     Tls(InvalidTls),
     /// Processes cannot know each other: there are no authorities for their certificates.
-    LineWithoutAuthorities { door: &'static str },
+    LineWithoutAuthorities {
+        door: &'static str,
+    },
     /// The journal could not be opened.
     Open(OpenError),
     /// Travel or games cannot be played as they are configured.
@@ -262,10 +291,22 @@ impl fmt::Display for StartError {
             Self::Database { service, cause } => {
                 write!(f, "the back end of {service} cannot be opened: {cause}")
             }
-            Self::NotInCluster { what } => write!(
+            Self::NotInCluster { what, instead } => {
+                write!(f, "a node of a cluster cannot have {what}: {instead}")
+            }
+            Self::UnknownPartition(name) => write!(
                 f,
-                "a node of a cluster cannot have {what} yet: leave it out, or serve it by a server of \
-                 its own"
+                "cluster.holds names {name}, which is none of cluster.partitions"
+            ),
+            Self::WithoutFirstPartition(first) => write!(
+                f,
+                "cluster.holds must name {first}, the first of cluster.partitions: every node holds it"
+            ),
+            Self::Partitions => write!(
+                f,
+                "cluster.partitions is a list of 1 to {} different names that begins with \
+                 cluster.partition",
+                turnstile_types::PARTITIONS_MAX
             ),
             Self::Cluster(cause) => cause.fmt(f),
             Self::Tls(cause) => cause.fmt(f),
@@ -290,6 +331,9 @@ impl std::error::Error for StartError {
             | Self::WithoutKeys { .. }
             | Self::Database { .. }
             | Self::NotInCluster { .. }
+            | Self::Partitions
+            | Self::UnknownPartition(_)
+            | Self::WithoutFirstPartition(_)
             | Self::Cluster(_)
             | Self::LineWithoutAuthorities { .. }
             | Self::Stopped => None,

@@ -68,6 +68,8 @@ pub struct Limits {
     pub input_bytes: usize,
     /// Connections of the fast doors whose TLS handshake is not done.
     pub handshakes: usize,
+    /// From the announcement that the server stops to its begin; zero: none is made.
+    pub drain: Duration,
     pub farewell: Duration,
     /// For so long after something has happened the loop looks for more before it sleeps, because
     /// being woken takes tens of microseconds where a processor rests; zero: it sleeps at once.
@@ -94,6 +96,9 @@ impl Limits {
     /// The longest time that a request may be given, in milliseconds: an idle connection gets no more.
     pub const REQUEST_MS_MOST: u32 = 900_000;
 
+    /// Ten minutes, for each part of a stop: who waits for its end has long given up.
+    pub const FAREWELL_MS_MOST: u32 = 600_000;
+
     /// Who is silent for longer gains nothing from a server that did not sleep.
     pub const BUSY_POLL_US_MOST: u32 = 10_000;
 
@@ -110,6 +115,7 @@ impl Limits {
         output_bytes: OUTPUT_BYTES_MAX - http_part(OUTPUT_BYTES_MAX),
         input_bytes: INPUT_BYTES_MAX,
         handshakes: HANDSHAKES_MAX,
+        drain: Duration::ZERO,
         farewell: FAREWELL,
         busy_poll: Duration::ZERO,
         slow_command: Duration::from_millis(10),
@@ -178,6 +184,16 @@ pub(crate) const ACCEPTS: usize = 64;
 
 /// Requests from other threads that may wait for the loop; beyond, they are told to come again.
 pub(crate) const GATE_QUEUE: usize = 4_096;
+
+/// Requests that other partitions of this process have not answered; beyond, they are told to come again.
+pub(crate) const RELAYED_MAX: usize = 16_384;
+
+/// The same that wait for the loop of one partition.
+pub(crate) const RELAYED_PER_PARTITION_MAX: usize = 4_096;
+
+/// How old what a node knows of rights may be when it has another partition decide something, in
+/// milliseconds: a round trip through the brokers each second is no load.
+pub(crate) const RIGHTS_KNOWN_MS: u64 = 1_000;
 
 /// Requests from other threads that are taken in one turn.
 pub(crate) const GATE_BATCH: usize = 1_024;

@@ -1,15 +1,23 @@
 //! A server that runs, and how it ends.
 
-use std::{fmt, io, net::SocketAddr, sync::Arc, thread::JoinHandle};
+use std::{
+    fmt, io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    thread::JoinHandle,
+};
 
+use tokio::sync::mpsc;
 use turnstile_embedded::{CommitError, Recovery};
-use turnstile_http::SecurityEventKind;
+use turnstile_http::{ReloadDone, SecurityEventKind};
+use turnstile_types::Principal;
 
 use crate::{
-    ClusterEnded, InvalidTls, Limits,
+    ClusterEnded, InvalidTls, Limits, WebOrigin,
     core::{gate::Gate, loading::Loading, signals::Signals, tls::DoorTls, turn::Broken},
     counters::Counters,
-    doors::http::HttpDoor,
+    doors::http::{HttpDoor, HttpStopper},
+    reloading::{ReloadAsk, ReloadLine},
 };
 
 /// The thread of the loop.
@@ -26,6 +34,8 @@ pub struct Running {
     pub(crate) fast_loop: LoopThread,
     /// Those that ask databases; they end after the loop.
     pub(crate) carriers: Vec<JoinHandle<()>>,
+    /// The other partitions of a node; they end after the loop, too.
+    pub(crate) partitions: Vec<Self>,
 }
 
 /// Asks a server to stop, or to serve within other limits, from any thread and as often as one likes.
@@ -33,8 +43,25 @@ pub struct Running {
 pub struct Stopper {
     pub(crate) signals: Arc<Signals>,
     pub(crate) gate: Gate,
+    pub(crate) counters: Arc<Counters>,
     pub(crate) loading: Arc<Loading>,
     pub(crate) tls: Option<Arc<DoorTls>>,
+    /// The HTTP door, once it is open.
+    pub(crate) http: Arc<OnceLock<HttpStopper>>,
+    pub(crate) reloads: Arc<ReloadLine>,
+    /// Those of the other partitions of a node, as far as they have begun.
+    pub(crate) others: Arc<Mutex<Vec<Self>>>,
+}
+
+/// A look at the loops from outside.
+#[derive(Debug)]
+pub struct LoopPulse {
+    /// The turns that each has done: first the loop with the doors, then those of other partitions of a
+    /// node. A later look that finds as many at the same place has found a loop that hangs, unless the
+    /// looks were very close. More may come at the end.
+    pub turns: Vec<u64>,
+    /// How far the start is, in words; of no meaning once the server is ready.
+    pub start: String,
 }
 
 /// Why a server did not end well.
@@ -109,13 +136,18 @@ impl Running {
         let loop_ended = self.fast_loop.join();
         self.stopper.stop();
         let http_ended = self.http.map_or(Ok(()), HttpDoor::join);
+        let partitions_ended = self.partitions.into_iter().map(|partition| {
+            partition.stopper.stop();
+            partition.join()
+        });
+        let partitions_ended = partitions_ended.collect::<Vec<_>>().into_iter().collect();
         let carriers = self.carriers.into_iter().map(JoinHandle::join);
         let carriers_ended = carriers
             .collect::<Vec<_>>()
             .into_iter()
             .all(|end| end.is_ok());
         match (loop_ended, http_ended) {
-            (Ok(Ok(())), Ok(())) if carriers_ended => Ok(()),
+            (Ok(Ok(())), Ok(())) if carriers_ended => partitions_ended,
             (Ok(Err(broken)), _) => Err(broken.into()),
             _ => Err(StopError::Panicked),
         }
@@ -134,47 +166,103 @@ impl From<Broken> for StopError {
 }
 
 impl Stopper {
-    /// Changes what can be changed while the server runs: `connections`, `request` and `busy_poll`. What
-    /// is open stays open. `connections` MUST stay as it is where a database decides a service: as many
-    /// places were made for its answers.
-    pub fn set_limits(&self, limits: &Limits) {
-        self.signals.set_limits(limits);
-        self.gate.wake();
+    /// Of a server whose HTTP door is not open yet.
+    pub(crate) fn of(
+        (signals, gate, counters): (Arc<Signals>, Gate, Arc<Counters>),
+        loading: Arc<Loading>,
+        tls: Option<Arc<DoorTls>>,
+    ) -> Self {
+        Self {
+            signals,
+            gate,
+            counters,
+            loading,
+            tls,
+            http: Arc::new(OnceLock::new()),
+            reloads: Arc::default(),
+            others: Arc::default(),
+        }
     }
 
-    /// Reads the files of TLS again, for connections that begin from now on. Says whether there was
-    /// something new in them.
+    /// Takes over what can change while the server runs: limits, the origins whose pages may use HTTP,
+    /// and the files of TLS, which are read again. Says whether there was something new in these. What is
+    /// open stays open, within the limits and with the certificate that it began with.
+    ///
+    /// `limits.connections` MUST stay as it is where a database decides a service: as many places were
+    /// made for its answers.
     ///
     /// # Errors
-    /// One of them cannot be used; everything stays as it was.
-    pub fn reload_tls(&self) -> Result<bool, InvalidTls> {
+    /// A file of TLS cannot be used. Nothing has changed then.
+    pub fn take_over(&self, limits: &Limits, origins: &[WebOrigin]) -> Result<bool, InvalidTls> {
         let is_new = self.tls.as_ref().map_or(Ok(false), |tls| tls.reload())?;
-        if is_new {
-            self.note(SecurityEventKind::CertificateReloaded, None);
+        self.signals.set_limits(limits);
+        if let Some(http) = self.http.get() {
+            http.take_over(&limits.http, origins);
         }
+        self.gate.wake();
         Ok(is_new)
     }
 
-    /// Tells those who follow the security of the server that its configuration was read again, and which
-    /// settings have changed.
-    pub fn note_reload(&self, changed: &str) {
-        self.note(SecurityEventKind::Reloaded, Some(changed));
+    /// Those who ask over HTTP for a reload, which the caller answers from now on. Until then they are
+    /// told that there is nothing to read again; so are they for good where it was called before, which
+    /// has nothing to tell.
+    #[must_use]
+    pub fn reload_asks(&self) -> Option<mpsc::Receiver<ReloadAsk>> {
+        self.reloads.listen()
     }
 
-    /// Tells them that it could not be read, or not be taken over whole.
-    pub fn note_failed_reload(&self) {
-        self.note(SecurityEventKind::ReloadFailed, None);
+    /// Tells those who follow the security of the server that its configuration was read again, what has
+    /// changed, and who asked for it over HTTP.
+    pub fn note_reload(&self, done: &ReloadDone, by: Option<Principal>) {
+        let changed = done.changed.join(", ");
+        self.note(SecurityEventKind::Reloaded, by, Some(&changed));
+        if done.certificate {
+            self.note(SecurityEventKind::CertificateReloaded, by, None);
+        }
     }
 
-    fn note(&self, kind: SecurityEventKind, changed: Option<&str>) {
+    /// Tells them that a reload was refused.
+    pub fn note_failed_reload(&self, by: Option<Principal>) {
+        self.note(SecurityEventKind::ReloadFailed, by, None);
+    }
+
+    fn note(&self, kind: SecurityEventKind, by: Option<Principal>, changed: Option<&str>) {
         let changed = changed.filter(|changed| !changed.is_empty());
-        self.gate.security.operated(kind, None, changed);
+        self.gate.security.operated(kind, by, changed);
         self.gate.wake();
+    }
+
+    /// Looks whether all loops turn, and has each turn once more for the next look.
+    #[must_use]
+    pub fn pulse(&self) -> LoopPulse {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let loops = [self].into_iter().chain(&*others);
+        let turns = loops.map(|one| {
+            let turns = one.counters.turns.get();
+            one.gate.wake();
+            turns
+        });
+        LoopPulse {
+            turns: turns.collect(),
+            start: self.loading.sentence(),
+        }
+    }
+
+    /// Has the loop of another partition of the node looked at, too.
+    pub(crate) fn add(&self, other: Self) {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.push(other);
+    }
+
+    /// Says that the end is near: `/readyz` answers 503, and each answer of HTTP is the last of its
+    /// connection. Everybody is served as before, new clients too, until [`Self::stop`].
+    pub fn announce_stop(&self) {
+        self.signals.announce_end();
     }
 
     /// Begins the end: nobody new is served, everything accepted is answered. A recovery ends at once.
     pub fn stop(&self) {
-        self.loading.progress.end();
+        self.loading.end();
         self.signals.end();
         self.gate.wake();
     }

@@ -1,7 +1,9 @@
 //! A start: the directory first, then the doors, then the recovery, while the doors already answer.
 
 mod addresses;
+mod listening;
 mod nodes;
+mod partitions;
 
 use std::{
     io,
@@ -21,6 +23,7 @@ use turnstile_rooms::{IdKey, Rooms};
 use crate::{
     DatabaseUrl, Running, Settings, StartError, Stopper,
     core::{
+        cluster::other_nodes::KnownNodes,
         conversation::FastDoor,
         engine::{Engine, RecoveredEngine},
         fault_points::FaultPoints,
@@ -28,6 +31,7 @@ use crate::{
         gate::Gate,
         listener::Listener,
         loading::Loading,
+        partitions::line,
         remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
         signals::Signals,
         tls::DoorTls,
@@ -35,18 +39,14 @@ use crate::{
         turn::{FastLoop, GATE, LISTENERS, RecoveredState, RecoveryLine},
     },
     counters::Counters,
-    doors::{
-        arena::ARENA,
-        desk::DESK,
-        fast::FastDoors,
-        http::{About, HttpDoor},
-        lines::LINES,
-        resp::RESP,
-        scores::{SCORES, Teller},
-        xml::XML,
-    },
-    limits::{BACKLOG, GATE_QUEUE},
+    doors::{fast::FastDoors, http::HttpDoor, scores::Teller},
+    limits::{GATE_QUEUE, RELAYED_MAX},
     running::LoopThread,
+};
+
+use self::{
+    listening::{Doors, listen, open_http, port_of},
+    partitions::{InPlaceOfDoors, PartitionStart},
 };
 
 /// A server whose doors are open, and whose journal is being recovered. Until that is over every door
@@ -60,8 +60,17 @@ pub struct Starting {
     http: Option<HttpDoor>,
     fast_loop: LoopThread,
     started: Receiver<Result<Recovery, StartError>>,
-    /// The threads that ask databases, once they are there.
-    carriers: Receiver<Vec<JoinHandle<()>>>,
+    /// What runs beside the loop, once it is there.
+    beside: Receiver<BesideLoop>,
+}
+
+/// What runs beside the loop.
+#[derive(Debug, Default)]
+struct BesideLoop {
+    /// The threads that ask databases.
+    carriers: Vec<JoinHandle<()>>,
+    /// The other partitions of a node.
+    partitions: Vec<Running>,
 }
 
 /// Takes the directory, binds every door, recovers the journal, and serves. Returns when the services
@@ -82,17 +91,28 @@ impl Starting {
     pub fn begin(settings: &Settings) -> Result<Self, StartError> {
         addresses::judge_transport(settings)?;
         nodes::judge_settings(settings)?;
+        Self::begin_judged(settings, None)
+    }
+
+    /// The same of another partition of a node, which has no doors.
+    fn begin_partition(
+        settings: &Settings,
+        in_place_of_doors: InPlaceOfDoors,
+    ) -> Result<Self, StartError> {
+        Self::begin_judged(settings, Some(in_place_of_doors))
+    }
+
+    fn begin_judged(
+        settings: &Settings,
+        in_place_of_doors: Option<InPlaceOfDoors>,
+    ) -> Result<Self, StartError> {
         let tls = secured(settings)?;
         if addresses::transport(settings) == DoorTransport::Plain {
             tracing::warn!("clients reach this server without TLS: --plain allows it");
         }
-        let mut storage = settings.storage;
-        if settings.cluster.is_some() {
-            storage.durability = Durability::Cluster;
-        }
-        let claim = Claim::new(settings.data.as_deref(), storage);
+        let claim = Claim::new(settings.data.as_deref(), nodes::node_storage(settings));
         let claim = claim.map_err(StartError::Open)?;
-        Self::recovering(settings, tls, move |loading| {
+        Self::recovering(settings, (tls, in_place_of_doors), move |loading| {
             claim.recover(&loading.progress).map_err(StartError::Open)
         })
     }
@@ -100,13 +120,12 @@ impl Starting {
     /// The same with a recovery that a test decides about.
     fn recovering(
         settings: &Settings,
-        tls: Option<Arc<DoorTls>>,
+        (tls, in_place_of_doors): (Option<Arc<DoorTls>>, Option<InPlaceOfDoors>),
         recover: impl FnOnce(&Loading) -> Result<(Embedded, Recovery), StartError> + Send + 'static,
     ) -> Result<Self, StartError> {
         let Doors { named, fast, http } = listen(settings)?;
         let loading = Arc::new(Loading::begin());
         let port = port_of(&named);
-        let parts = Parts::assemble(settings, tls.clone(), (fast, port), &loading)?;
         let Parts {
             fast_loop,
             gate,
@@ -114,53 +133,46 @@ impl Starting {
             signals,
             counters,
             ways,
-        } = parts;
+            others,
+        } = Parts::assemble(settings, tls.clone(), (fast, port), &loading)?;
+        let followed = partitions::followed(settings, &others);
         let (arrived, arrives) = sync_channel(1);
         let (told, started) = sync_channel(1);
-        let (begun, carriers) = sync_channel(1);
-        let bell = gate.clone();
-        let wanted = settings.clone();
-        let watched = Arc::clone(&loading);
-        let line = gate.clone();
+        let (begun, beside) = sync_channel(1);
+        let (bell, line) = (gate.clone(), gate.clone());
+        let (wanted, watched) = (settings.clone(), Arc::clone(&loading));
+        let shared = (Arc::clone(&signals), gate.clone(), Arc::clone(&counters));
+        let stopper = Stopper::of(shared, loading, tls);
+        let (whole, said) = (stopper.clone(), (named.clone(), followed.known.clone()));
         let work = move || {
-            let arrival = recover(&watched)
-                .and_then(|recovered| arrival(&wanted, recovered, (ways, line), &begun));
-            drop(begun);
-            // A server that was stopped meanwhile wants nothing any more.
-            if arrived.send(arrival).is_ok() {
-                bell.wake();
-            }
+            let mut beside = BesideLoop::default();
+            let arrival = recover(&watched).and_then(|recovered| {
+                let own = (ways, line, &*watched);
+                arrival(&wanted, recovered, own, (others, &whole, said), &mut beside)
+            });
+            hand_over((arrival, beside), (&arrived, &bell), &begun);
         };
         let arrivals = RecoveryLine {
             arrives,
             started: told,
         };
-        let fast_loop = spawn("fast-loop", move || fast_loop.run(arrivals))?;
-        let stopper = Stopper {
-            signals: Arc::clone(&signals),
-            gate: gate.clone(),
-            loading,
-            tls,
-        };
-        let http = http.map(|listener| {
-            let counters = Arc::clone(&counters);
-            let secured = (settings, stopper.tls.clone());
-            open_http(listener, gate, feeds, counters, secured, &signals)
-        });
-        let http = match http.transpose() {
-            Ok(http) => http,
-            Err(failure) => {
-                stopper.stop();
-                return Err(StartError::System(failure));
-            }
-        };
+        let fast_loop = start_loop(fast_loop, in_place_of_doors, arrivals)?;
         if http.is_none() {
             signals.note_others_ended();
         }
-        if let Err(failure) = spawn("recovery", work) {
-            stopper.stop();
-            return Err(failure);
-        }
+        let http = http.map(|listener| {
+            let counters = Arc::clone(&counters);
+            open_http(
+                listener,
+                (gate, feeds, counters),
+                settings,
+                followed,
+                &stopper,
+            )
+        });
+        let http = http.transpose().map_err(StartError::System);
+        let http = http.and_then(|http| spawn("recovery", work).map(|_handle| http));
+        let http = http.inspect_err(|_failure| stopper.stop())?;
         Ok(Self {
             doors: named,
             counters,
@@ -168,7 +180,7 @@ impl Starting {
             http,
             fast_loop,
             started,
-            carriers,
+            beside,
         })
     }
 
@@ -194,6 +206,10 @@ impl Starting {
         let started = self.started.recv();
         let failure = match started {
             Ok(Ok(recovery)) => {
+                let BesideLoop {
+                    carriers,
+                    partitions,
+                } = self.beside.recv().unwrap_or_default();
                 return Ok(Running {
                     doors: self.doors,
                     recovery,
@@ -201,7 +217,8 @@ impl Starting {
                     stopper: self.stopper,
                     http: self.http,
                     fast_loop: self.fast_loop,
-                    carriers: self.carriers.recv().unwrap_or_default(),
+                    carriers,
+                    partitions,
                 });
             }
             Ok(Err(failure)) => failure,
@@ -217,6 +234,9 @@ impl Starting {
     }
 }
 
+/// What a node says to others: where its doors are; and what it hears of them.
+type NodeSaid = (Vec<(&'static str, SocketAddr)>, KnownNodes);
+
 /// What is there before the recovery begins.
 struct Parts {
     fast_loop: FastLoop<FastDoors>,
@@ -225,6 +245,8 @@ struct Parts {
     signals: Arc<Signals>,
     counters: Arc<Counters>,
     ways: DatabaseWays,
+    /// The other partitions of a node.
+    others: Vec<PartitionStart>,
 }
 
 /// The ways back from each database.
@@ -272,7 +294,11 @@ impl Parts {
         }
         engine.security = Arc::clone(&gate.security);
         let databases = usize::from(urls.rooms.is_some()) + usize::from(urls.exchange.is_some());
-        let landings = Landings::of(callers(settings), databases);
+        let is_spread = partitions::is_first_of_several(settings);
+        gate.is_spread = is_spread;
+        let relayed = if is_spread { RELAYED_MAX } else { 0 };
+        let landings = Landings::of(callers(settings), databases, relayed);
+        let others = partitions::of_node(settings, || line(landings.way(gate.clone())));
         let ways = DatabaseWays {
             rooms: landings.way(gate.clone()),
             exchange: landings.way(gate.clone()),
@@ -303,8 +329,34 @@ impl Parts {
             signals,
             counters,
             ways,
+            others,
         })
     }
+}
+
+/// Starts the thread of a loop. That of another partition than the first has a name that says so.
+fn start_loop(
+    mut fast_loop: FastLoop<FastDoors>,
+    in_place_of_doors: Option<InPlaceOfDoors>,
+    arrivals: RecoveryLine<StartError>,
+) -> Result<LoopThread, StartError> {
+    let first = in_place_of_doors.map(|instead| {
+        fast_loop.home = Some(instead.home);
+        fast_loop.feeds = instead.feeds;
+        instead.first
+    });
+    let name = match first {
+        None => "fast-loop",
+        Some(_) => "partition-loop",
+    };
+    spawn(name, move || {
+        let ended = fast_loop.run(arrivals);
+        // A node has all of its partitions, or ends.
+        if let (Err(_), Some(first)) = (&ended, first) {
+            first.stop();
+        }
+        ended
+    })
 }
 
 fn spawn<T: Send + 'static>(
@@ -315,46 +367,42 @@ fn spawn<T: Send + 'static>(
     thread.map_err(StartError::System)
 }
 
-fn open_http(
-    listener: TcpListener,
-    gate: Gate,
-    feeds: Feeds,
-    counters: Arc<Counters>,
-    (settings, tls): (&Settings, Option<Arc<DoorTls>>),
-    signals: &Arc<Signals>,
-) -> io::Result<HttpDoor> {
-    let (told, bell) = (Arc::clone(signals), gate.clone());
-    let ended = move || {
-        told.note_others_ended();
+/// Hands a recovered server to its loop. What nobody wants any more ends.
+fn hand_over(
+    (arrival, beside): (Result<RecoveredState, StartError>, BesideLoop),
+    (arrived, bell): (&SyncSender<Result<RecoveredState, StartError>>, &Gate),
+    begun: &SyncSender<BesideLoop>,
+) {
+    let runs = arrival.is_ok();
+    // A server that was stopped meanwhile wants nothing any more.
+    if arrived.send(arrival).is_ok() {
         bell.wake();
+    }
+    let unwanted = match runs {
+        true => begun.send(beside).err().map(|unsent| unsent.0),
+        false => Some(beside),
     };
-    let about = About {
-        data: settings.data.clone(),
-        commit: settings.commit,
-        transport: addresses::transport(settings),
-        hosts: settings.http_hosts.clone(),
-        addresses: settings.addresses,
-    };
-    let wanted = (settings.limits.http, &*settings.http_origins, about, tls);
-    let door = HttpDoor::start(listener, gate, feeds, counters, wanted, ended)?;
-    let stopper = door.stopper();
-    signals.stop_http_with(move || stopper.stop());
-    Ok(door)
+    partitions::stop(unwanted.into_iter().flat_map(|beside| beside.partitions));
 }
 
 /// Makes of a recovered back end what the loop takes up: configured, with the databases beside it.
 fn arrival(
     settings: &Settings,
-    (mut backend, found): (Embedded, Recovery),
-    (ways, gate): (DatabaseWays, Gate),
-    begun: &SyncSender<Vec<JoinHandle<()>>>,
+    recovered: (Embedded, Recovery),
+    (ways, gate, loading): (DatabaseWays, Gate, &Loading),
+    (others, main, said): (Vec<PartitionStart>, &Stopper, NodeSaid),
+    beside: &mut BesideLoop,
 ) -> Result<RecoveredState, StartError> {
+    let recovered = nodes::recover(settings, recovered, &gate, loading);
+    let (mut backend, mut found, log) = recovered.map_err(StartError::Cluster)?;
     addresses::judge_guard(settings, &backend)?;
-    if let Some(travel) = settings.travel {
+    // A cluster is configured once, when it begins.
+    let is_alone = settings.cluster.is_none();
+    if let Some(travel) = settings.travel.filter(|_| is_alone) {
         let configured = backend.configure_travel(travel);
         configured.map_err(StartError::Unsound)?;
     }
-    if let Some(games) = settings.games {
+    if let Some(games) = settings.games.filter(|_| is_alone) {
         let configured = backend.configure_games(games);
         configured.map_err(StartError::Unsound)?;
     }
@@ -363,23 +411,30 @@ fn arrival(
     let exchange = database(urls.exchange.as_ref(), opening::exchange, callers)?;
     let known = rooms.as_ref().map(|opened| &opened.found);
     let id_key: IdKey = known.unwrap_or_else(|| backend.id_key()).clone();
-    let mut carriers = Vec::new();
+    let carriers = &mut beside.carriers;
     let remotes = Remotes {
-        rooms: rooms.map(|opened| opened.begin(ways.rooms, &mut carriers)),
-        exchange: exchange.map(|opened| opened.begin(ways.exchange, &mut carriers)),
+        rooms: rooms.map(|opened| opened.begin(ways.rooms, carriers)),
+        exchange: exchange.map(|opened| opened.begin(ways.exchange, carriers)),
         ..Remotes::default()
     };
-    if begun.send(carriers).is_err() {
-        tracing::debug!("the server was stopped before its databases were there");
-    }
     let directory = settings.data.as_deref();
-    let cluster = nodes::join(settings, &mut backend, gate).map_err(StartError::Cluster)?;
+    // The log of the first partition is open: the brokers are there.
+    let lines = match directory {
+        Some(first) => partitions::start(others, first, main, beside)?,
+        None => Vec::new(),
+    };
+    let bell = gate.clone();
+    let cluster = nodes::join(settings, (log, &mut found), &mut backend, (gate, loading));
+    let cluster = cluster.map_err(StartError::Cluster)?;
+    let nodes = nodes::line(settings, cluster.as_ref(), bell, said)?;
     Ok(RecoveredState {
         recovered: RecoveredEngine {
             backend,
             id_key,
             remotes,
             cluster,
+            partitions: partitions::ways(settings, lines),
+            nodes,
             fault_points: FaultPoints::new(settings.peers.fault_points, directory),
         },
         found,
@@ -428,57 +483,6 @@ fn secured(settings: &Settings) -> Result<Option<Arc<DoorTls>>, StartError> {
         tls.judge_lines().map_err(StartError::Tls)?;
     }
     Ok(Some(Arc::new(tls)))
-}
-
-/// What listens, and where.
-#[derive(Default)]
-struct Doors {
-    named: Vec<(&'static str, SocketAddr)>,
-    fast: Vec<(&'static FastDoor, TcpListener)>,
-    http: Option<TcpListener>,
-}
-
-/// Binds every door that is to be open.
-fn listen(settings: &Settings) -> Result<Doors, StartError> {
-    let mut doors = Doors::default();
-    for (name, fast, address) in [
-        ("resp", Some(&RESP), settings.resp),
-        ("http", None, settings.http),
-        ("xml", Some(&XML), settings.xml),
-        ("travel", Some(&LINES), settings.lines),
-        ("desk", Some(&DESK), settings.peers.door),
-        ("games-arena", Some(&ARENA), settings.duels.arena),
-        ("games-scores", Some(&SCORES), settings.duels.scores),
-    ] {
-        let Some(address) = address else { continue };
-        let listener = bind(name, address)?;
-        let address = listener.local_addr().map_err(StartError::System)?;
-        doors.named.push((name, address));
-        match fast {
-            Some(door) => doors.fast.push((door, listener)),
-            None => doors.http = Some(listener),
-        }
-    }
-    Ok(doors)
-}
-
-fn bind(door: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
-    let bound = TcpListener::bind(address).and_then(|listener| {
-        // The standard library asks for a line of 128; to ask again makes it longer.
-        rustix::net::listen(&listener, BACKLOG)?;
-        Ok(listener)
-    });
-    bound.map_err(|cause| StartError::Bind {
-        door,
-        address,
-        cause,
-    })
-}
-
-/// The port of the RESP door; 0 where it is closed.
-fn port_of(doors: &[(&'static str, SocketAddr)]) -> u16 {
-    let resp = doors.iter().find(|(name, _)| *name == "resp");
-    resp.map_or(0, |(_, address)| address.port())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod server {
     mod endings;
     mod exchange;
     mod floods;
-    mod games;
+    pub(crate) mod games;
     mod games_resp;
     mod hoarding;
     mod holders;
@@ -21,7 +21,9 @@ mod server {
     mod keys;
     mod overlap;
     mod quotas;
-    mod quotas_at_doors;
+    pub(crate) mod quotas_at_doors;
+    mod quotas_of_games;
+    mod quotas_of_sockets;
     mod rights;
     mod seats;
     mod tls;

@@ -4,19 +4,33 @@
 //! their power, their clocks differ, and clients ask again at another node. A [reference](oracle) applies
 //! the same log in peace and judges what clients are told.
 
+mod batch;
+mod bug;
+mod mail;
 mod node;
 mod oracle;
+mod partitions;
 mod shared;
+mod snapshots;
+mod store;
+mod summary;
 
-use turnstile_replica::AppliedEntry;
+use turnstile_record::{ENTRY_VERSION, SharedEntry};
+use turnstile_replica::{AppliedEntry, NotApplied};
 use turnstile_seed::Random;
-use turnstile_sequencer::EntrySabotage;
 use turnstile_types::Timestamp;
 
+pub use self::{
+    bug::ClusterBug,
+    partitions::{PartitionBug, PartitionHistory, PartitionSummary},
+    summary::ClusterSummary,
+};
+
 use self::{
-    node::{ClusterCaller, SimNode},
+    node::{ClusterCaller, SettledAt, SimNode},
     oracle::ClusterOracle,
     shared::SimStream,
+    store::SimStore,
 };
 use crate::{
     services::Traffic,
@@ -26,92 +40,6 @@ use crate::{
 /// 2026-06-01, in milliseconds since 1970.
 const EPOCH_MS: u64 = 1_780_272_000_000;
 
-/// A planted bug in how nodes share a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClusterBug {
-    #[default]
-    None,
-    /// A node applies its own entry when the log acknowledges it, before those ahead of it.
-    ApplyAtAcknowledgement,
-    /// A node decides entries that were admitted before rights changed.
-    IgnoreEpochs,
-    /// A node decides an entry that comes again.
-    IgnoreRepetitions,
-    /// A node goes on when entries are missing.
-    IgnoreGaps,
-    /// A node decides by its own clock.
-    LocalClock,
-    /// A node answers a reading at once.
-    ReadWithoutBarrier,
-    /// A node proposes what it has no answer for once more, as something new.
-    ProposeAnew,
-}
-
-impl ClusterBug {
-    /// Every one of them.
-    pub const ALL: [Self; 7] = [
-        Self::ApplyAtAcknowledgement,
-        Self::IgnoreEpochs,
-        Self::IgnoreRepetitions,
-        Self::IgnoreGaps,
-        Self::LocalClock,
-        Self::ReadWithoutBarrier,
-        Self::ProposeAnew,
-    ];
-
-    fn sabotage(self) -> EntrySabotage {
-        match self {
-            Self::IgnoreEpochs => EntrySabotage::IgnoreEpochs,
-            Self::IgnoreRepetitions => EntrySabotage::IgnoreRepetitions,
-            Self::IgnoreGaps | Self::ApplyAtAcknowledgement => EntrySabotage::IgnoreGaps,
-            Self::LocalClock => EntrySabotage::LocalClock(Timestamp(EPOCH_MS)),
-            Self::None | Self::ReadWithoutBarrier | Self::ProposeAnew => EntrySabotage::None,
-        }
-    }
-}
-
-/// What histories of clusters went through.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClusterSummary {
-    pub entries: u64,
-    /// Entries that were void, for whatever reason.
-    pub void: u64,
-    /// Messages that the log lost, and that were sent again.
-    pub lost: u64,
-    /// Entries that the log took twice.
-    pub repeated: u64,
-    pub crashes: u64,
-    /// Entries that a node had applied, lost in a crash, and applied again.
-    pub applied_again: u64,
-    pub answers: u64,
-    pub readings: u64,
-    /// Commands that were asked again under their key.
-    pub retries: u64,
-    /// Clients that waited too long.
-    pub unknown: u64,
-    pub snapshots: u64,
-    /// The hash of everything that was answered: the same for the same seed.
-    pub trace: u64,
-}
-
-impl ClusterSummary {
-    /// Adds another history's figures; the traces are mixed in order.
-    pub fn add(&mut self, other: &Self) {
-        self.entries += other.entries;
-        self.void += other.void;
-        self.lost += other.lost;
-        self.repeated += other.repeated;
-        self.crashes += other.crashes;
-        self.applied_again += other.applied_again;
-        self.answers += other.answers;
-        self.readings += other.readings;
-        self.retries += other.retries;
-        self.unknown += other.unknown;
-        self.snapshots += other.snapshots;
-        self.trace = self.trace.rotate_left(5) ^ other.trace;
-    }
-}
-
 /// One history that is being made.
 #[derive(Debug)]
 pub struct ClusterHistory {
@@ -119,11 +47,14 @@ pub struct ClusterHistory {
     bug: ClusterBug,
     clock: Timestamp,
     stream: SimStream,
+    store: SimStore,
     nodes: Vec<SimNode>,
     oracle: ClusterOracle,
     traffic: Traffic,
     /// Whether the log takes nothing at the moment.
     is_stalled: bool,
+    /// Whether it is a history of many snapshots: they need more entries than most have.
+    is_of_snapshots: bool,
     summary: ClusterSummary,
 }
 
@@ -143,14 +74,15 @@ impl ClusterHistory {
             bug,
             clock: Timestamp(EPOCH_MS),
             stream: SimStream::default(),
+            store: SimStore::default(),
             oracle: ClusterOracle::new(),
             traffic: Traffic::default(),
             is_stalled: false,
+            is_of_snapshots: false,
             summary: ClusterSummary::default(),
         };
-        for number in 0..history.nodes.len() {
-            history.start(number)?;
-        }
+        history.is_of_snapshots = history.random.one_in(6);
+        history.found()?;
         for request in Traffic::opening() {
             history.ask(0, request.encode(), None)?;
         }
@@ -161,10 +93,36 @@ impl ClusterHistory {
         Ok(history.summary)
     }
 
+    /// Starts the nodes. In half of the histories their programs are old; then each says something before
+    /// any of them is replaced.
+    fn found(&mut self) -> Judged {
+        let is_old = self.random.one_in(2);
+        for number in 0..self.nodes.len() {
+            if is_old {
+                self.nodes[number].reads = 1;
+            }
+            self.start(number)?;
+        }
+        while is_old && (0..self.nodes.len()).any(|number| !self.stream.has_of(number)) {
+            for number in 0..self.nodes.len() {
+                self.propose(number);
+                self.send_again(number);
+            }
+            while self.stream.is_busy() {
+                self.land()?;
+            }
+        }
+        Ok(())
+    }
+
     fn step(&mut self) -> Judged {
         let number = self.any_node();
-        match self.random.below(24) {
-            0..5 => self.client(number),
+        if self.is_of_snapshots && self.random.one_in(3) {
+            return self.go_round();
+        }
+        match self.random.below(28) {
+            0..4 => self.client(number),
+            4 => self.batch(number),
             5 => self.read(number),
             6..10 => {
                 self.propose(number);
@@ -177,6 +135,9 @@ impl ClusterHistory {
                 self.pass_time();
                 self.expire(number)
             }
+            23..25 => self.tend_snapshots(number),
+            25 => self.keep_snapshot(number),
+            26 => self.disturb_store(number),
             22 => {
                 self.is_stalled = !self.is_stalled && self.random.one_in(3);
                 Ok(())
@@ -220,7 +181,8 @@ impl ClusterHistory {
     fn put(&mut self, number: usize, operation: usize) -> Judged {
         let now = self.now_at(number);
         let record = self.oracle.record_of(operation);
-        self.nodes[number].put(now, Some(&record), ClusterCaller::Operation(operation))
+        let waits = (ClusterCaller::Operation(operation), 1);
+        self.nodes[number].put(now, &[record], &[waits])
     }
 
     fn read(&mut self, number: usize) -> Judged {
@@ -230,14 +192,32 @@ impl ClusterHistory {
             return ClusterOracle::judge_reading(self.nodes[number].sequence(), floor);
         }
         let now = self.now_at(number);
-        self.nodes[number].put(now, None, ClusterCaller::Reading(floor))
+        self.nodes[number].put(now, &[], &[(ClusterCaller::Reading(floor), 0)])
+    }
+
+    /// All nodes do what there is to do about snapshots, and take some of the entries.
+    fn go_round(&mut self) -> Judged {
+        for number in 0..self.nodes.len() {
+            self.tend_snapshots(number)?;
+            self.propose(number);
+        }
+        for _ in 0..2 * self.nodes.len() {
+            self.land()?;
+        }
+        for number in 0..self.nodes.len() {
+            self.deliver(number)?;
+            if !self.random.one_in(4) {
+                self.keep_snapshot(number)?;
+            }
+        }
+        Ok(())
     }
 
     fn propose(&mut self, number: usize) {
         let now = self.now_at(number);
         let node = &mut self.nodes[number];
         while let Some(proposal) = node.propose(now) {
-            self.stream.send((number, node.incarnation), proposal);
+            self.stream.send((number, node.incarnation()), proposal);
         }
     }
 
@@ -265,6 +245,8 @@ impl ClusterHistory {
         self.summary.repeated += u64::from(is_repetition);
         self.summary.entries += 1;
         let sequence = self.stream.take(&message);
+        let entry = SharedEntry::parse(&message.bytes).expect("a node has made it");
+        self.summary.newest += u64::from(entry.head.version == ENTRY_VERSION);
         self.summary.void += u64::from(!self.oracle.apply(sequence, &message.bytes)?);
         self.traffic_notes(sequence);
         if self.bug == ClusterBug::ApplyAtAcknowledgement && self.random.one_in(4) {
@@ -294,6 +276,9 @@ impl ClusterHistory {
             if next > self.stream.last() {
                 break;
             }
+            if next < self.stream.first() {
+                return self.crash(number);
+            }
             self.apply(number, next)?;
         }
         Ok(())
@@ -319,52 +304,76 @@ impl ClusterHistory {
         };
         let node = &mut self.nodes[number];
         self.summary.applied_again += u64::from(node.has_had(sequence));
-        let applied = match node.apply(sequence, bytes) {
+        let (applied, settled) = match node.apply(sequence, bytes) {
             Ok(applied) => applied,
+            Err(NotApplied::OtherRun) if self.stream.has_run_above((number, node.run())) => {
+                self.summary.superseded += 1;
+                return self.crash(number);
+            }
             Err(why) => return Err(Violation(format!("node {number} stops: {why}"))),
         };
+        let end = node.state().position();
+        for (job, position) in settled {
+            let is_late = self.bug == ClusterBug::ReadAtTheEnd;
+            self.judge(sequence, (job, if is_late { end } else { position }))?;
+        }
         match applied {
-            AppliedEntry::Foreign => {}
-            AppliedEntry::Own(jobs) => {
-                for job in jobs {
-                    match job.caller {
-                        ClusterCaller::Reading(floor) => {
-                            self.summary.readings += 1;
-                            ClusterOracle::judge_reading(sequence, floor)?;
-                        }
-                        ClusterCaller::Operation(operation) => {
-                            self.summary.answers += 1;
-                            let outcome = job.outcomes.into_iter().next();
-                            let outcome = outcome.expect("an operation is one record");
-                            self.summary.trace =
-                                self.oracle.judge_answer((operation, sequence), &outcome)?
-                                    ^ self.summary.trace.rotate_left(1);
-                        }
-                    }
-                }
+            AppliedEntry::Foreign | AppliedEntry::Own => Ok(()),
+            AppliedEntry::Void(runs) => runs
+                .into_iter()
+                .try_for_each(|run| self.put_again(number, &run)),
+        }
+    }
+
+    /// Judges what a client is told.
+    fn judge(&mut self, sequence: u64, (job, position): SettledAt) -> Judged {
+        match job.caller {
+            ClusterCaller::Reading(floor) => {
+                self.summary.readings += 1;
+                ClusterOracle::judge_reading(sequence, floor)
             }
-            AppliedEntry::Void(callers) => {
-                for caller in callers {
-                    match caller {
-                        ClusterCaller::Operation(operation) => self.put(number, operation)?,
-                        ClusterCaller::Reading(_) => self.read(number)?,
-                    }
-                }
+            ClusterCaller::ReadingBehind(operation) => {
+                self.summary.readings += 1;
+                self.oracle
+                    .judge_reading_behind((operation, sequence), position)
+            }
+            ClusterCaller::Nobody | ClusterCaller::Relayed { .. } => Ok(()),
+            ClusterCaller::Operation(operation) => {
+                self.summary.answers += 1;
+                let outcome = job.outcomes.into_iter().next();
+                let outcome = outcome.expect("an operation is one record");
+                self.summary.trace = self.oracle.judge_answer((operation, sequence), &outcome)?
+                    ^ self.summary.trace.rotate_left(1);
+                Ok(())
             }
         }
-        Ok(())
     }
 
     fn crash(&mut self, number: usize) -> Judged {
         self.summary.crashes += 1;
         let has_power = self.random.one_in(2);
-        self.nodes[number].crash(has_power);
+        let node = &mut self.nodes[number];
+        node.crash(has_power);
+        if self.random.one_in(3) {
+            node.set_clock(self.random.below(5));
+        }
+        if node.reads < ENTRY_VERSION && self.random.one_in(2) {
+            node.reads = ENTRY_VERSION;
+            self.summary.upgrades += 1;
+        }
         self.start(number)
     }
 
     fn start(&mut self, number: usize) -> Judged {
-        let now = self.now_at(number);
-        self.nodes[number].start(now, self.bug.sabotage())
+        let begin = (self.now_at(number), self.bug);
+        let heeds_titles = self.bug != ClusterBug::JoinFromForeign;
+        let has_joined = self.nodes[number].start(
+            begin,
+            (&self.stream, &self.store),
+            (&mut self.random, heeds_titles),
+        )?;
+        self.summary.joins += u64::from(has_joined);
+        Ok(())
     }
 
     /// A node sends again what it has not seen in the log.
@@ -372,7 +381,7 @@ impl ClusterHistory {
         let node = &self.nodes[number];
         for proposal in node.unseen() {
             self.stream
-                .send((number, node.incarnation), proposal.clone());
+                .send((number, node.incarnation()), proposal.clone());
         }
     }
 
@@ -424,6 +433,10 @@ impl ClusterHistory {
             }
             for number in 0..self.nodes.len() {
                 while self.nodes[number].sequence() < self.stream.last() {
+                    // It may have ended meanwhile, and lost what is not in the log any more.
+                    if self.nodes[number].sequence() + 1 < self.stream.first() {
+                        self.crash(number)?;
+                    }
                     self.apply(number, self.nodes[number].sequence() + 1)?;
                 }
             }

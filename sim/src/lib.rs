@@ -20,7 +20,9 @@ mod violation;
 mod weather;
 mod witness;
 
-pub use cluster::{ClusterBug, ClusterHistory, ClusterSummary};
+pub use cluster::{
+    ClusterBug, ClusterHistory, ClusterSummary, PartitionBug, PartitionHistory, PartitionSummary,
+};
 pub use history::{Bug, History};
 pub use summary::HistorySummary;
 pub use violation::Violation;

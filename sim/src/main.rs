@@ -10,7 +10,8 @@ use std::{
 
 use clap::Parser;
 use turnstile_sim::{
-    Bug, ClusterBug, ClusterHistory, ClusterSummary, History, HistorySummary, Violation,
+    Bug, ClusterBug, ClusterHistory, ClusterSummary, History, HistorySummary, PartitionBug,
+    PartitionHistory, PartitionSummary, Violation,
 };
 
 /// Runs the real engine on a simulated disk and clock, and judges what it promises.
@@ -29,6 +30,9 @@ struct Arguments {
     /// Run histories of several nodes on a shared log, instead of one server.
     #[arg(long)]
     cluster: bool,
+    /// Run histories of several partitions over several nodes.
+    #[arg(long, conflicts_with = "cluster")]
+    partitions: bool,
     /// On how many threads.
     #[arg(long, default_value_t = 2)]
     threads: u64,
@@ -65,10 +69,22 @@ impl Figures for ClusterSummary {
     }
 }
 
+impl Figures for PartitionSummary {
+    fn of(seed: u64) -> Result<Self, Violation> {
+        PartitionHistory::run(seed, PartitionBug::None)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.add(other);
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if arguments.cluster {
         report::<ClusterSummary>(&arguments, " --cluster")
+    } else if arguments.partitions {
+        report::<PartitionSummary>(&arguments, " --partitions")
     } else {
         report::<HistorySummary>(&arguments, "")
     }

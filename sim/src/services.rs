@@ -1,5 +1,6 @@
 //! What the simulator knows of each service: who asks for what, and what was announced.
 
+use turnstile_chassis::{PartitionRoute, Routed as _};
 use turnstile_embedded::{Hosted, Services};
 use turnstile_journal::Log;
 use turnstile_seed::Random;
@@ -59,6 +60,13 @@ macro_rules! services {
                         let command = $machine::decode_command(payload);
                         Self::$machine(command.expect("it was encoded by the traffic"))
                     })+
+                }
+            }
+
+            /// Which of several partitions decides it.
+            pub(crate) fn route(&self) -> PartitionRoute {
+                match self {
+                    $(Self::$machine(command) => command.route(),)+
                 }
             }
 
@@ -260,13 +268,11 @@ fn execute<M: Hosted, L: Log>(
         origin: &origin_of(key),
     };
     let reply = server.execute::<M>(now, author, key, command, None)?;
-    let mut outcome = Vec::new();
-    M::encode_outcome(&reply.outcome, &mut outcome);
-    Ok(Reply {
-        position: reply.position,
-        replayed: reply.replayed,
-        outcome,
-    })
+    Ok(reply.map(|outcome| {
+        let mut bytes = Vec::new();
+        M::encode_outcome(&outcome, &mut bytes);
+        bytes
+    }))
 }
 
 /// Takes what happened after the last position.

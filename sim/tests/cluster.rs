@@ -32,9 +32,17 @@ fn nodes_agree_and_every_kind_of_fault_is_reached() {
         total.applied_again,
         total.answers,
         total.readings,
+        total.runs,
         total.retries,
         total.unknown,
         total.snapshots,
+        total.stored,
+        total.not_stored,
+        total.purges,
+        total.joins,
+        total.lost_directories,
+        total.upgrades,
+        total.newest,
     ];
     assert!(reached.iter().all(|&count| count > 20), "{total:?}");
 }

@@ -94,7 +94,7 @@ def opens_accounts():
     equal(answers[3], leaf("created", {"sym": "X", "id": "2"}))
     equal(answers[4], leaf("created", {"sym": "X", "id": "3"}))
     equal(answers[5], leaf("error", {"sym": "X", "id": "9"}, "there is no such account"))
-    equal(answers[6], leaf("error", {"id": "1"}, "the account exists already"))
+    equal(answers[6], leaf("error", {"id": "1"}, "the account exists"))
 
 
 def plays_the_worked_example():
@@ -126,7 +126,7 @@ def plays_the_worked_example():
 def cancels_what_is_left():
     cancel = tree.Element("cancel", id="1")
     (refused,) = ask(transactions("2", cancel))
-    equal(refused, leaf("error", {"id": "1"}, "the order belongs to another account"))
+    equal(refused, leaf("error", {"id": "1"}, "it is another account's order"))
     cancelled, again, status = ask(transactions("1", cancel, cancel, query("1")))
     course = [
         leaf("canceled", {"shares": "100"}),

@@ -3,5 +3,5 @@
 mod binary;
 mod process;
 
-pub use binary::run;
+pub use binary::{automation, call, path as program, run};
 pub use process::{Starting, Turnstile};

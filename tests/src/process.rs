@@ -1,9 +1,10 @@
 //! A running `turnstile dev`.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
@@ -27,6 +28,8 @@ pub struct Turnstile {
     resp: SocketAddr,
     http: Option<SocketAddr>,
     xml: Option<SocketAddr>,
+    /// What it printed before it served.
+    printed: Vec<String>,
 }
 
 /// A server that may not serve yet.
@@ -81,6 +84,7 @@ impl Turnstile {
             resp: address(&printed, "resp"),
             http: Some(address(&printed, "http")),
             xml: Some(address(&printed, "xml")),
+            printed,
         }
     }
 
@@ -98,6 +102,7 @@ impl Turnstile {
             resp: address(&printed, "resp"),
             http: None,
             xml: None,
+            printed,
         }
     }
 
@@ -107,7 +112,16 @@ impl Turnstile {
     /// When it does not serve in time.
     #[must_use]
     pub fn serve_http(data: &Path, arguments: &[&str]) -> Self {
-        let mut command = serve_with(data, "sync", "127.0.0.1:0");
+        Self::serve_http_at(data, "127.0.0.1:0", arguments)
+    }
+
+    /// As [`serve_http`](Self::serve_http), with the HTTP door at this address, where clients knew it before.
+    ///
+    /// # Panics
+    /// When it does not serve in time.
+    #[must_use]
+    pub fn serve_http_at(data: &Path, http: &str, arguments: &[&str]) -> Self {
+        let mut command = serve_with(data, "sync", http);
         command.args(arguments);
         let (process, lines) = spawn(command);
         let printed = lines_before_ready(&lines);
@@ -116,6 +130,7 @@ impl Turnstile {
             resp: address(&printed, "resp"),
             http: Some(address(&printed, "http")),
             xml: None,
+            printed,
         }
     }
 
@@ -149,6 +164,7 @@ impl Turnstile {
             resp: address(&printed, "resp"),
             http: None,
             xml: Some(address(&printed, "xml")),
+            printed,
         }
     }
 
@@ -159,7 +175,34 @@ impl Turnstile {
     /// When it cannot be started.
     #[must_use]
     pub fn begin(data: &Path, arguments: &[String]) -> Starting {
+        Self::begin_in(data, arguments, &[])
+    }
+
+    /// The same with more variables in its environment.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn begin_in(
+        data: &Path,
+        arguments: &[String],
+        environment: &[(&str, OsString)],
+    ) -> Starting {
         let mut command = serve(data, "sync");
+        command.args(["--segment-bytes", "4194304"]).args(arguments);
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        let (process, lines) = spawn(command);
+        Starting { process, lines }
+    }
+
+    /// As [`begin`](Self::begin), with another program than the one under test.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn begin_program(program: &OsStr, data: &Path, arguments: &[String]) -> Starting {
+        let mut command = Command::new(program);
+        command.args(serve(data, "sync").get_args());
         command.args(["--segment-bytes", "4194304"]).args(arguments);
         let (process, lines) = spawn(command);
         Starting { process, lines }
@@ -176,6 +219,23 @@ impl Turnstile {
             }
         }
         drop(process);
+    }
+
+    /// The numbers of its threads of this name.
+    ///
+    /// # Panics
+    /// It has ended.
+    #[must_use]
+    pub fn threads(&self, name: &str) -> Vec<u32> {
+        let tasks = format!("/proc/{}/task", self.process.0.id());
+        let tasks = fs::read_dir(tasks).expect("the process lives");
+        let tasks = tasks.map(|task| task.expect("a folder of the system").path());
+        let named = tasks.filter(|task| {
+            // One may have ended meanwhile.
+            fs::read_to_string(task.join("comm")).is_ok_and(|own| own.trim_end() == name)
+        });
+        let number = |task: PathBuf| task.file_name()?.to_str()?.parse().ok();
+        named.filter_map(number).collect()
     }
 
     /// Stops its clock: it stays alive and does nothing until [`go_on`](Self::go_on).
@@ -246,6 +306,15 @@ impl Turnstile {
         self.resp
     }
 
+    /// The address of the door of this name, as the server prints it.
+    ///
+    /// # Panics
+    /// When it is off.
+    #[must_use]
+    pub fn door(&self, name: &str) -> SocketAddr {
+        address(&self.printed, name)
+    }
+
     /// The address of the XML door.
     ///
     /// # Panics
@@ -279,6 +348,7 @@ impl Starting {
             resp: address(&printed, "resp"),
             http: None,
             xml: None,
+            printed,
         }
     }
 

@@ -8,6 +8,7 @@ mod notice;
 mod servers;
 mod snapshots;
 mod stories;
+mod strace;
 mod volume;
 
 pub use allocations::{Counting, Tally};
@@ -20,6 +21,7 @@ pub use snapshots::{
     bytes_of, check_changed, check_cut_or_continued, check_restored, check_watched,
 };
 pub use stories::{Stage, Words, check_stories, ms};
+pub use strace::Injection;
 pub use volume::{Ballast, Volume, VolumeLog};
 
 use turnstile_types::{Context, Position, Principal, Timestamp};

@@ -120,6 +120,25 @@ impl Volume {
         Ballast { path }
     }
 
+    /// Leaves no room at all, also while somebody writes there.
+    ///
+    /// # Panics
+    /// When the file system refuses for another reason than that.
+    #[must_use]
+    pub fn fill_up(&self) -> Ballast {
+        let path = self.mount_point().join("ballast");
+        let file = File::create(&path).expect("there is space for a name");
+        let (mut bytes, mut step) = (0, 64 << 20);
+        while step >= 4_096 {
+            match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), bytes, step) {
+                Ok(()) => bytes += step,
+                Err(Errno::NOSPC) => step /= 2,
+                Err(error) => panic!("{}: {error}", path.display()),
+            }
+        }
+        Ballast { path }
+    }
+
     fn mount(&mut self) -> Result<(), String> {
         let mut mount = Command::new("mount");
         mount

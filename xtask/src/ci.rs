@@ -33,6 +33,19 @@ const CLUSTER_SIMULATOR: [&str; 9] = [
     "30",
 ];
 
+/// A quarter of a minute of histories of several partitions.
+const PARTITION_SIMULATOR: [&str; 9] = [
+    "run",
+    "--profile",
+    "sim",
+    "--package",
+    "turnstile-sim",
+    "--",
+    "--partitions",
+    "--seconds",
+    "15",
+];
+
 pub(crate) fn run(root: &Path) -> Result<()> {
     step::timed("format", || cargo(root, &["fmt", "--all", "--check"]))?;
     step::timed("lints", || {
@@ -50,7 +63,10 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     step::timed("tidy", || tidy::run(root))?;
     suite::run(root)?;
     step::timed("simulator", || cargo(root, &SIMULATOR))?;
-    step::timed("simulator of clusters", || cargo(root, &CLUSTER_SIMULATOR))
+    step::timed("simulator of clusters", || cargo(root, &CLUSTER_SIMULATOR))?;
+    step::timed("simulator of partitions", || {
+        cargo(root, &PARTITION_SIMULATOR)
+    })
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {

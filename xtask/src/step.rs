@@ -1,6 +1,7 @@
 //! Running other programs, and saying how long each took.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -9,9 +10,23 @@ use anyhow::{Context, Result, ensure};
 
 /// The cargo that runs us, in the workspace.
 pub(crate) fn cargo(root: &Path) -> Command {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = Command::new(cargo_program());
     cargo.current_dir(root);
     cargo
+}
+
+/// The same, which is ended with all that it has started when it runs longer than so many minutes.
+pub(crate) fn cargo_for_minutes(root: &Path, minutes: u32) -> Command {
+    let mut timeout = Command::new("timeout");
+    timeout
+        .args(["--verbose", "--kill-after=1m", &format!("{minutes}m")])
+        .arg(cargo_program())
+        .current_dir(root);
+    timeout
+}
+
+fn cargo_program() -> OsString {
+    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Runs a program to its end; it writes where we write.

@@ -9,10 +9,15 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::clients::Clients;
-use crate::{step, tree};
+use crate::{page, step, tree};
+
+/// Building and running all tests takes half of that on two cores. When it takes more, a test hangs, and the last
+/// lines say which one has been running for long.
+const MINUTES_MAX: u32 = 50;
 
 pub(crate) fn run(root: &Path) -> Result<()> {
     let clients = install(root)?;
+    step::timed("the page of the console", || page::check(root))?;
     step::timed("fuzz targets", || test_fuzz_targets(root))?;
     step::timed("tests", || passed(test(root, &["--workspace"], &clients)?))
 }
@@ -64,7 +69,7 @@ fn test_fuzz_targets(root: &Path) -> Result<()> {
 
 /// Runs the tests of some packages; says how many ended how, and whether cargo is content.
 pub(crate) fn test(root: &Path, packages: &[&str], clients: &Clients) -> Result<(Count, bool)> {
-    let mut cargo = step::cargo(root);
+    let mut cargo = step::cargo_for_minutes(root, MINUTES_MAX);
     cargo.args(["test", "--no-fail-fast"]).args(packages);
     cargo.envs(clients.environment());
     let (count, success) = follow(&mut cargo)?;

@@ -62,6 +62,7 @@ pub(crate) struct Broker {
 /// A process, and its end.
 #[derive(Debug)]
 struct BrokerProcess {
+    pid: Pid,
     descriptor: OwnedFd,
     ended: Receiver<()>,
     has_ended: bool,
@@ -126,6 +127,11 @@ impl Broker {
         self.running.is_some()
     }
 
+    /// The number of its process, if it runs.
+    pub(crate) fn pid(&self) -> Option<Pid> {
+        self.running.as_ref().map(|running| running.pid)
+    }
+
     /// Ends it as `kill -9` does, and waits until it is gone.
     pub(crate) fn kill(&mut self) {
         self.running = None;
@@ -157,16 +163,20 @@ impl BrokerProcess {
                 Ok(child) => child,
                 Err(error) => return drop(started.send(Err(error))),
             };
-            let descriptor = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
-            drop(started.send(descriptor.map_err(io::Error::from)));
+            let pid = Pid::from_child(&child);
+            let descriptor = pidfd_open(pid, PidfdFlags::empty());
+            let opened = descriptor.map(|descriptor| (pid, descriptor));
+            drop(started.send(opened.map_err(io::Error::from)));
             drop(child.wait());
             end.send(()).ok();
         });
         let started = news
             .recv()
             .unwrap_or_else(|_gone| Err(io::Error::other("its thread has ended")));
-        let descriptor = started.map_err(BrokersError::system("starting a broker (setpriv)"))?;
+        let started = started.map_err(BrokersError::system("starting a broker (setpriv)"))?;
+        let (pid, descriptor) = started;
         Ok(Self {
+            pid,
             descriptor,
             ended,
             has_ended: false,

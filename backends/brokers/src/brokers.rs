@@ -1,6 +1,7 @@
 //! A cluster of brokers: started, asked, hurt and stopped.
 
 use std::{
+    collections::BTreeSet,
     fs,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
@@ -15,6 +16,7 @@ use crate::{
     BrokersError, NatsServer, asking,
     broker::{Broker, free_port},
     path::{Carriage, FaultyPath, PathWay},
+    streams::{STREAMS, copies_in, leader_in, names_in, stream_in, text},
 };
 
 /// How long brokers may take until they serve; a busy machine needs a fraction of it.
@@ -173,6 +175,13 @@ impl Brokers {
         &self.brokers[number].data
     }
 
+    /// The number of a broker's process, if it runs.
+    #[must_use]
+    pub fn pid(&self, number: usize) -> Option<u32> {
+        let pid = self.brokers[number].pid()?;
+        u32::try_from(pid.as_raw_nonzero().get()).ok()
+    }
+
     /// Kills a broker as `kill -9` does, and waits until it is gone.
     pub fn kill(&mut self, number: usize) {
         self.brokers[number].kill();
@@ -318,8 +327,7 @@ impl Brokers {
         let started = self.brokers.iter().filter(|broker| broker.is_started());
         let leader = started
             .filter_map(|broker| {
-                let path = "/jsz?accounts=true&streams=true&config=false";
-                let told = asking::get(broker.monitor, path).ok()?;
+                let told = asking::get(broker.monitor, STREAMS).ok()?;
                 leader_in(&told, stream)
             })
             .next()?;
@@ -348,6 +356,60 @@ impl Brokers {
                 });
             }
         }
+    }
+
+    /// Waits until the leader of each stream sees that all other brokers have what it has. Before that, no
+    /// second broker may lose what it has: the two could have the only copies.
+    ///
+    /// # Errors
+    /// It takes too long.
+    pub fn await_copies(&mut self) -> Result<(), BrokersError> {
+        let deadline = Instant::now() + READY;
+        while !self.are_copies_whole() {
+            if let Some(broker) = self.brokers.iter_mut().find(|broker| broker.is_started()) {
+                broker.runs_after(LOOK)?;
+            }
+            if Instant::now() > deadline {
+                return Err(BrokersError::Late {
+                    what: "copies of all streams".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn are_copies_whole(&self) -> bool {
+        let started = self.brokers.iter().filter(|broker| broker.is_started());
+        // One that has lost its data names no stream yet.
+        let told = started.filter_map(|broker| asking::get(broker.monitor, STREAMS).ok());
+        let names: BTreeSet<String> = told.flat_map(|told| names_in(&told)).collect();
+        let is_whole = |name: &String| {
+            let leader = self.stream_leader(name);
+            let told =
+                leader.and_then(|leader| asking::get(self.brokers[leader].monitor, STREAMS).ok());
+            told.is_some_and(|told| copies_in(&told, name) == self.count() - 1)
+        };
+        !names.is_empty() && names.iter().all(is_whole)
+    }
+
+    /// Messages and bytes that a stream has, as its leader says.
+    ///
+    /// # Errors
+    /// There is no leader, or it does not answer.
+    pub fn stream_size(&mut self, stream: &str) -> Result<(u64, u64), BrokersError> {
+        let leader = self.await_stream_leader(stream)?;
+        let what = || format!("the size of stream {stream}");
+        let told = asking::get(self.brokers[leader].monitor, STREAMS);
+        let told = told.map_err(BrokersError::system(what()))?;
+        let state = stream_in(&told, stream).map(|stream| &stream["state"]);
+        let size = state.and_then(|state| state["messages"].as_u64().zip(state["bytes"].as_u64()));
+        size.ok_or_else(|| BrokersError::Late { what: what() })
+    }
+
+    /// Whether a broker was started and not killed or stopped since.
+    #[must_use]
+    pub fn is_started(&self, number: usize) -> bool {
+        self.brokers[number].is_started()
     }
 
     /// Asks the leader of a stream to leave that to another.
@@ -430,19 +492,4 @@ fn configuration(
     }
     lines.push(setup.configuration.clone());
     lines.join("\n")
-}
-
-/// The leader of a stream in what `/jsz` says.
-fn leader_in(told: &Value, stream: &str) -> Option<String> {
-    let accounts = told["account_details"].as_array()?.iter();
-    let mut streams = accounts.filter_map(|account| account["stream_detail"].as_array());
-    streams.find_map(|streams| {
-        let found = streams.iter().find(|one| one["name"] == stream)?;
-        let leader = text(&found["cluster"]["leader"]);
-        (!leader.is_empty()).then(|| leader.to_owned())
-    })
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

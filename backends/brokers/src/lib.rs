@@ -11,6 +11,7 @@ mod broker;
 mod brokers;
 mod build;
 mod path;
+mod streams;
 
 pub use brokers::{Brokers, BrokersSetup, Syncing};
 pub use build::{NatsServer, PINNED_VERSION};

@@ -2,9 +2,10 @@
 
 use std::{fmt, pin::Pin};
 
+use turnstile_chassis::SubjectOf;
 use turnstile_types::{Machine, Principal, Timestamp};
 
-use crate::{Facts, Failure, Request, Tally};
+use crate::{Facts, Failure, Request, Scope, Tally};
 
 /// Something that will be there: a future that any thread may wait for.
 pub type Future<'a, T> = Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;
@@ -22,7 +23,8 @@ pub trait Service:
         Outcome: Send + Sync + 'static,
         Answer: Send + Sync + 'static,
         Query: Clone + Send + Sync + 'static,
-    > + 'static
+    > + SubjectOf
+    + 'static
 {
 }
 
@@ -31,7 +33,8 @@ impl<M> Service for M where
             Outcome: Send + Sync + 'static,
             Answer: Send + Sync + 'static,
             Query: Clone + Send + Sync + 'static,
-        > + 'static
+        > + SubjectOf
+        + 'static
 {
 }
 
@@ -65,6 +68,21 @@ pub trait Backend<M: Service>: fmt::Debug + Send + Sync {
         principal: &'a Principal,
         query: &'a M::Query,
     ) -> Future<'a, Answered<M>>;
+
+    /// The same for a caller that may see this only, if it names something by a reference. A query that is
+    /// outside is refused as [`Failure::Forbidden`].
+    fn query_within<'a>(
+        &'a self,
+        now: Timestamp,
+        principal: &'a Principal,
+        (query, scope): (&'a M::Query, &'a Scope),
+    ) -> Future<'a, Answered<M>> {
+        Box::pin(async move {
+            let answer = self.query(now, principal, query).await?;
+            scope.admit_answer::<M>(principal, (query, &answer))?;
+            Ok(answer)
+        })
+    }
 
     /// Does what is due at `now`, as far as it is not done when somebody asks, and forgets what may
     /// be forgotten; called about once a second. An outcome never depends on it.

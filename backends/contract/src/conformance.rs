@@ -89,6 +89,12 @@ pub trait Suite: Service<Answer: PartialEq> + Served {
     /// What a command may name: not always everything, where it names something by a reference.
     fn draw_scope(random: &mut Random, command: &Self::Command<'_>) -> Scope;
 
+    /// What a query may name: not always everything, where it names something by a reference.
+    fn draw_query_scope(random: &mut Random, query: &Self::Query) -> Scope;
+
+    /// Whether an answer is that there is nothing to tell.
+    fn is_refused(answer: &Self::Answer) -> bool;
+
     /// A query, perhaps about some of what was `made`, newest last.
     fn draw_query(random: &mut Random, made: &[Self::Made]) -> Self::Query;
 

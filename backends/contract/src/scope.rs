@@ -1,17 +1,17 @@
-//! What a command may touch, where only a database knows what a reference names.
+//! What a request may touch, where only a database knows what a reference names.
 
 use turnstile_access::{MissingRight, NamePattern, Rights};
-use turnstile_chassis::{Needed, Right};
+use turnstile_chassis::{Needed, Right, Subject, SubjectOf};
 use turnstile_types::{Name, Principal};
 
 use crate::Failure;
 
-/// The bookings and holds that a command may name.
+/// The bookings, holds and orders that a request may name.
 ///
 /// The server knows its callers, and the database knows whose hold a reference names, and of which
 /// property. So the server sends what its caller may, and the database judges that in the same step
 /// in which it decides: a look before the command would miss a hold that is made in between, and
-/// references can be guessed.
+/// references can be guessed. A query is judged by what its answer shows, which was read in one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope(
     /// Nothing: it may name all.
@@ -28,7 +28,7 @@ struct ScopeLimits {
     others: Vec<NamePattern>,
 }
 
-/// Why a command is outside its scope.
+/// Why a request is outside its scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutOfScope {
     /// It names what is of another property, or nothing that is there.
@@ -41,7 +41,7 @@ impl Scope {
     /// Everything.
     pub const EVERYTHING: Self = Self(None);
 
-    /// What a caller with these rights may name in a command that needs this.
+    /// What a caller with these rights may name in a request that needs this.
     ///
     /// # Errors
     /// The right is missing for all names.
@@ -114,7 +114,39 @@ impl Scope {
         Ok(())
     }
 
-    /// What is answered to a command outside of this scope.
+    /// Judges a query by what its answer is about.
+    ///
+    /// # Errors
+    /// It is outside, as it is where the answer does not say what it is about.
+    pub fn judge_subject(&self, caller: &Principal, subject: &Subject) -> Result<(), OutOfScope> {
+        match subject {
+            Subject::Things { names, holder } => {
+                let holder = holder.as_ref().unwrap_or(caller);
+                let mut names = names.iter().flatten();
+                names.try_for_each(|name| self.judge(caller, Some((name, holder))))
+            }
+            Subject::Caller | Subject::Public => Ok(()),
+            Subject::All | Subject::AllHeldBy(_) | Subject::Unknown => self.judge(caller, None),
+        }
+    }
+
+    /// Asserts that a caller may be told this answer.
+    ///
+    /// # Errors
+    /// It shows what is outside of the scope.
+    pub fn admit_answer<M: SubjectOf>(
+        &self,
+        caller: &Principal,
+        (query, answer): (&M::Query, &M::Answer),
+    ) -> Result<(), Failure> {
+        if self.is_everything() {
+            return Ok(());
+        }
+        let judged = self.judge_subject(caller, &M::subject_of_answer(query, answer));
+        judged.map_err(|why| self.refusal(why))
+    }
+
+    /// What is answered to a request outside of this scope.
     #[must_use]
     pub fn refusal(&self, why: OutOfScope) -> Failure {
         let Some(limits) = &self.0 else {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use turnstile_contract::{
-    Answered, Backend, Facts, Failure, Future, Reply, Request, Tally,
+    Answered, Backend, Facts, Failure, Future, Reply, Request, Scope, Tally,
     conformance::{
         Stand, check_crowds, check_guesses, check_histories, check_keys_in_a_crowd,
         check_keys_of_failures,
@@ -28,6 +28,8 @@ enum Defect {
     Scopes,
     /// Judges what a batch names before it decides it.
     Looks,
+    /// Tells everybody everything.
+    Answers,
     /// Draws positions before its locks.
     Positions,
     /// Lets holds end with the clock of the tick only.
@@ -174,6 +176,21 @@ impl Backend<Rooms> for Shelf {
         Box::pin(async move { Ok(answer) })
     }
 
+    fn query_within<'a>(
+        &'a self,
+        now: Timestamp,
+        principal: &'a Principal,
+        (query, scope): (&'a Query, &'a Scope),
+    ) -> Future<'a, Answered<Rooms>> {
+        Box::pin(async move {
+            let answer = self.query(now, principal, query).await?;
+            if self.defect != Defect::Answers {
+                scope.admit_answer::<Rooms>(principal, (query, &answer))?;
+            }
+            Ok(answer)
+        })
+    }
+
     fn tick(&self, now: Timestamp) -> Future<'_, Result<(), Failure>> {
         let mut store = self.store.lock().expect("nobody panicked");
         store.position += 1;
@@ -284,6 +301,12 @@ async fn callers_outside_of_their_scopes_are_found() {
     let workshop = Workshop::of(Defect::Scopes);
     assert_found(check_histories(&workshop, 0..20, 60).await, "Forbidden");
     assert_found(check_guesses(&workshop, 10).await, "a guess released");
+}
+
+#[tokio::test]
+async fn answers_outside_of_their_scopes_are_found() {
+    let workshop = Workshop::of(Defect::Answers);
+    assert_found(check_histories(&workshop, 0..20, 60).await, "LookUp");
 }
 
 #[tokio::test]

@@ -2,12 +2,16 @@
 
 use std::{collections::BTreeSet, ops::ControlFlow, path::Path};
 
-use turnstile_journal::{self as journal, RealDisk, RealLock, inspect, replay, snapshot};
+use turnstile_journal::{self as journal, RealDisk, RealLock, replay, snapshot};
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
-use turnstile_sequencer::ReplayError;
+use turnstile_sequencer::{ReplayError, founding_of};
 use turnstile_types::{Audited, AuditedCommand, Context, Effect, Machines, Position, Unapplied};
 
-use crate::{OpenError, Services, VerifyError, verify};
+use crate::{
+    OpenError, Services, VerifyError,
+    found::{FoundJournal, find},
+    verify,
+};
 
 /// How much of a journal there was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,44 +135,6 @@ pub fn audit(
     Ok(extent)
 }
 
-/// The journal of a directory.
-#[derive(Debug)]
-struct FoundJournal {
-    journal: u64,
-    last: Position,
-    is_live: bool,
-    torn_bytes: u64,
-}
-
-/// Finds the journal, and takes its lock if no server has it.
-fn find(disk: &RealDisk) -> Result<(FoundJournal, Option<RealLock>), VerifyError> {
-    let refused = match inspect(disk) {
-        Ok(Some((inspected, lock))) => {
-            let found = FoundJournal {
-                journal: inspected.journal,
-                last: inspected.report.last,
-                is_live: false,
-                torn_bytes: inspected.report.cut_bytes,
-            };
-            return Ok((found, Some(lock)));
-        }
-        Ok(None) => return Err(VerifyError::NoJournal),
-        Err(refused) => refused,
-    };
-    let live = match refused {
-        journal::OpenError::Locked => journal::acknowledged(disk).map_err(OpenError::Journal)?,
-        _ => None,
-    };
-    let (journal, last) = live.ok_or(OpenError::Journal(refused))?;
-    let found = FoundJournal {
-        journal,
-        last,
-        is_live: true,
-        torn_bytes: 0,
-    };
-    Ok((found, None))
-}
-
 /// Machines that decide again, without the memory of keys: a retry left no record.
 #[derive(Debug)]
 struct AuditState {
@@ -217,6 +183,9 @@ impl AuditState {
             principal: &record.principal,
         };
         if service == SERVICE_ENGINE {
+            if let Some(founding) = founding_of(record.payload) {
+                self.services.found_in(&founding);
+            }
             self.services.tick(&context);
             return Ok(ControlFlow::Continue(()));
         }

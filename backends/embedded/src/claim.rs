@@ -12,12 +12,13 @@ use turnstile_sequencer::Sequencer;
 use turnstile_types::Position;
 
 use crate::{
-    Embedded, OpenError, Options, Recovery, RecoveryProgress, copying, id_key,
+    Embedded, OpenError, Options, Recovery, RecoveryProgress, id_key, joined, newer, programs,
     progress::Stage,
     recovery::{newest_state, replay},
     server_log::ServerLog,
     snapshots::Snapshots,
     start::Start,
+    unfinished,
 };
 
 /// A back end that is not recovered yet. Its directory, if it has one, is locked: no other process
@@ -79,6 +80,7 @@ impl Claim {
         let state = newest_state(&disk, journal.id(), progress)?;
         let snapshot = state.position();
         let (state, recents) = replay(&journal, state, progress)?;
+        note_program(&directory, journal.next_position());
         let recovery = Recovery {
             snapshot,
             records: state.position().0 - snapshot.0,
@@ -118,16 +120,18 @@ impl Embedded {
 
 impl LockedDirectory {
     fn take(directory: &Path, options: Options) -> Result<Self, OpenError> {
-        copying::refuse_unfinished(directory)?;
+        unfinished::refuse(directory)?;
         let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
             path: directory.to_owned(),
             cause,
         })?;
+        newer::refuse(&disk, directory)?;
         if options.durability == Durability::Sync {
             let slowed = disk.direct().slowed(options.slowed.sync);
             disk = slowed.troubled(options.trouble);
         }
         let lock = journal::take(&disk).map_err(OpenError::Journal)?;
+        joined::clear_unfinished(&disk, options.durability)?;
         tighten(&disk);
         Ok(Self {
             directory: directory.to_owned(),
@@ -137,15 +141,31 @@ impl LockedDirectory {
     }
 }
 
+/// Notes in the directory that this version writes from a position on. That it cannot, on a full disk say, is
+/// no reason not to serve.
+fn note_program(directory: &Path, from: Position) {
+    if let Err(failure) = programs::note(directory, from) {
+        tracing::warn!(
+            directory = %directory.display(),
+            %failure,
+            "the version of this program is not noted in the directory"
+        );
+    }
+}
+
 /// How the names of our files begin; others in the directory are not ours to touch.
-const OURS: [&str; 7] = [
+const OURS: [&str; 11] = [
     "lock",
     "durable-end",
     "id.",
+    "pending-copy",
+    "program-versions",
     "reserve",
     "segment-",
     "snapshot-",
     "unfinished-copy",
+    "unfinished-join",
+    "shared-log",
 ];
 
 /// An earlier version let others read what the umask left them.

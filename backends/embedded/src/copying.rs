@@ -1,10 +1,6 @@
 //! Copies a rooms state out of a data directory or into one.
 
-use std::{
-    fs, io,
-    os::unix::fs::OpenOptionsExt,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use turnstile_contract::{
     Failure,
@@ -15,13 +11,11 @@ use turnstile_rooms::{Assembly, IdKey, Piece, Rooms};
 use turnstile_sequencer::{First, KEY_MS, Remembered as Known, SERVICE_UNKNOWN, State};
 use turnstile_types::{Machine as _, Machines as _, Malformed, Timestamp, hash_of};
 
-use crate::{OpenError, Options, Services, VerifyError, id_key, verify::rebuild};
-
-/// The file that says that a copy is not finished. The directory opens again when it is gone.
-const UNFINISHED: &str = "unfinished-copy";
-
-/// What the names of files begin with that an unfinished copy leaves.
-const LEAVINGS: [&str; 5] = ["segment-", "snapshot-", "durable-end", "id.key", "id.check"];
+use crate::{
+    OpenError, Options, Services, VerifyError, id_key,
+    unfinished::{self, Occupied},
+    verify::rebuild,
+};
 
 /// A data directory that no server uses, from which or to which a state is copied.
 ///
@@ -51,16 +45,6 @@ struct Taken {
     state: State<Services>,
 }
 
-/// Refuses a directory that an unfinished copy lies in.
-pub(crate) fn refuse_unfinished(directory: &Path) -> Result<(), OpenError> {
-    if directory.join(UNFINISHED).exists() {
-        return Err(OpenError::UnfinishedCopy {
-            path: directory.to_owned(),
-        });
-    }
-    Ok(())
-}
-
 impl RoomsCopy {
     /// Of this directory, which is looked at when it is needed.
     #[must_use]
@@ -86,7 +70,7 @@ impl RoomsCopy {
     /// The state, read when it is first asked for.
     fn state(&mut self) -> Result<&Read, Refusal> {
         if self.read.is_none() {
-            if self.directory.join(UNFINISHED).exists() {
+            if unfinished::is_marked(&self.directory) {
                 let place = self.place();
                 return Err(Refusal::Unfinished { place });
             }
@@ -103,22 +87,12 @@ impl RoomsCopy {
 
     /// Makes sure that nothing is in the directory but what an unfinished copy has left.
     fn make_empty(&self, again: bool) -> Result<(), Refusal> {
-        let mark = self.directory.join(UNFINISHED);
         let place = self.place();
-        if mark.exists() && !again {
-            return Err(Refusal::Unfinished { place });
-        }
-        let names = names_in(&self.directory).map_err(|cause| self.failed(cause))?;
-        let is_left = |name: &str| LEAVINGS.iter().any(|leaving| name.starts_with(leaving));
-        for name in names {
-            if mark.exists() && is_left(&name) {
-                let removed = fs::remove_file(self.directory.join(name));
-                removed.map_err(|cause| self.failed(cause))?;
-            } else if name != UNFINISHED && name != "lock" {
-                return Err(Refusal::NotEmpty { place });
-            }
-        }
-        Ok(())
+        unfinished::clear(&self.directory, again).map_err(|occupied| match occupied {
+            Occupied::Unfinished => Refusal::Unfinished { place },
+            Occupied::NotEmpty => Refusal::NotEmpty { place },
+            Occupied::Io(cause) => self.failed(cause),
+        })
     }
 
     /// Writes the whole state into the directory.
@@ -167,36 +141,6 @@ fn read(directory: &Path) -> Result<Read, VerifyError> {
         id_key: found.key,
         _lock: lock,
     })
-}
-
-/// The names of the files in a directory; none where it is not there.
-fn names_in(directory: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(cause) => return Err(cause),
-    };
-    entries
-        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-        .collect()
-}
-
-/// Makes the mark of an unfinished copy, durably, and the directory where it is not there.
-fn mark(directory: &Path) -> io::Result<()> {
-    RealDisk::open(directory)?;
-    let mark = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(directory.join(UNFINISHED))?;
-    mark.sync_all()?;
-    fs::File::open(directory)?.sync_all()
-}
-
-fn unmark(directory: &Path) -> io::Result<()> {
-    fs::remove_file(directory.join(UNFINISHED))?;
-    fs::File::open(directory)?.sync_all()
 }
 
 impl Read {
@@ -297,7 +241,7 @@ impl Target for RoomsCopy {
     ) -> Moving<'a, Result<(), Refusal>> {
         Box::pin(async move {
             self.make_empty(again)?;
-            mark(&self.directory).map_err(|cause| self.failed(cause))?;
+            unfinished::mark(&self.directory, "rooms copy").map_err(|cause| self.failed(cause))?;
             self.taken = Some(Taken {
                 assembly: Assembly::new(),
                 id_key: head.id_key.clone(),
@@ -335,6 +279,8 @@ impl Target for RoomsCopy {
     }
 
     fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
-        Box::pin(async move { unmark(&self.directory).map_err(|cause| self.failed(cause)) })
+        Box::pin(
+            async move { unfinished::unmark(&self.directory).map_err(|cause| self.failed(cause)) },
+        )
     }
 }

@@ -2,7 +2,6 @@
 
 use turnstile_games::Games;
 use turnstile_journal::{CommitError, Durability, Log, LogThread, MemoryLog, Trouble};
-use turnstile_replica::{AppliedEntry, NotApplied, Replica};
 use turnstile_rooms::IdKey;
 use turnstile_sequencer::{ExecuteError, KEY_BYTES_MAX, KeyFigures, Sequencer, Settled, State};
 use turnstile_types::{Author, Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
@@ -126,7 +125,7 @@ impl Embedded {
     }
 
     /// The same for games. An arena without scores needs a number that no other arena has: it keeps
-    /// the one that its directory knows, or draws one by lot; the one in `settings` does not count.
+    /// the one that its directory knows, or that is in `settings`; if that is zero it draws one by lot.
     ///
     /// # Errors
     /// As [`configure_travel`](Self::configure_travel).
@@ -137,7 +136,8 @@ impl Embedded {
         let games = self.sequencer.state().machines().games();
         let arena = match (settings.roles.scores, games.settings().arena) {
             (true, _) => 0,
-            (false, 0) => lot(),
+            (false, 0) if settings.arena == 0 => lot(),
+            (false, 0) => settings.arena,
             (false, known) => known,
         };
         let settings = turnstile_games::Settings { arena, ..settings };
@@ -248,26 +248,6 @@ impl Embedded {
         untold.or_else(|| state.machines().next_deadline())
     }
 
-    /// From now on entries of a shared log say what happens, and this directory has a copy of it. Nobody is
-    /// told of this start: for the others nothing has ended.
-    pub fn join_shared_log(&mut self) {
-        self.start = Start::default();
-    }
-
-    /// Applies the next entry of the shared log. As after [`execute`](Self::execute), its answers wait for
-    /// [`commit`](Self::commit).
-    ///
-    /// # Errors
-    /// Final: the process must stop.
-    pub fn apply_entry<T>(
-        &mut self,
-        replica: &mut Replica<T>,
-        sequence: u64,
-        entry: &[u8],
-    ) -> Result<AppliedEntry<T>, NotApplied> {
-        replica.apply(&mut self.sequencer, sequence, entry)
-    }
-
     /// Makes the open group durable: one write and one sync, or nothing when it is empty.
     ///
     /// # Errors
@@ -307,7 +287,7 @@ impl Embedded {
         self.sequencer.await_settled();
     }
 
-    fn note_durable(&mut self, groups: u64, position: Position) {
+    pub(crate) fn note_durable(&mut self, groups: u64, position: Position) {
         self.groups += groups;
         if let Some(snapshots) = &mut self.snapshots {
             let is_short = self.sequencer.log().shortage().is_some();

@@ -10,15 +10,16 @@ use std::{
 use siphasher::sip128::{Hasher128, SipHasher24};
 use turnstile_rooms::IdKey;
 
-/// The files' names in the data directory.
-const FILE: &str = "id.key";
-const CHECK: &str = "id.check";
+/// The name of the file of the key in the data directory.
+pub const FILE: &str = "id.key";
+/// The name of the file that binds the key to its journal.
+pub const CHECK: &str = "id.check";
 
 const KEY_BYTES: usize = 16;
 
 /// The check: magic, version, the journal's number, the key's fingerprint, and a checksum.
 const MAGIC: [u8; 4] = *b"TSIC";
-const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 1;
 const CHECK_BYTES: usize = 34;
 
 /// Why there is no key.
@@ -114,6 +115,22 @@ pub(crate) fn passing() -> Result<IdKey, IdKeyError> {
     Ok(IdKey::new(random::<KEY_BYTES>().map_err(no_file)?))
 }
 
+/// The key of the directory of this journal, for a copy of it.
+///
+/// # Errors
+/// There is none, or not the right one.
+pub fn key_of(directory: &Path, journal: u64) -> Result<IdKey, IdKeyError> {
+    read(directory, journal).map(|found| found.key)
+}
+
+/// Puts one of the two files into a copy of a directory, as it was there: the copy is verified later.
+///
+/// # Errors
+/// The disk failed.
+pub fn put(directory: &Path, name: &str, content: &[u8]) -> Result<(), IdKeyError> {
+    write(directory, name, content)
+}
+
 /// Gives the directory of a journal its key, new or of a state that came from elsewhere.
 pub(crate) fn bring(directory: &Path, journal: u64, key: &IdKey) -> Result<(), IdKeyError> {
     write(directory, FILE, &key.secret())?;
@@ -132,8 +149,31 @@ fn bind(directory: &Path, journal: u64, key: &IdKey) -> Result<(), IdKeyError> {
     write(directory, CHECK, &check)
 }
 
+/// The version of the file by which the key is known; nothing where there is none.
+pub(crate) fn check_version(directory: &Path) -> Result<Option<u16>, IdKeyError> {
+    Ok(sound_check(directory)?.map(|(version, _fields)| version))
+}
+
 /// The fingerprint of the journal's key; nothing where none was noted yet.
 fn known(directory: &Path, journal: u64) -> Result<Option<[u8; 16]>, IdKeyError> {
+    let Some((version, fields)) = sound_check(directory)? else {
+        return Ok(None);
+    };
+    let path = directory.join(CHECK);
+    if version > VERSION {
+        return Err(IdKeyError::CheckVersion { path, version });
+    }
+    match fields.split_first_chunk::<8>() {
+        Some((number, fingerprint)) if u64::from_le_bytes(*number) == journal => fingerprint
+            .try_into()
+            .map(Some)
+            .map_err(|_length| IdKeyError::Check { path }),
+        _ => Err(IdKeyError::Check { path }),
+    }
+}
+
+/// The version of the file by which the key is known, and what follows it; nothing where there is none.
+fn sound_check(directory: &Path) -> Result<Option<(u16, Vec<u8>)>, IdKeyError> {
     let path = directory.join(CHECK);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -148,17 +188,7 @@ fn known(directory: &Path, journal: u64) -> Result<Option<[u8; 16]>, IdKeyError>
     let Some((version, fields)) = fields.and_then(<[u8]>::split_first_chunk::<2>) else {
         return Err(IdKeyError::Check { path });
     };
-    let version = u16::from_le_bytes(*version);
-    if version > VERSION {
-        return Err(IdKeyError::CheckVersion { path, version });
-    }
-    match fields.split_first_chunk::<8>() {
-        Some((number, fingerprint)) if u64::from_le_bytes(*number) == journal => fingerprint
-            .try_into()
-            .map(Some)
-            .map_err(|_length| IdKeyError::Check { path }),
-        _ => Err(IdKeyError::Check { path }),
-    }
+    Ok(Some((u16::from_le_bytes(*version), fields.to_vec())))
 }
 
 /// What tells a key from another and does not give it away: `SipHash`-2-4 of the journal's number
@@ -169,23 +199,26 @@ fn fingerprint_of(key: &IdKey, journal: u64) -> [u8; 16] {
     hasher.finish128().as_bytes()
 }
 
-/// Puts a file in its place, durably, whole or not at all.
 fn write(directory: &Path, name: &str, content: &[u8]) -> Result<(), IdKeyError> {
-    let path = directory.join(name);
-    let put = || {
-        let unfinished = directory.join(format!("{name}.new"));
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&unfinished)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, &path)?;
-        fs::File::open(directory)?.sync_all()
-    };
-    put().map_err(|cause| IdKeyError::Io { path, cause })
+    put_durably(directory, name, content).map_err(|cause| IdKeyError::Io {
+        path: directory.join(name),
+        cause,
+    })
+}
+
+/// Puts a file in its place, durably, whole or not at all.
+pub(crate) fn put_durably(directory: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+    let unfinished = directory.join(format!("{name}.new"));
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&unfinished)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&unfinished, directory.join(name))?;
+    fs::File::open(directory)?.sync_all()
 }
 
 /// Up to 256 bytes that nobody can guess.

@@ -56,7 +56,9 @@ impl RecoveryProgress {
         self.read.stop();
     }
 
-    pub(crate) fn is_ended(&self) -> bool {
+    /// Whether it was asked to.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
         self.read.is_stopped()
     }
 

@@ -49,8 +49,19 @@ pub enum OpenError {
     UnfinishedCopy {
         path: PathBuf,
     },
+    /// A node was being given the state of its cluster. As a node it goes on with that; as anything else
+    /// there is nothing to open.
+    UnfinishedJoin {
+        path: PathBuf,
+    },
     Journal(journal::OpenError),
     IdKey(IdKeyError),
+    /// A newer version of this program wrote a snapshot; this one reads up to `reads`.
+    Newer {
+        what: String,
+        version: u16,
+        reads: u16,
+    },
     /// The directory's snapshots cannot be listed.
     Snapshot(io::Error),
     /// The snapshot's checksum holds, but it is not a state of this version.
@@ -156,7 +167,7 @@ impl OpenError {
         match self {
             Self::Journal(journal::OpenError::Version { version, reads, .. }) => version > reads,
             Self::SnapshotContent(malformed) => malformed.field == SNAPSHOT_VERSION_FIELD,
-            Self::IdKey(IdKeyError::CheckVersion { .. }) => true,
+            Self::IdKey(IdKeyError::CheckVersion { .. }) | Self::Newer { .. } => true,
             _ => false,
         }
     }
@@ -170,8 +181,22 @@ impl fmt::Display for OpenError {
                 place: path.display().to_string(),
             }
             .fmt(f),
+            Self::UnfinishedJoin { path } => write!(
+                f,
+                "{} is a node's directory whose join is not finished: start it as a node again",
+                path.display()
+            ),
             Self::Journal(cause) => cause.fmt(f),
             Self::IdKey(cause) => cause.fmt(f),
+            Self::Newer {
+                what,
+                version,
+                reads,
+            } => write!(
+                f,
+                "{what} was written by a newer version of this program: it has format {version}, and \
+                 this program reads up to {reads}; start the version that wrote it"
+            ),
             Self::Snapshot(cause) => cause.fmt(f),
             Self::SnapshotContent(_) if self.is_newer() => write!(
                 f,
@@ -190,7 +215,10 @@ impl std::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Directory { cause, .. } => Some(cause),
-            Self::UnfinishedCopy { .. } | Self::Ended => None,
+            Self::UnfinishedCopy { .. }
+            | Self::UnfinishedJoin { .. }
+            | Self::Newer { .. }
+            | Self::Ended => None,
             Self::Journal(cause) => Some(cause),
             Self::IdKey(cause) => Some(cause),
             Self::Snapshot(cause) => Some(cause),

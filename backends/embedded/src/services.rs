@@ -2,8 +2,8 @@
 
 use turnstile_chassis::Served;
 use turnstile_types::{
-    Context, Effect, Hosts, Machine, Machines, Malformed, Position, Reader, Sink, Timestamp,
-    Unapplied, apply_payload, effect_of_bytes, tell_late_outcomes,
+    Context, Effect, Hosts, Machine, Machines, Malformed, PartitionFounding, Position, Reader,
+    Sink, Timestamp, Unapplied, apply_payload, effect_of_bytes, tell_late_outcomes,
 };
 
 use crate::recent::Recent;
@@ -69,6 +69,10 @@ macro_rules! hosted {
                 Self {
                     $($name: Machine::empty(),)+
                 }
+            }
+
+            fn found_in(&mut self, founding: &PartitionFounding) {
+                $(Machine::found_in(&mut self.$name, founding);)+
             }
 
             fn apply_record(

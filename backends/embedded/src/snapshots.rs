@@ -8,6 +8,8 @@
 //! frees space; and a snapshot that has no room itself gets that of the [reserve](crate::reserve).
 
 use std::{
+    fmt,
+    fs::File,
     io,
     sync::{
         Arc,
@@ -19,7 +21,7 @@ use std::{
 
 use turnstile_journal::{
     RealDisk, last_boundary, replay, retire,
-    snapshot::{Draft, WriteError},
+    snapshot::{self, Draft, WriteError},
 };
 use turnstile_sequencer::{ReplayError, State};
 use turnstile_types::{Machines, Position, Sink, hash_of};
@@ -46,7 +48,29 @@ pub(crate) struct Snapshots {
     relieved: Option<Position>,
     /// The reserve may be missing.
     wants_reserve: bool,
+    /// A snapshot that somebody waits for.
+    wanted: Option<WantedSnapshot>,
     running: Option<Running>,
+}
+
+/// What becomes of a snapshot that somebody waits for: its file, or why there is none.
+pub type SnapshotFile = Result<File, String>;
+
+/// Takes the file of a snapshot, on the thread that has made it.
+pub(crate) type SnapshotTaker = Box<dyn FnOnce(SnapshotFile) + Send>;
+
+/// A snapshot at exactly this position, and who waits for it.
+struct WantedSnapshot {
+    position: Position,
+    take: SnapshotTaker,
+}
+
+impl fmt::Debug for WantedSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WantedSnapshot")
+            .field(&self.position)
+            .finish()
+    }
 }
 
 /// The thread that makes a snapshot.
@@ -82,6 +106,7 @@ impl Snapshots {
             since: newest,
             relieved: None,
             wants_reserve: every > 0,
+            wanted: None,
             running: None,
         }
     }
@@ -91,15 +116,31 @@ impl Snapshots {
         self.newest
     }
 
+    /// Has a snapshot made at this position, that of the open group or the last one, before any at a later
+    /// position; `take` gets its file.
+    pub(crate) fn want(&mut self, position: Position, take: SnapshotTaker) {
+        let wanted = WantedSnapshot { position, take };
+        if let Some(before) = self.wanted.replace(wanted) {
+            (before.take)(Err("a later one is wanted".to_owned()));
+        }
+    }
+
     /// Takes note of a position that has become durable. `is_short` says that the journal has no room
     /// for its next segment.
     pub(crate) fn note(&mut self, durable: Position, is_short: bool) {
         let is_due = self.every > 0 && durable.0 - self.since.0 >= self.every;
         let may_reserve = self.wants_reserve && !is_short;
-        if !is_due && !may_reserve || self.is_running() {
+        let is_wanted = self
+            .wanted
+            .as_ref()
+            .is_some_and(|wanted| wanted.position <= durable);
+        if !is_due && !may_reserve && !is_wanted || self.is_running() {
             return;
         }
-        if is_due {
+        if let Some(wanted) = self.wanted.take_if(|_| is_wanted) {
+            self.since = wanted.position;
+            self.start(Task::Wanted(wanted));
+        } else if is_due {
             self.since = durable;
             self.start(Task::Due(durable));
         } else {
@@ -114,7 +155,9 @@ impl Snapshots {
         let is_early = self
             .relieved
             .is_some_and(|last| durable.0 - last.0 < RELIEF_RECORDS);
-        if self.every == 0 || is_early || self.is_running() || durable <= self.newest {
+        // One that is wanted is made first, and frees space as well.
+        let waits = self.wanted.is_some() || self.is_running();
+        if self.every == 0 || is_early || waits || durable <= self.newest {
             return;
         }
         (self.relieved, self.since) = (Some(durable), durable);
@@ -142,14 +185,14 @@ impl Snapshots {
             let mut maker = Maker::new(&disk, journal, &shared);
             // A receiver that is gone needs no answer.
             if told.send(maker.run(task)).is_err() {
-                tracing::debug!("the receiver of {task:?} has gone");
+                tracing::debug!("the receiver of a snapshot has gone");
             }
         };
         let spawned = thread::Builder::new()
             .name("snapshot".to_owned())
             .spawn(making);
         if let Err(failure) = &spawned {
-            tracing::error!("no thread for {task:?}: {failure}");
+            tracing::error!("no thread for a snapshot: {failure}");
         }
         self.running = spawned.ok().map(|_thread| Running { made, work });
     }
@@ -192,8 +235,10 @@ impl Sink for Writing<'_> {
 }
 
 /// What the thread does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum Task {
+    /// The snapshot that somebody waits for.
+    Wanted(WantedSnapshot),
     /// The snapshot that is due at this position.
     Due(Position),
     /// Snapshots that free as many segments as they can, at this position and before.
@@ -223,7 +268,13 @@ impl<'a> Maker<'a> {
 
     /// Does it; the position of the snapshot that was made.
     fn run(&mut self, task: Task) -> Option<Position> {
+        let is_relief = matches!(task, Task::Relief(_));
         let (durable, made) = match task {
+            Task::Wanted(WantedSnapshot { position, take }) => {
+                let made = self.make_with_reserve(&[position]);
+                take(self.file_of(position, &made));
+                (position, made)
+            }
             Task::Reserve => {
                 self.keep_reserve();
                 return None;
@@ -237,10 +288,10 @@ impl<'a> Maker<'a> {
         };
         match made {
             Ok(()) => {
-                if matches!(task, Task::Due(_)) {
-                    self.keep_reserve();
-                } else {
+                if is_relief {
                     tracing::info!(position = %durable, "snapshots freed segments of a full disk");
+                } else {
+                    self.keep_reserve();
                 }
                 Some(durable)
             }
@@ -250,6 +301,15 @@ impl<'a> Maker<'a> {
                 }
                 None
             }
+        }
+    }
+
+    /// The file of a snapshot that was made, or why there is none.
+    fn file_of(&self, position: Position, made: &Result<(), SnapshotFailure>) -> SnapshotFile {
+        match made {
+            Ok(()) => File::open(self.disk.path().join(snapshot::name(position)))
+                .map_err(|failure| failure.to_string()),
+            Err(failure) => Err(failure.to_string()),
         }
     }
 

@@ -86,6 +86,14 @@ impl Start {
         Ok(())
     }
 
+    /// Tells of settings only: nothing has ended.
+    pub(crate) fn keep_settings(&mut self) {
+        self.travel
+            .retain(|command| matches!(command, turnstile_travel::Command::Configure(_)));
+        self.games
+            .retain(|command| matches!(command, turnstile_games::Command::Configure(_)));
+    }
+
     /// Whether everybody has been told everything.
     pub(crate) fn is_over(&self) -> bool {
         self.travel.is_empty() && self.games.is_empty()

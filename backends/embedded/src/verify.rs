@@ -11,7 +11,7 @@ use turnstile_journal::{RealDisk, Report, inspect, replay, snapshot};
 use turnstile_sequencer::State;
 use turnstile_types::{Machines, Position, Reader, hash_of};
 
-use crate::{OpenError, Services, id_key};
+use crate::{OpenError, Services, id_key, newer};
 
 /// What a proof found.
 #[derive(Clone, Debug)]
@@ -79,15 +79,34 @@ pub(crate) fn disk_of(directory: &Path) -> Result<RealDisk, VerifyError> {
 /// # Errors
 /// The directory is in use, or so damaged that its records cannot be replayed.
 pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
+    prove(directory, |journal| {
+        // Without the right key the directory could not be served.
+        let key = id_key::read(directory, journal).map_err(OpenError::IdKey)?;
+        Ok(key.is_bound)
+    })
+}
+
+/// The same of a directory whose `id.key` is kept elsewhere.
+///
+/// # Errors
+/// As of [`verify`].
+pub fn verify_without_key(directory: &Path) -> Result<Verdict, VerifyError> {
+    prove(directory, |_journal| Ok(false))
+}
+
+fn prove(
+    directory: &Path,
+    is_key_bound: impl FnOnce(u64) -> Result<bool, VerifyError>,
+) -> Result<Verdict, VerifyError> {
     let begun = Instant::now();
     let disk = disk_of(directory)?;
+    newer::refuse(&disk, directory)?;
     // Held to the end: a server that came meanwhile would remove what is still to be read.
     let (inspected, _lock) = inspect(&disk)
         .map_err(OpenError::Journal)?
         .ok_or(VerifyError::NoJournal)?;
     let (id, journal) = (inspected.journal, inspected.report);
-    // Without the right key the directory could not be served.
-    let key = id_key::read(directory, id).map_err(OpenError::IdKey)?;
+    let is_key_bound = is_key_bound(id)?;
     let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
     let (from, first) = rebuild(&disk, id, positions.last().copied(), journal.last)?;
     let (again_from, second) = rebuild(&disk, id, positions.first().copied(), journal.last)?;
@@ -101,7 +120,7 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
         violations: first.machines().check().err().unwrap_or_default(),
         standing: first.machines().standing(),
         journal,
-        is_key_bound: key.is_bound,
+        is_key_bound,
         took: begun.elapsed(),
     })
 }

@@ -99,6 +99,8 @@ pub(crate) struct StreamReport {
 pub(crate) struct StreamState {
     pub(crate) first_seq: u64,
     pub(crate) last_seq: u64,
+    #[serde(default)]
+    pub(crate) bytes: u64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -107,13 +109,16 @@ pub(crate) struct StreamCluster {
 }
 
 impl StreamReport {
-    pub(crate) fn leader(&self) -> Option<String> {
-        let leader = self.cluster.as_ref()?.leader.clone()?;
-        (!leader.is_empty()).then_some(leader)
+    /// The broker that leads. One that is alone, which this answer would come from, does.
+    pub(crate) fn leader(&self, asked: &str) -> Option<String> {
+        let Some(cluster) = &self.cluster else {
+            return Some(asked.to_owned());
+        };
+        cluster.leader.clone().filter(|leader| !leader.is_empty())
     }
 
-    /// Whether what is said comes from a leader; a broker alone leads.
+    /// Whether what is said comes from a leader.
     pub(crate) fn has_leader(&self) -> bool {
-        self.cluster.is_none() || self.leader().is_some()
+        self.leader("").is_some()
     }
 }

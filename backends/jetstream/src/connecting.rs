@@ -1,7 +1,7 @@
 //! Connections to brokers: who we are, whom we trust, and what brokers complain about.
 
 use std::{
-    fs,
+    fmt, fs,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -123,6 +123,13 @@ pub(crate) enum NotConnected {
     Settings(String),
     /// A broker does not let us in.
     Refused(String),
+}
+
+impl fmt::Display for NotConnected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Settings(problem) | Self::Refused(problem)) = self;
+        f.write_str(problem)
+    }
 }
 
 /// The addresses that a node is given.

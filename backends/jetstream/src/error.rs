@@ -29,6 +29,8 @@ pub enum OpenLogError {
     NotMade { stream: String, reason: String },
     /// The system gives us no thread.
     Thread(std::io::Error),
+    /// Its [`LogOpening`](crate::LogOpening) was ended.
+    Ended,
 }
 
 impl fmt::Display for OpenLogError {
@@ -61,6 +63,7 @@ impl fmt::Display for OpenLogError {
                 write!(f, "the brokers do not make stream {stream}: {reason}")
             }
             Self::Thread(error) => write!(f, "no thread for the log: {error}"),
+            Self::Ended => f.write_str("the start was ended before"),
         }
     }
 }

@@ -78,6 +78,8 @@ pub enum BrokerWarning {
         broker: String,
         refused: RefusedVersion,
     },
+    /// The leader of the stream did not leave that to another, as it was asked to.
+    LeadsOn { reason: String },
     /// Fewer than three replicas: the loss of one broker may lose the log.
     FewReplicas { replicas: u8 },
 }
@@ -144,6 +146,10 @@ impl fmt::Display for BrokerWarning {
                 "broker {broker} has version {version}, which is newer than all that were tried"
             ),
             Self::RefusedVersion { broker, refused } => write!(f, "broker {broker}: {refused}"),
+            Self::LeadsOn { reason } => write!(
+                f,
+                "the broker that leads the stream did not leave that to another: {reason}"
+            ),
             Self::FewReplicas { replicas } => write!(
                 f,
                 "the stream has {replicas} of 3 replicas: the loss of one broker may lose the log"
@@ -188,6 +194,16 @@ impl fmt::Display for Fatal {
 }
 
 impl std::error::Error for Fatal {}
+
+/// What a stream holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogExtent {
+    /// Its first entry; one more than the last if it has none.
+    pub first: Sequence,
+    pub last: Sequence,
+    /// On each broker.
+    pub bytes: u64,
+}
 
 /// Figures of a log, for metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

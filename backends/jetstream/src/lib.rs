@@ -9,6 +9,8 @@
 //!
 //! [`SnapshotStore`] keeps snapshots in the object store of the same brokers.
 //!
+//! [`NodeLine`] carries messages between nodes, which the brokers do not keep.
+//!
 //! [`LogSettings::rights`] says which subjects the user of a node must be allowed.
 
 #![forbid(unsafe_code)]
@@ -19,24 +21,31 @@ mod error;
 mod event;
 mod id;
 mod log;
+mod opening;
 mod proposals;
 mod reading;
+mod relaying;
 mod settings;
 mod shared;
 mod snapshots;
 mod stream;
+mod subjects;
 mod survey;
 mod version;
 mod worker;
 
 pub use error::OpenLogError;
-pub use event::{BrokerWarning, Fatal, LogEntry, LogEvent, LogFigures, LogStatus, NotTaken};
+pub use event::{
+    BrokerWarning, Fatal, LogEntry, LogEvent, LogExtent, LogFigures, LogStatus, NotTaken,
+};
 pub use id::{InvalidNodeName, NodeName, ProposalId, Sequence};
 pub use log::{Backlogged, SharedLog};
+pub use opening::{LogObstacle, LogOpening};
+pub use relaying::{LineIsFull, NodeLine, NodeMessage, ReplyAddress};
 pub use settings::{
     BrokerLogin, BrokerRights, BrokerTimeouts, BrokerTls, InvalidServer, LogSettings, ServerUrl,
 };
 pub use shared::{OUTSTANDING_MAX, StreamIdentity};
-pub use snapshots::{SnapshotError, SnapshotStore, StoredSnapshot};
+pub use snapshots::{LogInStore, SnapshotError, SnapshotStore, StoredSnapshot};
 pub use stream::{Difference, ENTRY_BYTES_MAX};
 pub use version::{BrokerVersion, RefusedVersion};

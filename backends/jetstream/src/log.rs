@@ -16,8 +16,9 @@ use tokio::sync::mpsc;
 
 use crate::{
     error::OpenLogError,
-    event::{BrokerWarning, Fatal, LogEvent, LogFigures},
+    event::{BrokerWarning, Fatal, LogEvent, LogExtent, LogFigures},
     id::{ProposalId, Sequence},
+    opening::LogOpening,
     settings::LogSettings,
     shared::{EVENTS_MAX, LogShared, ORDERS_MAX, OUTSTANDING_MAX, Opened, Order, StreamIdentity},
     worker,
@@ -59,6 +60,32 @@ impl SharedLog {
         identity: Option<StreamIdentity>,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Self, OpenLogError> {
+        let opening = (Arc::default(), false);
+        Self::open_as(settings, (after, identity), opening, Box::new(wake))
+    }
+
+    /// The same, as long as what it waits for may pass by itself. Other threads see in `opening` what that
+    /// is, and may end it.
+    ///
+    /// # Errors
+    /// See [`OpenLogError`].
+    pub fn open_patiently(
+        settings: &LogSettings,
+        after: Sequence,
+        identity: Option<StreamIdentity>,
+        opening: Arc<LogOpening>,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<Self, OpenLogError> {
+        let opening = (opening, true);
+        Self::open_as(settings, (after, identity), opening, Box::new(wake))
+    }
+
+    fn open_as(
+        settings: &LogSettings,
+        (after, identity): (Sequence, Option<StreamIdentity>),
+        (opening, is_patient): (Arc<LogOpening>, bool),
+        wake: Box<dyn Fn() + Send>,
+    ) -> Result<Self, OpenLogError> {
         let (orders, to_do) = mpsc::channel(ORDERS_MAX);
         let (tell, events) = mpsc::channel(EVENTS_MAX);
         let (report, reported) = sync_channel(1);
@@ -70,7 +97,9 @@ impl SharedLog {
             orders: to_do,
             events: tell,
             shared: Arc::clone(&shared),
-            wake: Box::new(wake),
+            wake,
+            opening,
+            is_patient,
         };
         let thread = thread::Builder::new()
             .name("shared-log".to_owned())
@@ -136,6 +165,16 @@ impl SharedLog {
         self.order(Order::PurgeBelow(sequence))
     }
 
+    /// Asks the broker that leads the stream to leave that to another one, which takes a fraction of a
+    /// second. Without it, the others wait for some seconds when that broker ends. Needs a right of its
+    /// own; without it nothing happens, and there is a warning.
+    ///
+    /// # Errors
+    /// As [`Self::withdraw`].
+    pub fn step_down(&self) -> Result<(), Backlogged> {
+        self.order(Order::StepDown)
+    }
+
     fn order(&self, order: Order) -> Result<(), Backlogged> {
         let orders = self.orders.as_ref().ok_or(Backlogged)?;
         orders.try_send(order).map_err(|_full_or_ended| Backlogged)
@@ -184,6 +223,16 @@ impl SharedLog {
     #[must_use]
     pub fn last_sequence_hint(&self) -> Sequence {
         Sequence(self.shared.hint.load(Ordering::Relaxed)).max(self.taken)
+    }
+
+    /// What the stream holds, as far as known: its first and last entry, and its bytes on each broker.
+    #[must_use]
+    pub fn extent(&self) -> LogExtent {
+        LogExtent {
+            first: Sequence(self.shared.first.load(Ordering::Relaxed)),
+            last: self.last_sequence_hint(),
+            bytes: self.shared.bytes.load(Ordering::Relaxed),
+        }
     }
 
     /// Figures for metrics.

@@ -4,7 +4,7 @@ use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr, time::Duration};
 
 use async_nats::ServerAddr;
 
-use crate::id::NodeName;
+use crate::{id::NodeName, subjects};
 
 /// What a node must know of its log.
 #[derive(Clone, Debug)]
@@ -24,6 +24,10 @@ pub struct LogSettings {
     pub stream_bytes_max: u64,
     /// Bytes that all snapshots together may take on each broker.
     pub snapshot_bytes_max: u64,
+    /// After how many entries a node puts a snapshot into the store.
+    pub snapshot_entries: u64,
+    /// The newest version of entries that this node says it reads, if that is to be an older one.
+    pub entry_version_max: Option<u16>,
     /// Who we are.
     pub login: BrokerLogin,
     /// Set if brokers use TLS.
@@ -60,10 +64,14 @@ impl LogSettings {
             ]);
         }
         publish.push(format!("$JS.API.STREAM.MSG.GET.{objects}"));
-        BrokerRights {
-            publish,
-            subscribe: vec![format!("_INBOX.{partition}.{node}.>")],
-        }
+        // For `turnstile cluster step-down` alone.
+        publish.push(format!("$JS.API.STREAM.LEADER.STEPDOWN.{log}"));
+        let mut subscribe = vec![format!("_INBOX.{partition}.{node}.>")];
+        // For the first partition alone: what its cluster is called.
+        let (to, from) = subjects::rights(partition, node);
+        publish.extend(to);
+        subscribe.extend(from);
+        BrokerRights { publish, subscribe }
     }
 }
 

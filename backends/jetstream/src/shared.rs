@@ -2,13 +2,14 @@
 
 use std::sync::{
     Mutex,
-    atomic::{AtomicBool, AtomicU64, AtomicUsize},
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
 use bytes::Bytes;
 use tokio::sync::Notify;
 
 use crate::{
+    api::StreamState,
     event::{BrokerWarning, LogStatus},
     id::{ProposalId, Sequence},
 };
@@ -28,6 +29,7 @@ pub(crate) enum Order {
     Propose(ProposalId, Bytes),
     Withdraw(ProposalId),
     PurgeBelow(Sequence),
+    StepDown,
 }
 
 /// What both sides see.
@@ -41,10 +43,24 @@ pub(crate) struct LogShared {
     pub(crate) is_woken: AtomicBool,
     /// The last entry of the stream, as far as known.
     pub(crate) hint: AtomicU64,
+    /// The first entry of the stream, as far as known.
+    pub(crate) first: AtomicU64,
+    /// Bytes of the stream, as far as known.
+    pub(crate) bytes: AtomicU64,
     pub(crate) retries: AtomicU64,
     pub(crate) reattached: AtomicU64,
     pub(crate) connects: AtomicU64,
     pub(crate) status: Mutex<LogStatus>,
+}
+
+impl LogShared {
+    /// Takes note of what the brokers have counted; says the last entry of it.
+    pub(crate) fn note_extent(&self, state: StreamState) -> u64 {
+        self.first.store(state.first_seq, Ordering::Relaxed);
+        self.hint.fetch_max(state.last_seq, Ordering::Relaxed);
+        self.bytes.store(state.bytes, Ordering::Relaxed);
+        state.last_seq
+    }
 }
 
 /// A start that succeeded.

@@ -24,8 +24,10 @@ use tokio::{
 use crate::{
     api::Api,
     connecting::{self, ConnectionSignals, NotConnected},
+    event::LogExtent,
     settings::LogSettings,
-    stream::Difference,
+    shared::StreamIdentity,
+    stream::{self, Difference},
 };
 use store::SnapshotBucket;
 
@@ -71,21 +73,20 @@ pub struct SnapshotStore {
     runtime: Runtime,
 }
 
+/// The log beside a store, as its brokers know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogInStore {
+    pub identity: StreamIdentity,
+    pub extent: LogExtent,
+}
+
 impl SnapshotStore {
     /// Creates the store if there is none, and checks that it is replicated and on disks.
     ///
     /// # Errors
     /// See [`SnapshotError`].
     pub fn open(settings: &LogSettings) -> Result<Self, SnapshotError> {
-        let runtime = Builder::new_current_thread()
-            .enable_io()
-            .enable_time()
-            .build()
-            .map_err(|error| SnapshotError::Unavailable(error.to_string()))?;
-        let store = Self {
-            settings: settings.clone(),
-            runtime,
-        };
+        let store = Self::of(settings)?;
         store.runtime.block_on(async {
             let bucket = store.connect().await?;
             timeout(settings.timeouts.open, bucket.check_or_make(settings))
@@ -93,6 +94,37 @@ impl SnapshotStore {
                 .map_err(late)?
         })?;
         Ok(store)
+    }
+
+    /// The store, if there is one, to read from: nothing is asked of the brokers yet.
+    ///
+    /// # Errors
+    /// The system gives us no means to talk to them.
+    pub fn of(settings: &LogSettings) -> Result<Self, SnapshotError> {
+        let runtime = Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|error| SnapshotError::Unavailable(error.to_string()))?;
+        Ok(Self {
+            settings: settings.clone(),
+            runtime,
+        })
+    }
+
+    /// The log of the same partition; nothing if there is none yet.
+    ///
+    /// # Errors
+    /// The brokers do not answer as they should.
+    pub fn log(&self) -> Result<Option<LogInStore>, SnapshotError> {
+        self.runtime.block_on(async {
+            let bucket = self.connect().await?;
+            let name = stream::name(&self.settings);
+            let asked = bucket.log(&name);
+            timeout(self.settings.timeouts.open, asked)
+                .await
+                .map_err(late)?
+        })
     }
 
     async fn connect(&self) -> Result<SnapshotBucket, SnapshotError> {
@@ -156,7 +188,7 @@ impl SnapshotStore {
         })
     }
 
-    /// All snapshots, by name.
+    /// All snapshots, by name; none without a store.
     ///
     /// # Errors
     /// See [`SnapshotError`].

@@ -25,6 +25,7 @@ use crate::{
     error::OpenLogError,
     event::{BrokerWarning, Fatal, LogEvent, LogStatus},
     id::Sequence,
+    opening::LogOpening,
     proposals::{Proposals, Publication, PublicationSlot, PublishAnswer},
     reading::{ID_HEADER, StreamReading},
     settings::LogSettings,
@@ -77,6 +78,9 @@ pub(crate) struct LogStart {
     pub(crate) events: mpsc::Sender<LogEvent>,
     pub(crate) shared: Arc<LogShared>,
     pub(crate) wake: Box<dyn Fn() + Send>,
+    pub(crate) opening: Arc<LogOpening>,
+    /// Whether it waits as long as there is hope, and not only for `timeouts.open`.
+    pub(crate) is_patient: bool,
 }
 
 impl fmt::Debug for LogStart {
@@ -148,6 +152,9 @@ struct LogWorker {
     next_purge: Instant,
     purge_below: Sequence,
     purged_below: Sequence,
+    /// The last entry that the brokers have counted in the bytes of the stream.
+    measured: u64,
+    stepping_down: Pending<Result<(), NoAnswer>>,
     survey: Pending<Result<Survey, String>>,
     next_survey: Instant,
     /// What was told.
@@ -186,6 +193,7 @@ enum Happening {
     Attached(Result<Attached, attaching::NotAttached>),
     Looked(Result<StreamReport, NoAnswer>),
     Purged(Result<Sequence, NoAnswer>),
+    SteppedDown(Result<(), NoAnswer>),
     Surveyed(Result<Survey, String>),
     Room,
     Moment,
@@ -222,6 +230,7 @@ impl LogWorker {
             attached = done(&mut self.attaching.under_way) => Happening::Attached(attached),
             looked = done(&mut self.look) => Happening::Looked(looked),
             purged = done(&mut self.purge) => Happening::Purged(purged),
+            left = done(&mut self.stepping_down) => Happening::SteppedDown(left),
             surveyed = done(&mut self.survey) => Happening::Surveyed(surveyed),
             () = shared.room.notified() => Happening::Room,
             () = sleep_until(moment.into()) => Happening::Moment,
@@ -239,8 +248,17 @@ impl LogWorker {
             Happening::Connection => self.notice_connection(now),
             Happening::Attached(result) => self.attached(now, result)?,
             Happening::Looked(result) => self.looked(now, result)?,
-            Happening::Purged(Ok(below)) => self.purged_below = below,
+            Happening::Purged(Ok(below)) => {
+                self.purged_below = below;
+                // How much room there is now.
+                self.next_look = now;
+            }
             Happening::Purged(Err(_)) => self.next_purge = now + LOOK,
+            Happening::SteppedDown(Ok(())) => self.next_look = now,
+            Happening::SteppedDown(Err(why)) => {
+                let reason = why.to_string();
+                self.emit(LogEvent::Warning(BrokerWarning::LeadsOn { reason }));
+            }
             Happening::Surveyed(result) => self.surveyed(result),
             Happening::Room => {}
             Happening::Moment => self.moment(now).await,
@@ -279,6 +297,13 @@ impl LogWorker {
                 self.proposals.remove(&id);
             }
             Order::PurgeBelow(sequence) => self.purge_below = self.purge_below.max(sequence),
+            Order::StepDown => {
+                let (api, name) = (self.api.clone(), stream::name(&self.settings));
+                self.stepping_down =
+                    Some(Box::pin(
+                        async move { attaching::step_down(&api, &name).await },
+                    ));
+            }
         }
     }
 
@@ -379,14 +404,15 @@ impl LogWorker {
     fn heard(&mut self, now: Instant, info: &StreamReport) -> Result<(), Fatal> {
         self.absences = 0;
         attaching::check_identity(&stream::name(&self.settings), &self.identity, info)?;
-        self.leader = info.leader();
+        self.leader = info.leader(&self.client.server_info().server_name);
         // A broker that has lost its peers may answer from the past.
         let is_of_now = info.state.last_seq >= self.reading.taken().0;
         if is_of_now && info.has_leader() {
             self.last_success = now;
         }
-        let hint = &self.shared.hint;
-        hint.fetch_max(info.state.last_seq, Ordering::Relaxed);
+        if is_of_now {
+            self.measured = self.shared.note_extent(info.state);
+        }
         self.notice_stall(now);
         Ok(())
     }

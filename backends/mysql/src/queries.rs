@@ -2,6 +2,7 @@
 
 mod availability;
 mod explain;
+mod inventory;
 mod listing;
 
 use mysql_async::Row as Found;
@@ -62,6 +63,17 @@ pub(crate) async fn answer(
         } => explain::explain(session, now, (property, &wish), stay).await,
         Query::Properties { cursor, limit } => properties(session, cursor, limit).await,
         Query::Totals => totals(session, now).await,
+        Query::ListRooms {
+            property,
+            cursor,
+            limit,
+        } => inventory::rooms(session, now, property, (cursor, limit)).await,
+        Query::ListStopSells {
+            property,
+            stay,
+            cursor,
+            limit,
+        } => inventory::stop_sells(session, now, (property, stay), (cursor, limit)).await,
     }
 }
 

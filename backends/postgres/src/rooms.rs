@@ -2,6 +2,7 @@
 
 mod commands;
 mod copying;
+mod inventory;
 mod listings;
 mod order;
 mod outcomes;

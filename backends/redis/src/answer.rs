@@ -146,6 +146,9 @@ fn refusal(fields: &mut Fields, arrival: Option<Night>) -> Read<Refusal> {
         "too_many_holds" => Refusal::TooManyHolds {
             limit: fields.number("limit")?,
         },
+        "full" => Refusal::Full {
+            limit: fields.number("limit")?,
+        },
         "hold_too_long" => Refusal::HoldTooLong {
             ttl_ms_max: fields.number("limit")?,
         },

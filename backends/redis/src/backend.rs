@@ -340,6 +340,8 @@ impl Backend<Rooms> for Redis {
             "list_holds",
             "explain",
             "list_properties",
+            "list_rooms",
+            "list_stop_sells",
         ]
     }
 

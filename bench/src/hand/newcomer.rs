@@ -16,7 +16,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, pem::PemObject as _},
 };
 use turnstile_access::SecretKey;
-use turnstile_client::resp::Value;
+use turnstile_client::resp::{self, Limits, Value};
 
 use crate::server::Server;
 
@@ -29,9 +29,15 @@ const READ_BYTES: usize = 4_096;
 /// The name in the certificates of measured servers.
 const HOST: &str = "localhost";
 
-/// One connection.
+/// One connection, and what was read of it and not taken.
 #[derive(Debug)]
-pub(super) enum Newcomer {
+pub(super) struct Newcomer {
+    stream: NewcomerStream,
+    unread: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum NewcomerStream {
     Plain(TcpStream),
     Secured(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
@@ -74,42 +80,87 @@ impl Newcomer {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        let Some(config) = tls else {
-            return Ok(Self::Plain(stream));
+        let stream = match tls {
+            None => NewcomerStream::Plain(stream),
+            Some(config) => {
+                let session =
+                    ClientConnection::new(Arc::clone(config), ServerName::try_from(HOST)?)?;
+                NewcomerStream::Secured(Box::new(StreamOwned::new(session, stream)))
+            }
         };
-        let session = ClientConnection::new(Arc::clone(config), ServerName::try_from(HOST)?)?;
-        Ok(Self::Secured(Box::new(StreamOwned::new(session, stream))))
+        let unread = Vec::new();
+        Ok(Self { stream, unread })
     }
 
-    /// Says this, and reads up to and with these words.
-    pub(super) fn ask(&mut self, request: &str, end: &str) -> Result<()> {
-        match self {
-            Self::Plain(stream) => converse(stream, request, end),
-            Self::Secured(stream) => converse(stream, request, end),
+    pub(super) fn say(&mut self, bytes: &[u8]) -> Result<()> {
+        match &mut self.stream {
+            NewcomerStream::Plain(stream) => stream.write_all(bytes)?,
+            NewcomerStream::Secured(stream) => {
+                stream.write_all(bytes)?;
+                stream.flush()?;
+            }
         }
+        Ok(())
+    }
+
+    /// Reads once more.
+    fn read(&mut self) -> Result<()> {
+        let mut bytes = [0; READ_BYTES];
+        let read = match &mut self.stream {
+            NewcomerStream::Plain(stream) => stream.read(&mut bytes),
+            NewcomerStream::Secured(stream) => stream.read(&mut bytes),
+        };
+        let read = read.context("no answer came")?;
+        let before = self.unread.escape_ascii();
+        ensure!(
+            read > 0,
+            "the server has closed the connection after {before}"
+        );
+        self.unread.extend_from_slice(&bytes[..read]);
+        Ok(())
+    }
+
+    /// Takes what one read gives.
+    pub(super) fn message(&mut self) -> Result<Vec<u8>> {
+        self.read()?;
+        Ok(std::mem::take(&mut self.unread))
+    }
+
+    /// Reads up to and with these words, and takes what was read.
+    pub(super) fn until(&mut self, words: &[u8]) -> Result<Vec<u8>> {
+        loop {
+            if let Some(at) = memchr::memmem::find(&self.unread, words) {
+                return Ok(self.unread.drain(..at + words.len()).collect());
+            }
+            self.read()?;
+        }
+    }
+
+    /// Takes one reply of RESP.
+    pub(super) fn reply(&mut self) -> Result<Vec<u8>> {
+        loop {
+            if let Some((_, length)) = resp::reply(&self.unread, &Limits::REPLY)? {
+                return Ok(self.unread.drain(..length).collect());
+            }
+            self.read()?;
+        }
+    }
+
+    /// Says this, and reads up to and with these words, which no earlier answer can have left.
+    pub(super) fn ask(&mut self, request: &str, end: &str) -> Result<()> {
+        self.unread.clear();
+        self.say(request.as_bytes())?;
+        self.until(end.as_bytes())?;
+        Ok(())
     }
 
     /// Whether it goes on with an earlier session.
     pub(super) fn is_resumed(&self) -> bool {
-        match self {
-            Self::Plain(_) => false,
-            Self::Secured(stream) => stream.conn.handshake_kind() == Some(HandshakeKind::Resumed),
+        match &self.stream {
+            NewcomerStream::Plain(_) => false,
+            NewcomerStream::Secured(stream) => {
+                stream.conn.handshake_kind() == Some(HandshakeKind::Resumed)
+            }
         }
     }
-}
-
-fn converse(stream: &mut (impl Read + Write), request: &str, end: &str) -> Result<()> {
-    stream.write_all(request.as_bytes())?;
-    stream.flush()?;
-    let (mut heard, mut bytes) = (Vec::new(), [0; READ_BYTES]);
-    while memchr::memmem::find(&heard, end.as_bytes()).is_none() {
-        let count = stream.read(&mut bytes).context("no answer came")?;
-        ensure!(
-            count > 0,
-            "the server has closed the connection after {}",
-            heard.escape_ascii()
-        );
-        heard.extend_from_slice(&bytes[..count]);
-    }
-    Ok(())
 }

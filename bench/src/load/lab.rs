@@ -58,7 +58,7 @@ pub(super) fn drive(words: &[&str], target: Target<'_>) -> Result<Measures> {
 
 /// What a point says: `mean ms` and `p50 us` of the response, `NAME us` for the median of an operation,
 /// and CPU times for each answer or, where several requests make a whole, for each whole.
-pub(super) fn measures(point: &Point) -> Result<Measures> {
+pub(crate) fn measures(point: &Point) -> Result<Measures> {
     let mut measures = Measures::new();
     let mut add = |name: &str, value: f64| measures.insert(name.to_owned(), value);
     add(RATE, point.throughput);

@@ -124,7 +124,8 @@ impl StoppedDirectory {
     }
 }
 
-fn unopened(path: &str, error: OpenError) -> anyhow::Error {
+/// Why a data directory could not be opened.
+pub(crate) fn unopened(path: &str, error: OpenError) -> anyhow::Error {
     if error.is_newer() {
         return Coded::usage(format!("{path}: {error}")).into();
     }

@@ -1,8 +1,38 @@
 //! Options that bound the work of the fast loop.
 
 use super::{
-    option::{Declaration, INTEGER},
-    values::{busy_poll, put, slow_command, waiting_room_places, waiting_room_rate},
+    option::{Declaration, INTEGER, MILLISECONDS},
+    values::{
+        busy_poll, drain, farewell, put, slow_command, waiting_room_places, waiting_room_rate,
+    },
+};
+
+pub(super) const DRAIN_MS: Declaration = Declaration {
+    path: "limits.drain_ms",
+    flag: "drain-ms",
+    help: "Time between SIGTERM and the closing of the doors, in milliseconds, 0 to 600000: meanwhile \
+           /readyz answers 503, so that load balancers send clients elsewhere, and all are served. A \
+           second SIGTERM ends it",
+    default: Some("0"),
+    example: "1",
+    set: |config, text| put(&mut config.server.limits.drain, drain(text)),
+    ..MILLISECONDS
+};
+
+pub(super) const FAREWELL_MS: Declaration = Declaration {
+    path: "limits.farewell_ms",
+    flag: "farewell-ms",
+    help: "Time that clients have to take their answers once the doors are closed, in milliseconds, 1 \
+           to 600000; then their connections are dropped",
+    default: Some("5000"),
+    example: "1",
+    set: |config, text| {
+        let limits = &mut config.server.limits;
+        put(&mut limits.farewell, farewell(text))?;
+        limits.http.farewell = limits.farewell;
+        Ok(())
+    },
+    ..MILLISECONDS
 };
 
 pub(super) const SLOW_COMMAND_US: Declaration = Declaration {
@@ -12,6 +42,7 @@ pub(super) const SLOW_COMMAND_US: Declaration = Declaration {
     help: "Record commands in SLOWLOG that take this long to decide, in microseconds; 0 \
            records every command",
     default: Some("10000"),
+    is_live: true,
     example: "0",
     set: |config, text| put(&mut config.server.limits.slow_command, slow_command(text)),
     ..INTEGER

@@ -5,8 +5,11 @@ use std::{path::PathBuf, time::Duration};
 use turnstile_server::{BrokerLogin, BrokerTimeouts, BrokerTls, LogSettings, NodeName, ServerUrl};
 
 use super::{
-    option::{BYTES, Declaration, LIST, NUMBER, PEM, TEXT, listed},
-    values::{brokers, file, node_name, put, replicas, stream_bytes},
+    option::{BYTES, Declaration, INTEGER, LIST, NUMBER, PEM, TEXT, listed},
+    values::{
+        brokers, entry_version, file, host, node_name, node_names, put, replicas, snapshot_entries,
+        stream_bytes,
+    },
 };
 use crate::exit::Coded;
 
@@ -16,9 +19,15 @@ pub(super) struct ConfiguredCluster {
     nats: Vec<ServerUrl>,
     monitors: Vec<String>,
     partition: Option<NodeName>,
+    pub(super) partitions: Vec<NodeName>,
+    pub(super) holds: Vec<NodeName>,
+    pub(super) host: Option<String>,
     node: Option<NodeName>,
     replicas: u8,
     stream_bytes: u64,
+    snapshot_bytes: Option<u64>,
+    snapshot_entries: u64,
+    entry_version: Option<u16>,
     credentials: Option<PathBuf>,
     authorities: Option<PathBuf>,
 }
@@ -28,7 +37,15 @@ impl ConfiguredCluster {
     /// There are brokers, and something else that is needed is not set; or the reverse.
     pub(super) fn settings(&self) -> Result<Option<LogSettings>, Coded> {
         let (partition, node) = match (&self.partition, &self.node) {
-            _ if self.nats.is_empty() && self.node.is_none() => return Ok(None),
+            _ if self.nats.is_empty() && self.node.is_none() => {
+                return match self.partitions.is_empty() {
+                    true => Ok(None),
+                    false => Err(Coded::usage(
+                        "cluster.partitions needs cluster.nats: the brokers of the shared logs"
+                            .to_owned(),
+                    )),
+                };
+            }
             (Some(partition), Some(node)) if !self.nats.is_empty() => (partition, node),
             (_, None) => {
                 return Err(Coded::usage(
@@ -57,7 +74,9 @@ impl ConfiguredCluster {
             node: node.clone(),
             replicas: self.replicas,
             stream_bytes_max: self.stream_bytes,
-            snapshot_bytes_max: self.stream_bytes,
+            snapshot_bytes_max: self.snapshot_bytes.unwrap_or(self.stream_bytes),
+            snapshot_entries: self.snapshot_entries,
+            entry_version_max: self.entry_version,
             login,
             tls,
             timeouts: BrokerTimeouts {
@@ -105,6 +124,41 @@ pub(super) const PARTITION: Declaration = Declaration {
     ..TEXT
 };
 
+pub(super) const PARTITIONS: Declaration = Declaration {
+    path: "cluster.partitions",
+    flag: "cluster-partitions",
+    value: "NAME",
+    help: "All logs of the cluster, that of cluster.partition first; repeatable, up to 64. Properties and shows \
+           are spread over them by their names. All nodes have the same list, which never changes",
+    default: Some(""),
+    example: "main",
+    set: |config, text| put(&mut config.cluster.partitions, node_names(text)),
+    ..LIST
+};
+
+pub(super) const HOLDS: Declaration = Declaration {
+    path: "cluster.holds",
+    flag: "cluster-holds",
+    value: "NAME",
+    help: "Partitions that this node holds, the first of cluster.partitions among them; repeatable. Requests for \
+           others go to a node that holds them. All without it",
+    default: Some(""),
+    example: "main",
+    set: |config, text| put(&mut config.cluster.holds, node_names(text)),
+    ..LIST
+};
+
+pub(super) const HOST: Declaration = Declaration {
+    path: "cluster.host",
+    flag: "cluster-host",
+    value: "HOST",
+    help: "Host name or address by which clients reach this node: other nodes and `turnstile cluster status` say \
+           it. The addresses of its doors without it, unless they stand for all",
+    example: "n1.example.com",
+    set: |config, text| put(&mut config.cluster.host, host(text).map(Some)),
+    ..TEXT
+};
+
 pub(super) const NODE: Declaration = Declaration {
     path: "cluster.node",
     flag: "cluster-node",
@@ -128,12 +182,56 @@ pub(super) const REPLICAS: Declaration = Declaration {
 pub(super) const STREAM_BYTES: Declaration = Declaration {
     path: "cluster.stream_bytes",
     flag: "cluster-stream-bytes",
-    help: "Bytes that the shared log may take on each broker, from 16 MiB. When it is full, nothing more is \
-           decided",
+    help: "Bytes that the shared log may take on each broker, from 16 MiB. Snapshots are made in time to keep \
+           it half empty; while it is nearly full, commands are refused",
     default: Some("17179869184"),
     example: "16777216",
     set: |config, text| put(&mut config.cluster.stream_bytes, stream_bytes(text)),
     ..BYTES
+};
+
+pub(super) const SNAPSHOT_BYTES: Declaration = Declaration {
+    path: "cluster.snapshot_bytes",
+    flag: "cluster-snapshot-bytes",
+    help: "Bytes that snapshots may take on each broker, from 16 MiB: three times what one takes. \
+           cluster.stream_bytes without it",
+    example: "33554432",
+    set: |config, text| {
+        put(
+            &mut config.cluster.snapshot_bytes,
+            stream_bytes(text).map(Some),
+        )
+    },
+    ..BYTES
+};
+
+pub(super) const SNAPSHOT_ENTRIES: Declaration = Declaration {
+    path: "cluster.snapshot_entries",
+    flag: "cluster-snapshot-entries",
+    value: "ENTRIES",
+    help: "Entries of the shared log after which one of the nodes puts a snapshot into the brokers' object \
+           store, from 100. Sooner if the log fills",
+    default: Some("500000"),
+    example: "100000",
+    set: |config, text| put(&mut config.cluster.snapshot_entries, snapshot_entries(text)),
+    ..INTEGER
+};
+
+pub(super) const ENTRY_VERSION: Declaration = Declaration {
+    path: "cluster.entry_version",
+    flag: "cluster-entry-version",
+    value: "VERSION",
+    help: "Newest version of entries of the shared log that this node says it reads, 1 or 2. While one node \
+           says an older one, none writes newer entries, and all can go back to the older program. \
+           Without it the newest",
+    example: "1",
+    set: |config, text| {
+        put(
+            &mut config.cluster.entry_version,
+            entry_version(text).map(Some),
+        )
+    },
+    ..INTEGER
 };
 
 pub(super) const CREDENTIALS: Declaration = Declaration {

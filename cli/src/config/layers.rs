@@ -1,6 +1,7 @@
 //! The layers of a configuration, put over each other.
 
 use std::{
+    borrow::Cow,
     fmt,
     path::{Path, PathBuf},
 };
@@ -168,16 +169,6 @@ impl Layers {
         changes
     }
 
-    /// Takes over the options with these paths.
-    pub(crate) fn take_live(&mut self, other: Self, paths: &[&str]) {
-        let settings = self.settings.iter_mut().zip(other.settings);
-        for (option, (ours, theirs)) in OPTIONS.iter().zip(settings) {
-            if paths.contains(&option.path) {
-                *ours = theirs;
-            }
-        }
-    }
-
     /// Sets every value.
     ///
     /// # Errors
@@ -189,6 +180,7 @@ impl Layers {
             };
             (option.set)(config, text).map_err(|reason| {
                 let path = option.path;
+                let text = without_login(text);
                 Coded::usage(format!(
                     "{origin}: invalid value `{text}` for {path}: {reason}"
                 ))
@@ -196,6 +188,16 @@ impl Layers {
         }
         Ok(())
     }
+}
+
+/// A text as errors show it, which stand in logs and answers: who logs in by a URL, and with which password, is
+/// left out.
+fn without_login(text: &str) -> Cow<'_, str> {
+    let Some((login, host)) = text.rsplit_once('@') else {
+        return Cow::Borrowed(text);
+    };
+    let scheme = login.split_once("://").map_or("", |(scheme, _)| scheme);
+    Cow::Owned(format!("{scheme}://***@{host}"))
 }
 
 /// The effective file: what is printed can be read again and means the same.

@@ -19,7 +19,7 @@ pub(super) struct Declaration {
     pub(super) dev: Option<&'static str>,
     /// A variable of other programs for the same purpose. It counts less than our own.
     pub(super) foreign_variable: Option<&'static str>,
-    /// Whether SIGHUP makes a running server take a new value.
+    /// Whether a reload makes a running server take a new value.
     pub(super) is_live: bool,
     /// Whether every command takes the flag, not only those that start a server.
     pub(super) is_global: bool,

@@ -3,13 +3,13 @@
 use turnstile_travel::Desk;
 
 use super::{
-    Role, bounds, cluster,
+    Role, bounds, cluster, operating,
     option::{
         ADDRESS, BOOLEAN, BYTES, DOOR, Declaration, INTEGER, LIST, MILLISECONDS, NUMBER, PEM,
         PRINCIPAL, TEXT,
     },
     values::{
-        add_desk, address, addresses, backend, boolean, connections, directory, door, durability,
+        add_desk, address, backend, boolean, connections, directory, door, durability,
         exchange_backend, fault_points, file, games_ms, hosts, key_bytes, log_format, origins,
         output_bytes, players, principal, put, records, request, scores_wire, segment_bytes,
         travel_ms,
@@ -176,6 +176,7 @@ pub(super) static OPTIONS: &[Declaration] = &[
         help: "Allow pages of this origin to use HTTP, such as https://console.example; \
                repeatable",
         default: Some(""),
+        is_live: true,
         example: "http://a.example",
         set: |config, text| put(&mut config.server.http_origins, origins(text)),
         ..LIST
@@ -195,6 +196,7 @@ pub(super) static OPTIONS: &[Declaration] = &[
         flag: "limit-players",
         help: "Maximum number of player WebSockets, 1 to 65535",
         default: Some("12288"),
+        is_live: true,
         example: "1",
         set: |config, text| put(&mut config.server.limits.http.players, players(text)),
         ..NUMBER
@@ -205,6 +207,7 @@ pub(super) static OPTIONS: &[Declaration] = &[
         help: "Maximum bytes of unread answers of all clients, a quarter of it over HTTP; above \
                it, the slowest clients are disconnected",
         default: Some("1073741824"),
+        is_live: true,
         example: "16777216",
         set: |config, text| {
             config.server.limits.bound_output(output_bytes(text)?);
@@ -233,6 +236,8 @@ pub(super) static OPTIONS: &[Declaration] = &[
         set: |config, text| put(&mut config.server.storage.key_bytes, key_bytes(text)),
         ..BYTES
     },
+    bounds::DRAIN_MS,
+    bounds::FAREWELL_MS,
     bounds::SLOW_COMMAND_US,
     bounds::BUSY_POLL_US,
     bounds::WAITING_ROOM_RATE,
@@ -240,9 +245,15 @@ pub(super) static OPTIONS: &[Declaration] = &[
     cluster::NATS,
     cluster::MONITORS,
     cluster::PARTITION,
+    cluster::PARTITIONS,
+    cluster::HOLDS,
     cluster::NODE,
+    cluster::HOST,
     cluster::REPLICAS,
     cluster::STREAM_BYTES,
+    cluster::SNAPSHOT_BYTES,
+    cluster::SNAPSHOT_ENTRIES,
+    cluster::ENTRY_VERSION,
     cluster::CREDENTIALS,
     cluster::AUTHORITIES,
     Declaration {
@@ -451,16 +462,9 @@ pub(super) static OPTIONS: &[Declaration] = &[
         set: |config, text| put(&mut config.scores_wire, scores_wire(text)),
         ..TEXT
     },
-    Declaration {
-        path: "audit.addresses",
-        flag: "audit-addresses",
-        value: "none|network|whole",
-        help: "How much of a caller's address records keep: nothing, its network (/24 or /48), or all",
-        default: Some("network"),
-        example: "none",
-        set: |config, text| put(&mut config.server.addresses, addresses(text)),
-        ..TEXT
-    },
+    operating::AUDIT_ADDRESSES,
+    operating::LAB_RESULTS,
+    operating::LAB_KEY_FILE,
     Declaration {
         path: "log.level",
         flag: "log",

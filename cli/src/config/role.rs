@@ -6,7 +6,7 @@ use turnstile_server::{Peers, ScoresWire, Settings};
 use turnstile_travel::{Desk, Desks, Roles};
 
 use super::Config;
-use crate::exit::Coded;
+use crate::{exit::Coded, lab_runs};
 
 /// Who of a service is played by one process; of the other services it plays everybody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,10 @@ impl Config {
         settings.peers = self.peers()?;
         settings.tls = self.tls.files()?;
         settings.cluster = self.cluster.settings()?;
+        settings.partitions.clone_from(&self.cluster.partitions);
+        settings.holds.clone_from(&self.cluster.holds);
+        settings.node_host.clone_from(&self.cluster.host);
+        settings.lab = self.lab.results.clone().map(lab_runs::program);
         Ok(settings)
     }
 

@@ -144,9 +144,9 @@ default, the file of `--config FILE` (TOML), an environment variable, a flag. `t
 the flags only. `turnstile config print` prints the effective value of every option and its origin;
 the output is a valid configuration file. An unknown name is an error.
 
-SIGHUP makes the server read the file again. The options that say so below change at once, and the
-log names the others that have changed. If the file is invalid, the server logs an error and keeps
-its options.
+A [reload](../operations.md#reload) makes the server read the file again. It changes the options that say
+so below. If another option has changed, or if the file is wrong, the server keeps all of its options and
+says why.
 
 This page is generated from the table of options by `cargo xtask reference`.
 ";
@@ -179,7 +179,7 @@ fn reference() -> String {
         }
         page.push('\n');
         if option.is_live {
-            page.push_str("- SIGHUP changes it in a running server.\n");
+            page.push_str("- A reload changes it in a running server.\n");
         }
     }
     page

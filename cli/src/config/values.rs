@@ -76,6 +76,14 @@ pub(super) fn request(text: &str) -> Result<Duration, String> {
     ms.map(Duration::from_millis)
 }
 
+pub(super) fn drain(text: &str) -> Result<Duration, String> {
+    number(text, 0..=Limits::FAREWELL_MS_MOST.into(), " ms").map(Duration::from_millis)
+}
+
+pub(super) fn farewell(text: &str) -> Result<Duration, String> {
+    number(text, 1..=Limits::FAREWELL_MS_MOST.into(), " ms").map(Duration::from_millis)
+}
+
 pub(super) fn slow_command(text: &str) -> Result<Duration, String> {
     microseconds(text, "every command", Limits::SLOW_COMMAND_US_MOST)
 }
@@ -154,6 +162,25 @@ pub(super) fn node_name(text: &str) -> Result<Option<NodeName>, String> {
     name.map_err(|invalid: InvalidNodeName| invalid.to_string())
 }
 
+pub(super) fn node_names(text: &str) -> Result<Vec<NodeName>, String> {
+    let names = listed(text).map(|name| {
+        name.parse()
+            .map_err(|invalid: InvalidNodeName| invalid.to_string())
+    });
+    names.collect()
+}
+
+/// A host that others can be told: a name or an address, without a port.
+pub(super) fn host(text: &str) -> Result<String, String> {
+    let is_of_a_host =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':');
+    if (1..=253).contains(&text.len()) && text.bytes().all(is_of_a_host) {
+        Ok(text.to_owned())
+    } else {
+        Err("it is a host name or an address, without a port".to_owned())
+    }
+}
+
 pub(super) fn replicas(text: &str) -> Result<u8, String> {
     let replicas = text
         .parse()
@@ -164,6 +191,19 @@ pub(super) fn replicas(text: &str) -> Result<u8, String> {
 
 pub(super) fn stream_bytes(text: &str) -> Result<u64, String> {
     number(text, 1 << 24..=1 << 50, " bytes")
+}
+
+pub(super) fn entry_version(text: &str) -> Result<u16, String> {
+    let newest = turnstile_server::ENTRY_VERSION;
+    let version = text
+        .parse()
+        .ok()
+        .filter(|version| (1..=newest).contains(version));
+    version.ok_or_else(|| format!("it is a version of entries, from 1 to {newest}"))
+}
+
+pub(super) fn snapshot_entries(text: &str) -> Result<u64, String> {
+    number(text, 100..=1 << 40, " entries")
 }
 
 /// Names of hosts, without ports.

@@ -12,12 +12,13 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use turnstile_client::Connection;
 use turnstile_stats::units::Count;
+use turnstile_types::{Night, Stay};
 
 use crate::{
     child::Server,
     exit::Coded,
     resp::{self, Outcome},
-    season::Standing,
+    season::AcknowledgedBooking,
 };
 
 /// The open property of `dev`, in which every room name exists.
@@ -38,7 +39,7 @@ const NIGHTS: u32 = 365;
 /// What the clients of a server that was killed know.
 #[derive(Debug, Default)]
 pub(super) struct CrashDemo {
-    pub(super) acknowledged: Vec<Standing>,
+    pub(super) acknowledged: Vec<AcknowledgedBooking>,
     /// Sent, and not answered.
     under_way: Vec<Wish>,
     refused: u64,
@@ -47,18 +48,18 @@ pub(super) struct CrashDemo {
 /// What became of the requests that were under way.
 #[derive(Debug, Default)]
 pub(super) struct SettledBookings {
-    /// Had been booked before the crash, without anybody being told.
-    kept: usize,
-    /// Were booked only now.
+    /// Had been booked before the crash, without anybody being told, or were booked only now.
+    pub(super) acknowledged: Vec<AcknowledgedBooking>,
+    /// How many of them only now.
     booked_now: usize,
     refused: usize,
 }
 
 /// One request: the n-th of a connection.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
-    connection: u32,
-    number: u32,
+pub(super) struct Wish {
+    pub(super) connection: u32,
+    pub(super) number: u32,
 }
 
 impl CrashDemo {
@@ -114,8 +115,10 @@ impl CrashDemo {
         for wish in &self.under_way {
             let answer = resp::answer(&door.receive()?)?;
             match (&answer.outcome, answer.replayed) {
-                (Outcome::Done(_), true) => settled.kept += 1,
-                (Outcome::Done(_), false) => settled.booked_now += 1,
+                (Outcome::Done(words), replayed) => {
+                    settled.booked_now += usize::from(!replayed);
+                    settled.acknowledged.push(wish.booked(words)?);
+                }
                 (Outcome::Refused(code), _) if code == "sold_out" => settled.refused += 1,
                 (Outcome::Refused(code), _) => {
                     let room = wish.room();
@@ -128,15 +131,12 @@ impl CrashDemo {
 }
 
 impl SettledBookings {
-    /// Bookings beside those that were acknowledged before the crash.
-    pub(super) const fn booked(&self) -> usize {
-        self.kept + self.booked_now
-    }
-
     pub(super) fn summary(&self) -> String {
         format!(
             "what was under way: {} had been booked already, {} are booked now, {} refused",
-            self.kept, self.booked_now, self.refused
+            self.acknowledged.len() - self.booked_now,
+            self.booked_now,
+            self.refused
         )
     }
 }
@@ -147,16 +147,17 @@ impl Wish {
         format!("crash-{}-{}", self.connection / 2, self.number / NIGHTS)
     }
 
-    fn night(self) -> (String, String) {
-        let first = turnstile_types::Night::parse(b"2028-01-01").expect("a date");
+    fn stay(self) -> Stay {
+        let first = Night::parse(b"2028-01-01").expect("a date");
         let later = u16::try_from(self.number % NIGHTS).expect("a year has 365 nights");
         let arrival = first.checked_add(later).expect("within the calendar");
         let departure = arrival.checked_add(1).expect("within the calendar");
-        (arrival.to_string(), departure.to_string())
+        Stay::new(arrival, departure).expect("one night is a stay")
     }
 
-    fn send(self, door: &mut Connection) {
-        let (arrival, departure) = self.night();
+    pub(super) fn send(self, door: &mut Connection) {
+        let stay = self.stay();
+        let (arrival, departure) = (stay.arrival().to_string(), stay.departure().to_string());
         let guest = format!("guest {}", self.connection);
         let id = format!("{:012}", 300_000_000_000 + u64::from(self.connection));
         let key = format!("crash:{}:{}", self.connection, self.number);
@@ -172,13 +173,21 @@ impl Wish {
             key.as_bytes(),
         ]);
     }
+
+    /// The booking that was made of it.
+    pub(super) fn booked(self, words: &[String]) -> anyhow::Result<AcknowledgedBooking> {
+        Ok(AcknowledgedBooking {
+            room: self.room(),
+            ..AcknowledgedBooking::of(words, PROPERTY, self.stay())?
+        })
+    }
 }
 
 /// A connection that asks until the server is gone.
 struct Client {
     door: Connection,
     connection: u32,
-    acknowledged: Vec<Standing>,
+    acknowledged: Vec<AcknowledgedBooking>,
     under_way: Vec<Wish>,
     refused: u64,
 }
@@ -226,17 +235,7 @@ impl Client {
         let wish = self.under_way.remove(0);
         match outcome {
             Outcome::Refused(_) => self.refused += 1,
-            Outcome::Done(words) => {
-                let (arrival, departure) = wish.night();
-                let reference = words.first().context("a booking has a reference")?;
-                self.acknowledged.push(Standing {
-                    reference: reference.clone(),
-                    property: PROPERTY.to_owned(),
-                    room: wish.room(),
-                    arrival,
-                    departure,
-                });
-            }
+            Outcome::Done(words) => self.acknowledged.push(wish.booked(words)?),
         }
         Ok(())
     }

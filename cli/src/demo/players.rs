@@ -41,7 +41,7 @@ pub(super) fn play(server: &Server, amounts: &Amounts, table: &mut Table) -> any
         return Err(coded.because(&format!("the games: {report}")).into());
     }
     for level in &report.levels {
-        let proof = &level.proof;
+        let proof = &level.load.proof;
         table.row(
             "players",
             format_args!(

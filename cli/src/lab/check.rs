@@ -40,7 +40,8 @@ const SPOOL: &str = "told.spool";
 pub(crate) struct Arguments {
     /// rooms: book, hold, cancel and query the same few rooms; exchange: send and cancel orders in
     /// the same few books; games: pair, move, offer draws and resign for the same few players;
-    /// travel: reserve the same few flights, cars and rooms, in transactions and in single commands
+    /// travel: reserve the same few flights, cars and rooms, in transactions and in single commands;
+    /// seats: book, hold, cancel and query the same few seats of a show
     service: Service,
     /// RESP address of the server; no other client may use the checked service. Default: the lab
     /// starts its own server

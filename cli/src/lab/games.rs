@@ -111,7 +111,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for &players in &config.players {
         let began = notebook.begin(None);
         let level = games::play(&config, players, &mut |progress| notebook.watch(progress))?;
-        notebook.keep(level.point.clone(), &config.paced(), began);
+        notebook.keep(level.load.point.clone(), &config.paced(), began);
         levels.push(level);
     }
     driven.stop()?;

@@ -4,11 +4,13 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 
 use anyhow::Context as _;
 use clap::Args;
+use rustix::process::{Signal, getpid, kill_process};
 use turnstile_client::Denied;
 use turnstile_load::{
     pace::{Pace, Progress},
@@ -45,6 +47,10 @@ pub(crate) struct Output {
     /// Print no progress
     #[arg(short, long)]
     quiet: bool,
+    /// Also stop when standard input ends, and print progress as lines of JSON: for programs that start
+    /// this one
+    #[arg(long, hide = true)]
+    attached: bool,
 }
 
 /// What a run should reach.
@@ -69,6 +75,8 @@ pub(super) struct Notebook {
     json: Option<PathBuf>,
     line: ProgressLine,
     quiet: bool,
+    /// Whether progress is printed for a program.
+    is_attached: bool,
 }
 
 impl Notebook {
@@ -78,6 +86,9 @@ impl Notebook {
         asked: Asked,
         watched: Vec<Watched>,
     ) -> anyhow::Result<Self> {
+        if output.attached {
+            stop_at_end_of_input()?;
+        }
         let now = jiff::Timestamp::now();
         let folder = match &output.output {
             Some(folder) => folder.clone(),
@@ -106,7 +117,8 @@ impl Notebook {
             started: Instant::now(),
             folder: Folder::make(folder)?,
             json: output.json.clone(),
-            line: ProgressLine::new(output.quiet),
+            line: ProgressLine::new(output.quiet || output.attached),
+            is_attached: output.attached,
             quiet: output.quiet,
         })
     }
@@ -148,6 +160,10 @@ impl Notebook {
 
     /// Is told the same of a point that comes with what it used.
     pub(super) fn show(&mut self, progress: &Progress) {
+        if self.is_attached {
+            // Who reads it may have gone; then the end of standard input says so.
+            terminal::line(as_json(progress)).ok();
+        }
         self.line.show(progress);
     }
 
@@ -259,6 +275,29 @@ impl Notebook {
         terminal::line(format_args!("report: {}", page.display()))?;
         Ok(())
     }
+}
+
+fn as_json(progress: &Progress) -> serde_json::Value {
+    let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    serde_json::json!({
+        "elapsed_ms": ms(progress.elapsed),
+        "answered": progress.answered,
+        "refused": progress.refused,
+        "failed": progress.failed,
+        "per_second": format!("{:.0}", progress.rate).parse::<u64>().unwrap_or(0),
+    })
+}
+
+/// Ends this process when its standard input ends.
+fn stop_at_end_of_input() -> std::io::Result<()> {
+    let thread = thread::Builder::new().name("end-of-input".to_owned());
+    let waiting = thread.spawn(|| {
+        // However it ends, nobody is there any more.
+        std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).ok();
+        kill_process(getpid(), Signal::TERM).ok();
+    })?;
+    drop(waiting);
+    Ok(())
 }
 
 /// What the server found wrong with the key, where that made a run invalid. A broken promise is worse.

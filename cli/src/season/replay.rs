@@ -5,8 +5,9 @@ use std::{
     time::Duration,
 };
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use turnstile_client::Connection;
+use turnstile_types::{Night, Stay};
 
 use super::{Booking, SeasonDeed, Step, rooms, steps};
 use crate::{
@@ -33,21 +34,50 @@ pub(crate) struct SeasonPlayed {
     /// Answers, and those of them that had been given to an earlier request with the same key.
     pub(crate) answers: u64,
     pub(crate) replayed: u64,
-    /// What was acknowledged as booked and not cancelled.
-    pub(crate) standing: Vec<Standing>,
-    /// References that were acknowledged as cancelled.
-    pub(crate) ended: Vec<String>,
+    /// What was acknowledged as booked, or as booked and then cancelled.
+    pub(crate) acknowledged: Vec<AcknowledgedBooking>,
     pub(crate) took: Duration,
 }
 
 /// A booking as it was acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct AcknowledgedBooking {
     pub(crate) reference: String,
     pub(crate) property: String,
     pub(crate) room: String,
-    pub(crate) arrival: String,
-    pub(crate) departure: String,
+    pub(crate) arrival: Night,
+    pub(crate) departure: Night,
+    /// Where the server decided it, and its cancellation if there was one.
+    pub(crate) position: u64,
+    pub(crate) cancelled: Option<u64>,
+}
+
+impl AcknowledgedBooking {
+    /// What the words of the answer say that was given for this stay.
+    ///
+    /// # Errors
+    /// They are not those of a booking.
+    pub(crate) fn of(words: &[String], property: &str, stay: Stay) -> anyhow::Result<Self> {
+        let [reference, room, .., position] = words else {
+            return Err(anyhow!(
+                "a booking without reference, room and position: {words:?}"
+            ));
+        };
+        Ok(Self {
+            reference: reference.clone(),
+            property: property.to_owned(),
+            room: room.clone(),
+            arrival: stay.arrival(),
+            departure: stay.departure(),
+            position: position.parse().context("a position")?,
+            cancelled: None,
+        })
+    }
+
+    /// Its property and room.
+    pub(crate) fn room(&self) -> (&str, &str) {
+        (&self.property, &self.room)
+    }
 }
 
 /// Makes the rooms and plays the season. Every request carries its key, so that playing the same
@@ -83,19 +113,11 @@ pub(crate) fn play(
     }
     replay.progress.finish();
     let mut played = replay.played;
-    for (fate, plan) in replay.bookings.into_iter().zip(season) {
-        match fate {
-            Fate::Booked { reference, room } => played.standing.push(Standing {
-                reference,
-                room,
-                property: plan.property.to_owned(),
-                arrival: plan.stay.arrival().to_string(),
-                departure: plan.stay.departure().to_string(),
-            }),
-            Fate::Cancelled { reference } => played.ended.push(reference),
-            Fate::Unknown | Fate::Refused => {}
-        }
-    }
+    let booked = replay.bookings.into_iter().filter_map(|fate| match fate {
+        Fate::Booked(booking) => Some(booking),
+        Fate::Unknown | Fate::Refused => None,
+    });
+    played.acknowledged = booked.collect();
     played.took = begun.elapsed();
     Ok(played)
 }
@@ -131,9 +153,8 @@ fn make_rooms(door: &mut Connection, season: &[Booking], fill_percent: u32) -> a
 #[derive(Clone, Debug)]
 enum Fate {
     Unknown,
-    Booked { reference: String, room: String },
+    Booked(AcknowledgedBooking),
     Refused,
-    Cancelled { reference: String },
 }
 
 /// A season on its way. Requests go out in order and are answered in order; `asked` holds those
@@ -188,7 +209,7 @@ impl SeasonReplay<'_> {
         while matches!(self.bookings[step.booking], Fate::Unknown) {
             self.hear()?;
         }
-        let Fate::Booked { reference, .. } = &self.bookings[step.booking] else {
+        let Fate::Booked(booking) = &self.bookings[step.booking] else {
             self.played.fell_away += 1;
             self.progress.step();
             return Ok(());
@@ -197,7 +218,7 @@ impl SeasonReplay<'_> {
         let key = format!("{}:cancel", plan.key);
         self.door.send(&[
             b"ROOMS.CANCEL",
-            reference.as_bytes(),
+            booking.reference.as_bytes(),
             plan.id_number().as_bytes(),
             b"KEY",
             key.as_bytes(),
@@ -219,25 +240,19 @@ impl SeasonReplay<'_> {
         let fate = &mut self.bookings[step.booking];
         match (step.deed(), outcome) {
             (SeasonDeed::Book, Outcome::Done(words)) => {
-                let [reference, room, ..] = words.as_slice() else {
-                    return Err(anyhow!("a booking without reference and room: {words:?}"));
-                };
+                let plan = &self.season[step.booking];
                 self.played.booked += 1;
-                *fate = Fate::Booked {
-                    reference: reference.clone(),
-                    room: room.clone(),
-                };
+                *fate = Fate::Booked(AcknowledgedBooking::of(&words, plan.property, plan.stay)?);
             }
             (SeasonDeed::Book, Outcome::Refused(code)) => {
                 *self.played.refused.entry(code).or_default() += 1;
                 *fate = Fate::Refused;
             }
-            (SeasonDeed::Cancel, Outcome::Done(_)) => {
+            (SeasonDeed::Cancel, Outcome::Done(words)) => {
                 self.played.cancelled += 1;
-                if let Fate::Booked { reference, .. } = fate {
-                    *fate = Fate::Cancelled {
-                        reference: std::mem::take(reference),
-                    };
+                if let Fate::Booked(booking) = fate {
+                    let position = words.last().context("a cancellation has a position")?;
+                    booking.cancelled = Some(position.parse().context("a position")?);
                 }
             }
             (SeasonDeed::Cancel, Outcome::Refused(code)) => {

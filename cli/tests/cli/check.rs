@@ -77,6 +77,13 @@ fn an_exchange_that_is_killed_answers_what_it_is_asked_again_as_the_first_time()
 }
 
 #[test]
+fn seats_that_are_killed_and_paused_are_sold_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ended, _) = survives(folder.path(), "seats", "kill,pause");
+    assert!(ended.out.contains(" readings, 0 unknown"), "{ended:?}");
+}
+
+#[test]
 fn travel_that_is_killed_and_paused_keeps_every_transaction_whole() {
     let folder = tempfile::tempdir().unwrap();
     let (ended, run) = survives(folder.path(), "travel", "kill,pause");
@@ -243,7 +250,6 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
             "cannot be used with",
         ),
         (&["hotels"], "write rooms, exchange, travel, games, seats"),
-        (&["seats"], "lab check has no model of seats"),
         (&["games", "-c", "50", "--rate", "4"], "rest for too long"),
         (&["travel", "-P", "2"], "travel has no pipeline"),
         (

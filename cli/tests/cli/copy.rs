@@ -155,7 +155,10 @@ fn a_copy_that_is_killed_is_not_served_until_it_is_made_again() {
     );
     let refused = copy(&from, &to, &[]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert!(refused.err.contains("`rooms copy --again`"), "{refused:?}");
+    assert!(
+        refused.err.contains("begins anew with `--again`"),
+        "{refused:?}"
+    );
     let copied = copy(&from, &to, &["--again"]);
     assert_eq!(copied.code, Some(0), "{copied:?}");
     let server = served_from(&to, &beside);

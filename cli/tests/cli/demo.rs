@@ -1,5 +1,7 @@
 //! `turnstile demo`: the main job, in small.
 
+use std::path::Path;
+
 use turnstile_client::Error;
 
 use crate::process::{Ended, Server, ask, hotel_bookings, open_flights, run, turnstile, words};
@@ -54,6 +56,48 @@ fn check(ended: &Ended) {
 #[test]
 fn the_demo_runs_from_end_to_end() {
     check(&run(turnstile().args(["demo", "--scale", "small"])));
+}
+
+#[test]
+fn the_demo_of_a_cluster_runs_from_end_to_end() {
+    // The brokers of all tests are built there once.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let mut command = turnstile();
+    command.args(["demo", "--cluster", "--scale", "small", "--brokers"]);
+    let ended = run(command.arg(target.join("nats")));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for label in [
+        "load",
+        "leading broker killed",
+        "node killed",
+        "broker cut off",
+        "all brokers cut off",
+        "all brokers killed",
+    ] {
+        let answers = ended.row(label);
+        let (count, _) = answers.split_once("answers,").unwrap();
+        let count: u64 = count.parse().unwrap();
+        assert!(count >= 300, "{label}: {ended:?}");
+    }
+    let asked = ended.row("asked");
+    let (booked, _) = asked.split_once("booked,").unwrap();
+    let booked: u64 = booked.parse().unwrap();
+    assert!(booked > 0, "{asked}");
+    assert_eq!(
+        ended.row("  checked"),
+        format!("{}bookingsonthreenodes,noroomtwiceinonenight", 3 * booked)
+    );
+    let verified = ended.row("  verified");
+    assert!(
+        verified.starts_with("threedirectoriesatentry"),
+        "{verified}"
+    );
+    assert!(
+        ended
+            .out
+            .ends_with("nothing lost, nothing sold twice, all nodes have the same state\n"),
+        "{ended:?}"
+    );
 }
 
 #[test]

@@ -10,19 +10,23 @@ use std::{
 use turnstile_client::Error;
 use turnstile_trial::MariaServer;
 
-use crate::process::{Server, ask, run, turnstile, words};
+use crate::process::{Server, ask, dev_with, run, turnstile, words};
 
 #[test]
 fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let (resp, http) = (server.door("resp").unwrap(), server.door("http").unwrap());
+    assert_eq!(
+        server.printed[0],
+        format!("console      http://{http}/console/")
+    );
     let data_line = format!("data         {}", data.path().display());
     assert_eq!(
-        server.printed[6..8],
+        server.printed[7..9],
         [data_line, "loopback only, no key needed".to_owned()]
     );
-    let paste: Vec<&str> = server.printed[8..].iter().map(String::as_str).collect();
+    let paste: Vec<&str> = server.printed[9..].iter().map(String::as_str).collect();
     let [curl, redis_cli, _answer, rush, ..] = paste.as_slice() else {
         panic!("{paste:?}")
     };
@@ -63,8 +67,7 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
 fn the_sample_properties_come_in_one_order_in_a_database() {
     let database = MariaServer::start();
     for number in 0..5 {
-        let mut command = turnstile();
-        command.args(["dev", "--durability", "memory", "--rooms-backend"]);
+        let mut command = dev_with(&["--durability", "memory", "--rooms-backend"]);
         command.arg(database.database());
         command.args(["--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
         let server = Server::start(&mut command);

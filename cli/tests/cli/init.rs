@@ -41,6 +41,9 @@ fn the_first_key_is_printed_once_and_is_nowhere_else() {
         again.err.contains("has an administrator already"),
         "{again:?}"
     );
+    let needless = init(&dir, &["--if-needed"]);
+    let told = (needless.code, needless.out.as_str(), needless.err.as_str());
+    assert_eq!(told, (Some(0), "", ""), "{needless:?}");
     let verified = run(turnstile().arg("verify").arg(&dir));
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }

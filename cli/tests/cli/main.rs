@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
+mod backup;
 mod book;
 mod calibrate;
 mod call;
@@ -13,12 +14,16 @@ mod connect;
 mod copy;
 mod demo;
 mod dev;
+mod doctor;
+mod draining;
 mod exchange;
 mod games;
+mod golden;
 mod hidden;
 mod import;
 mod init;
 mod interrupted;
+mod journal;
 mod journal_audit;
 mod keys;
 mod lab;
@@ -31,7 +36,10 @@ mod roles;
 mod routes;
 mod secured;
 mod shortage;
+mod state;
+mod supervised;
 mod trace;
 mod tx;
+mod upgrade;
 mod verify;
 mod version;

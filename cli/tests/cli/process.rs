@@ -88,6 +88,17 @@ fn rows(text: &str, label: &str) -> impl Iterator<Item = String> {
     })
 }
 
+/// `dev` with these arguments, and without the doors whose usual ports only one server of a machine has.
+pub(crate) fn dev_with(arguments: &[&str]) -> Command {
+    let mut command = turnstile();
+    command.arg("dev");
+    for door in ["--xml", "--travel", "--games-arena", "--games-scores"] {
+        command.args([door, "off"]);
+    }
+    command.args(arguments);
+    command
+}
+
 /// A server that said `ready`. Killed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {

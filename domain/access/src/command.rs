@@ -5,12 +5,12 @@ use turnstile_types::{Name, Timestamp};
 
 use crate::{
     AccessQuota, AccessRole, CertificateSubject, Done, GrantedNames, KeyDigest, KeyId, NamePattern,
-    limits,
+    about::About, limits,
 };
 
 /// One whole request that may change the state.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(answers = Done)]
+#[operations(answers = Done, about = About)]
 pub enum Command {
     /// Adds a principal, who may do nothing yet.
     #[byte(0x01)]

@@ -11,6 +11,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod about;
 mod certificate;
 mod command;
 mod event;

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use turnstile_chassis::{Decode as _, Encode as _, Served, Subject};
+use turnstile_chassis::Served;
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -58,21 +58,7 @@ impl Machine for Access {
         self.events.drain(take);
     }
 
-    fn encode_command(command: &Command, out: &mut Vec<u8>) {
-        command.encode(out);
-    }
-
-    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
-        Command::decode_whole(bytes, "command")
-    }
-
-    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        outcome.encode(out);
-    }
-
-    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        Outcome::decode_whole(bytes, "outcome")
-    }
+    turnstile_chassis::declared_bytes!();
 
     fn snapshot(&self, out: &mut dyn Sink) {
         snapshot::write(self, out);
@@ -99,14 +85,6 @@ impl Served for Access {
 
     fn is_new(&self) -> bool {
         self.is_new()
-    }
-
-    fn subject_of(&self, command: &Command) -> Subject {
-        Self::subject_of_command(command)
-    }
-
-    fn subject_of_query(&self, query: &Query) -> Subject {
-        Self::subject_of_question(query)
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

@@ -3,14 +3,16 @@
 use turnstile_chassis::{Cursor, Fields, Operations, PAGE, PAGE_MAX, Words};
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
-use crate::{AccessQuota, AccessRole, CertificateSubject, KeyId, NamePattern, Refusal};
+use crate::{
+    AccessQuota, AccessRole, CertificateSubject, KeyId, NamePattern, Refusal, about::About,
+};
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer, right = read)]
+#[operations(answers = Answer, right = read, about = About)]
 pub enum Query {
     /// Shows who asks, and what they may do.
-    #[operation(answer = Caller)]
+    #[operation(answer = Caller, about = Caller)]
     WhoAmI,
     /// Shows one principal.
     #[word("get_principal")]

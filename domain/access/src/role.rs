@@ -20,7 +20,7 @@ pub enum AccessRole {
     /// May do everything.
     #[byte(0x01)]
     Admin,
-    /// Runs the server: metrics, backups, draining. No business data.
+    /// Runs the server: metrics, backups, draining. No business data but what a backup holds.
     #[byte(0x02)]
     Operator,
     /// Reads the business data of every service.

@@ -1,36 +1,22 @@
 //! What a request is about: nothing but itself is every caller's own.
 
-use turnstile_chassis::Subject;
+use turnstile_chassis::{Subject, SubjectOf};
 
-use crate::{Access, Command, Query};
+use crate::{Access, Command, Query, about::About};
 
-impl Access {
-    /// Who may do what is for administrators, who have no limits.
-    pub(crate) const fn subject_of_command(command: &Command) -> Subject {
-        match command {
-            Command::AddPrincipal { .. }
-            | Command::RemovePrincipal { .. }
-            | Command::Grant { .. }
-            | Command::WithdrawGrant { .. }
-            | Command::AddKey { .. }
-            | Command::ExpireKey { .. }
-            | Command::RevokeKey { .. }
-            | Command::SetQuota { .. }
-            | Command::SetDefaultQuota { .. }
-            | Command::AddCertificate { .. }
-            | Command::RemoveCertificate { .. }
-            | Command::NoteUse { .. } => Subject::All,
-        }
+impl SubjectOf for Access {
+    fn subject_of(&self, command: &Command) -> Subject {
+        subject(command.about())
     }
 
-    pub(crate) const fn subject_of_question(query: &Query) -> Subject {
-        match query {
-            Query::WhoAmI => Subject::Caller,
-            Query::GetPrincipal { .. }
-            | Query::Principals { .. }
-            | Query::Keys { .. }
-            | Query::DefaultQuota
-            | Query::Totals => Subject::All,
-        }
+    fn subject_of_query(&self, query: &Query) -> Subject {
+        subject(query.about())
+    }
+}
+
+const fn subject(about: About) -> Subject {
+    match about {
+        About::All => Subject::All,
+        About::Caller => Subject::Caller,
     }
 }

@@ -8,8 +8,13 @@
 //! bytes, and what is read is written back as the same bytes.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use turnstile_types::{Malformed, Name, Night, Outcome, Position, Reader, Stay, Timestamp};
+use turnstile_types::{
+    Malformed, Name, Night, Outcome, Position, Principal, Reader, Stay, Timestamp,
+};
+
+use crate::Cursor;
 
 /// The first byte of a refusal: a lower one is that of something done.
 const REFUSALS: u8 = 0x80;
@@ -105,6 +110,53 @@ impl Decode<'_> for Name {
         Self::parse(read_text(reader, field)?).map_err(|_invalid| Malformed { field })
     }
 }
+
+impl Encode for Principal {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.0.encode(out);
+    }
+}
+
+impl Decode<'_> for Principal {
+    fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+        Name::decode(reader, field).map(Self)
+    }
+}
+
+impl Encode for Cursor {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.0.encode(out);
+    }
+}
+
+impl Decode<'_> for Cursor {
+    fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+        reader.u64(field).map(Self)
+    }
+}
+
+// Texts without a bound of their own: the length, u32, and the bytes, which are UTF-8.
+macro_rules! texts {
+    ($($text:ty),+) => {$(
+        impl Encode for $text {
+            fn encode(&self, out: &mut Vec<u8>) {
+                put_count(self.len(), out);
+                out.extend_from_slice(self.as_bytes());
+            }
+        }
+
+        impl Decode<'_> for $text {
+            fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+                let length = usize::try_from(reader.u32(field)?);
+                let length = length.map_err(|_large| Malformed { field })?;
+                let text = std::str::from_utf8(reader.take(length, field)?);
+                text.map(Self::from).map_err(|_invalid| Malformed { field })
+            }
+        }
+    )+};
+}
+
+texts!(Box<str>, Arc<str>);
 
 impl Encode for Night {
     fn encode(&self, out: &mut Vec<u8>) {

@@ -225,6 +225,26 @@ pub struct Meaning {
     pub sentence: &'static str,
 }
 
+impl Meaning {
+    /// The sentence as it goes on behind other words: it begins with a small letter.
+    #[must_use]
+    pub fn continued(&self) -> impl fmt::Display + use<> {
+        ContinuedSentence(self.sentence)
+    }
+}
+
+struct ContinuedSentence(&'static str);
+
+impl fmt::Display for ContinuedSentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut letters = self.0.chars();
+        if let Some(first) = letters.next() {
+            write!(f, "{}", first.to_ascii_lowercase())?;
+        }
+        f.write_str(letters.as_str())
+    }
+}
+
 /// Why something was not done: its data are fields.
 pub trait Refuse: Fields {
     fn meaning(&self) -> Meaning;

@@ -1,9 +1,12 @@
 //! What can be asked of a service: an operation for each variant, with a parameter for each field.
 
+mod routing;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{
-    BinOp, Data, DataEnum, DeriveInput, Error, Expr, Lifetime, Meta, Result, Token, Type, Variant,
+    BinOp, Data, DataEnum, DeriveInput, Error, Expr, Lifetime, Member, Meta, Result, Token, Type,
+    Variant,
     ext::IdentExt as _,
     parse::{Parse, ParseStream},
     parse_quote,
@@ -17,14 +20,18 @@ use crate::{
 };
 
 /// What an enum says of all its operations:
-/// `#[operations(door = Door<'d>, answers = Done, right = read, checked)]`.
+/// `#[operations(door = Door<'d>, answers = Done, about = About, right = read, checked)]`.
 struct Declared {
     door: Type,
     answers: Option<Type>,
+    /// The enum that says what a request is about. It has a variant `All`.
+    about: Option<Ident>,
     /// What is needed of the caller of an operation that says nothing else.
     right: Ident,
     /// Whether its method `flaw` finds what is wrong between several parameters.
     is_checked: bool,
+    /// Whether each operation says which partition decides it; if not, the first one does.
+    is_routed: bool,
 }
 
 impl Declared {
@@ -41,8 +48,10 @@ impl Default for Declared {
         Self {
             door: parse_quote!(()),
             answers: None,
+            about: None,
             right: parse_quote!(Use),
             is_checked: false,
+            is_routed: false,
         }
     }
 }
@@ -54,16 +63,21 @@ impl Parse for Declared {
             let name: Ident = input.parse()?;
             if name == "checked" {
                 declared.is_checked = true;
+            } else if name == "routed" {
+                declared.is_routed = true;
             } else if name == "door" {
                 declared.door = value(input)?;
             } else if name == "answers" {
                 declared.answers = Some(value(input)?);
+            } else if name == "about" {
+                input.parse::<Token![=]>()?;
+                declared.about = Some(input.parse()?);
             } else if name == "right" {
                 input.parse::<Token![=]>()?;
                 declared.right = right(&input.parse()?)?;
             } else {
-                let known = "operations have `door = Type`, `answers = Type` and `right = read`, or are \
-                             `checked`";
+                let known = "operations have `door = Type`, `answers = Type`, `about = Enum` and \
+                             `right = read`, or are `checked` or `routed`";
                 return Err(Error::new_spanned(name, known));
             }
             if !input.is_empty() {
@@ -100,6 +114,11 @@ fn value(input: ParseStream<'_>) -> Result<Type> {
     input.parse()
 }
 
+fn lifetime_of(input: &DeriveInput) -> Lifetime {
+    let first = input.generics.lifetimes().next();
+    first.map_or_else(|| parse_quote!('a), |parameter| parameter.lifetime.clone())
+}
+
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Enum(data) = &input.data else {
         return Err(Error::new_spanned(
@@ -125,14 +144,14 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             ::core::option::Option::Some(operation)
         };
     }
+    let about = about(input, data, &declared)?;
+    let routed = routing::methods(data, &declared)?;
     let door = &declared.door;
     let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
-    let lifetime: Lifetime = input
-        .generics
-        .lifetimes()
-        .next()
-        .map_or_else(|| parse_quote!('a), |parameter| parameter.lifetime.clone());
+    let lifetime = lifetime_of(input);
     Ok(quote! {
+        #about
+
         #[automatically_derived]
         impl #generics ::turnstile_chassis::Needs for #name #arguments #bounds {
             const NEEDED: &'static [::turnstile_chassis::Needed] = {
@@ -146,6 +165,11 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 let needed = Self::NEEDED.get(self.place());
                 needed.copied().unwrap_or(::turnstile_chassis::Needed::MANAGE)
             }
+        }
+
+        #[automatically_derived]
+        impl #generics ::turnstile_chassis::Routed for #name #arguments #bounds {
+            #routed
         }
 
         #[automatically_derived]
@@ -166,6 +190,45 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 door: Self::Door<'_>,
             ) -> ::core::option::Option<Self> {
                 #read
+            }
+        }
+    })
+}
+
+/// What each request is about: what its variant says of its fields, or everything.
+fn about(input: &DeriveInput, data: &DataEnum, declared: &Declared) -> Result<TokenStream> {
+    let mut arms = TokenStream::new();
+    for variant in &data.variants {
+        let Some(said) = Own::read(variant)?.about else {
+            continue;
+        };
+        let Some(about) = &declared.about else {
+            let needed = "which enum says it: `#[operations(about = Enum)]`";
+            return Err(Error::new_spanned(said, needed));
+        };
+        let ident = &variant.ident;
+        let fields = variant.fields.members().map(|member| match member {
+            Member::Named(name) => quote!(#name),
+            // A variant around another type has one field.
+            Member::Unnamed(_) => quote!(0: inner),
+        });
+        arms.extend(quote!(Self::#ident { #(#fields,)* } => #about::#said,));
+    }
+    let Some(about) = &declared.about else {
+        return Ok(TokenStream::new());
+    };
+    let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
+    Ok(quote! {
+        #[automatically_derived]
+        impl #generics #name #arguments #bounds {
+            /// What the request is about. A variant that says nothing is about everything.
+            #[allow(unused_variables, reason = "it is about few of its fields")]
+            #[allow(unreachable_patterns, reason = "every variant may say something")]
+            pub(crate) fn about(&self) -> #about {
+                match self {
+                    #arms
+                    _ => #about::All,
+                }
             }
         }
     })
@@ -301,12 +364,16 @@ fn nested(
 /// `#[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale", right = manage)]`.
 struct Own {
     is_internal: bool,
+    /// What it is about: a variant of the enum that says so, with values of its fields.
+    about: Option<Expr>,
     /// That of the enum when nothing is said.
     right: Option<Ident>,
     /// Whether it uses something that its caller has to itself.
     of_holder: bool,
     /// Whether it has a place in the waiting room.
     waits_in_line: bool,
+    /// What says which partition decides it: a field, or `pages`, `all` or `first`.
+    route: Option<Ident>,
     sentence: String,
     /// The sentence for a flag that is not set.
     otherwise: String,
@@ -320,9 +387,11 @@ impl Own {
         let sentence = documentation(&variant.attrs);
         let mut own = Self {
             is_internal: false,
+            about: None,
             right: None,
             of_holder: false,
             waits_in_line: false,
+            route: None,
             sentence: sentence.trim_end_matches('.').to_owned(),
             otherwise: String::new(),
             answers: vec![variant.ident.clone()],
@@ -339,6 +408,13 @@ impl Own {
                 Meta::NameValue(pair) if pair.path.is_ident("right") => {
                     own.right = Some(right(&pair.value)?);
                 }
+                Meta::NameValue(pair) if pair.path.is_ident("about") => {
+                    own.about = Some(pair.value.clone());
+                }
+                Meta::NameValue(pair) if pair.path.is_ident("route") => match &pair.value {
+                    Expr::Path(path) => own.route = Some(path.path.require_ident()?.clone()),
+                    other => return Err(Error::new_spanned(other, "a route is one word")),
+                },
                 Meta::NameValue(pair) if pair.path.is_ident("otherwise") => {
                     own.otherwise = text(&pair.value)?.value();
                 }
@@ -347,7 +423,8 @@ impl Own {
                 }
                 _ => {
                     let known = "an operation is `internal` or `of_holder`, `waits_in_line`, or has \
-                                 `answer = Variant`, `otherwise = \"...\"` and `right = manage`";
+                                 `answer = Variant`, `about = Thing(*field)`, `otherwise = \"...\"`, \
+                                 `right = manage` and `route = field`";
                     return Err(Error::new_spanned(part, known));
                 }
             }

@@ -10,7 +10,7 @@ use turnstile_types::Timestamp;
 
 use crate::{
     AccountId, CASH_SCALE, ClientId, Decimal, Done, InvalidLabel, OrderId, SelfTrade, Side, Symbol,
-    limits,
+    about::About, limits,
 };
 
 /// The most digits after the point.
@@ -195,6 +195,17 @@ pub enum OrderRef {
     Client(ClientId),
 }
 
+impl OrderRef {
+    /// The number, if that is how it is named.
+    #[must_use]
+    pub const fn id(self) -> Option<OrderId> {
+        match self {
+            Self::Id(id) => Some(id),
+            Self::Client(_) => None,
+        }
+    }
+}
+
 /// As it is asked for.
 impl Value for OrderRef {
     fn show<S: Show>(&self, show: S) -> S::Out {
@@ -264,11 +275,11 @@ turnstile_chassis::readable!(
 
 /// One whole request that may change the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(answers = Done)]
+#[operations(answers = Done, about = About)]
 pub enum Command {
     /// Opens an account with some cash.
     #[byte(0x01)]
-    #[operation(answer = AccountCreated, right = manage)]
+    #[operation(answer = AccountCreated, right = manage, about = Account(*account))]
     CreateAccount { account: AccountId, cash: Decimal },
     /// Lists a symbol. A scale is the number of digits after the point (4). A symbol that is first
     /// named by a grant or an order gets the default scales.
@@ -283,7 +294,7 @@ pub enum Command {
     },
     /// Gives an account new shares.
     #[byte(0x03)]
-    #[operation(answer = Granted, right = manage)]
+    #[operation(answer = Granted, right = manage, about = Account(*account))]
     Grant {
         account: AccountId,
         symbol: Symbol,
@@ -291,28 +302,28 @@ pub enum Command {
     },
     /// Puts cash into an account.
     #[byte(0x04)]
-    #[operation(answer = Deposited, right = manage)]
+    #[operation(answer = Deposited, right = manage, about = Account(*account))]
     Deposit { account: AccountId, amount: Decimal },
     /// Takes free cash out of an account.
     #[byte(0x05)]
-    #[operation(answer = Withdrawn, right = manage)]
+    #[operation(answer = Withdrawn, right = manage, about = Account(*account))]
     Withdraw { account: AccountId, amount: Decimal },
     /// Sends an order; at a price it waits until it is cancelled, at the market's not at all.
     #[byte(0x06)]
     #[word("place_order")]
-    #[operation(answer = Accepted)]
+    #[operation(answer = Accepted, about = Account(inner.account))]
     Order(#[field(flatten)] Order),
     /// Cancels what is left of an order; only for the account that sent it.
     #[byte(0x07)]
     #[word("cancel_order")]
-    #[operation(answer = Cancelled)]
+    #[operation(answer = Cancelled, about = Account(*account))]
     Cancel { account: AccountId, order: OrderRef },
     /// Changes an order in one step; `quantity` is what stays open. Less at the same limit keeps its
     /// place in the queue (and as much changes nothing); anything else goes to the end of it, and may
     /// match at once.
     #[byte(0x08)]
     #[word("replace_order")]
-    #[operation(answer = Replaced)]
+    #[operation(answer = Replaced, about = Account(*account))]
     Replace {
         account: AccountId,
         order: OrderRef,
@@ -323,7 +334,7 @@ pub enum Command {
     /// Cancels every open order of an account, or those of one symbol.
     #[byte(0x09)]
     #[word("cancel_orders")]
-    #[operation(answer = AllCancelled)]
+    #[operation(answer = AllCancelled, about = Account(*account))]
     CancelAll {
         account: AccountId,
         symbol: Option<Symbol>,
@@ -348,7 +359,7 @@ pub enum Command {
     /// Bounds an account's open orders and the size of each; what is not named has no bound but the
     /// machine's own.
     #[byte(0x0c)]
-    #[operation(answer = LimitsSet, right = manage)]
+    #[operation(answer = LimitsSet, right = manage, about = Account(*account))]
     SetLimits {
         account: AccountId,
         open_orders: Option<u32>,

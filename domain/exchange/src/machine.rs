@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Resting};
-use turnstile_chassis::{Countable, Decode as _, Encode as _, Events, Served, Subject};
+use turnstile_chassis::{Countable, Events, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -83,21 +83,7 @@ impl Machine for Exchange {
         self.events.drain(take);
     }
 
-    fn encode_command(command: &Command, out: &mut Vec<u8>) {
-        command.encode(out);
-    }
-
-    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
-        Command::decode_whole(bytes, "command")
-    }
-
-    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        outcome.encode(out);
-    }
-
-    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        Outcome::decode_whole(bytes, "outcome")
-    }
+    turnstile_chassis::declared_bytes!();
 
     fn snapshot(&self, out: &mut dyn Sink) {
         snapshot::write(self, out);
@@ -124,14 +110,6 @@ impl Served for Exchange {
 
     fn is_new(&self) -> bool {
         self.totals() == Totals::default()
-    }
-
-    fn subject_of(&self, command: &Command) -> Subject {
-        Self::subject_of_command(command)
-    }
-
-    fn subject_of_query(&self, query: &Query) -> Subject {
-        self.subject_of_question(query)
     }
 
     fn opens(&self, command: &Command) -> Option<Countable> {

@@ -7,7 +7,7 @@ use turnstile_types::Timestamp;
 
 use crate::{
     AccountId, Cash, ClientId, Decimal, EndReason, OrderId, OrderRef, Refusal, SelfTrade, Side,
-    Symbol, TicketState, TimeInForce,
+    Symbol, TicketState, TimeInForce, about::About,
 };
 
 /// Prices of each side of a book when nothing is said.
@@ -15,11 +15,12 @@ const LEVELS: u16 = 10;
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer, right = read, checked)]
+#[operations(answers = Answer, right = read, checked, about = About)]
 pub enum Query {
     /// Shows an account's cash and a page of its positions, free and reserved, in the order of the
     /// symbols' creation.
     #[word("get_account")]
+    #[operation(about = Account(*account))]
     Account {
         account: AccountId,
         cursor: Option<Cursor>,
@@ -35,6 +36,7 @@ pub enum Query {
     },
     /// Lists the symbols in the order of their creation.
     #[word("list_symbols")]
+    #[operation(about = Public)]
     Symbols {
         cursor: Option<Cursor>,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
@@ -42,16 +44,19 @@ pub enum Query {
     },
     /// Shows one symbol.
     #[word("get_symbol")]
+    #[operation(about = Public)]
     Symbol { symbol: Symbol },
     /// Shows an order and its executions; by a client's id with its account. With a number, the
     /// account is not looked at but must exist.
     #[word("get_order")]
+    #[operation(about = Order(*account, order.id()))]
     Order {
         account: Option<AccountId>,
         order: OrderRef,
     },
     /// Lists an account's open orders, the oldest first; of one symbol, or of all.
     #[word("list_orders")]
+    #[operation(about = Account(*account))]
     Orders {
         account: AccountId,
         symbol: Option<Symbol>,
@@ -62,6 +67,7 @@ pub enum Query {
     /// Shows the best prices of each side of a book (10): one level is the top of the book (L1), more
     /// are its depth (L2).
     #[word("get_depth")]
+    #[operation(about = Public)]
     Depth {
         symbol: Symbol,
         #[parameter(min = 1, max = PAGE_MAX, default = LEVELS)]
@@ -69,6 +75,7 @@ pub enum Query {
     },
     /// Shows the first orders of each side of a book in the order in which they match (L3).
     #[word("get_queue")]
+    #[operation(about = Public)]
     Queue {
         symbol: Symbol,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
@@ -76,6 +83,7 @@ pub enum Query {
     },
     /// Lists a symbol's trades, the newest first.
     #[word("list_trades")]
+    #[operation(about = Public)]
     Trades {
         symbol: Symbol,
         cursor: Option<Cursor>,
@@ -84,6 +92,7 @@ pub enum Query {
     },
     /// Shows how much there is of everything.
     #[word("get_totals")]
+    #[operation(about = Public)]
     Totals,
 }
 

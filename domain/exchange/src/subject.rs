@@ -1,64 +1,60 @@
-//! What a request is about: the accounts to which grants are limited.
+//! Whose a request is: the accounts to which grants are limited.
 
-use turnstile_chassis::Subject;
+use turnstile_chassis::{Subject, SubjectOf};
 use turnstile_types::Name;
 
-use crate::{AccountId, Command, Exchange, OrderRef, Query};
+use crate::{AccountId, Answer, Command, Exchange, OrderId, Query, about::About};
 
-impl Exchange {
-    /// An order is looked up by its account alone, which refuses orders of others.
-    pub(crate) fn subject_of_command(command: &Command) -> Subject {
-        match command {
-            Command::CreateAccount { account, .. }
-            | Command::Grant { account, .. }
-            | Command::Deposit { account, .. }
-            | Command::Withdraw { account, .. }
-            | Command::Cancel { account, .. }
-            | Command::Replace { account, .. }
-            | Command::CancelAll { account, .. }
-            | Command::SetLimits { account, .. } => Subject::of(name_of(account)),
-            Command::Order(order) => Subject::of(name_of(&order.account)),
-            // Every account trades it.
-            Command::CreateSymbol { .. } | Command::SetBand { .. } | Command::Halt { .. } => {
-                Subject::All
-            }
-        }
+impl SubjectOf for Exchange {
+    fn subject_of(&self, command: &Command) -> Subject {
+        self.subject(command.about())
     }
 
-    pub(crate) fn subject_of_question(&self, query: &Query) -> Subject {
-        match query {
-            Query::Account { account, .. } | Query::Orders { account, .. } => {
-                Subject::of(name_of(account))
+    fn subject_of_query(&self, query: &Query) -> Subject {
+        self.subject(query.about())
+    }
+
+    fn subject_of_answer(query: &Query, answer: &Answer) -> Subject {
+        match (query, answer) {
+            (Query::Order { account, .. }, Answer::Order(order)) => {
+                of_order(order.account, *account)
             }
-            Query::Order { account, order } => self.subject_of_order(account.as_ref(), order),
-            Query::Accounts { .. } => Subject::All,
-            Query::Symbols { .. }
-            | Query::Symbol { .. }
-            | Query::Depth { .. }
-            | Query::Queue { .. }
-            | Query::Trades { .. }
-            | Query::Totals => Subject::Public,
+            _ => Subject::Unknown,
+        }
+    }
+}
+
+impl Exchange {
+    fn subject(&self, about: About) -> Subject {
+        match about {
+            About::All => Subject::All,
+            About::Public => Subject::Public,
+            About::Account(account) => Subject::of(name_of(account)),
+            About::Order(account, order) => self.subject_of_order(account, order),
         }
     }
 
     /// The account that is named, and the one that sent the order: with a number, any account may be
     /// named.
-    fn subject_of_order(&self, account: Option<&AccountId>, order: &OrderRef) -> Subject {
-        let named = account.map(name_of);
-        let sender = match order {
-            OrderRef::Client(_) => return named.map_or(Subject::Unknown, Subject::of),
-            OrderRef::Id(id) => self.ledger.find(*id),
+    fn subject_of_order(&self, account: Option<AccountId>, order: Option<OrderId>) -> Subject {
+        let Some(order) = order else {
+            return account.map_or(Subject::Unknown, |named| Subject::of(name_of(named)));
         };
-        sender.map_or(Subject::Unknown, |row| {
+        self.ledger.find(order).map_or(Subject::Unknown, |row| {
             let sender = self.accounts.at(self.ledger.at(row).account).id;
-            Subject::Things {
-                names: [Some(name_of(&sender)), named],
-                holder: None,
-            }
+            of_order(sender, account)
         })
     }
 }
 
-fn name_of(account: &AccountId) -> Name {
+/// What is asked about an order is about the account that sent it, and the one that is named beside it.
+fn of_order(sender: AccountId, named: Option<AccountId>) -> Subject {
+    Subject::Things {
+        names: [Some(name_of(sender)), named.map(name_of)],
+        holder: None,
+    }
+}
+
+fn name_of(account: AccountId) -> Name {
     Name::parse(account.text()).expect("accounts have the alphabet of names, and are shorter")
 }

@@ -2,30 +2,23 @@
 
 use turnstile_chassis::prefetch;
 
-use crate::{Command, Exchange, OrderRef, expected::Target, ledger::State};
+use crate::{Command, Exchange, about::About, expected::Target, ledger::State};
 
 impl Exchange {
     /// Puts a command on the belt. The tables are read at once: they do not tell where they would
     /// look.
     pub(crate) fn expect_command(&self, command: &Command) {
-        let (account, symbol, order) = match command {
-            Command::Order(order) => (order.account, Some(order.symbol), None),
-            Command::Grant {
-                account, symbol, ..
-            } => (*account, Some(*symbol), None),
-            Command::Cancel { account, order } | Command::Replace { account, order, .. } => {
-                let id = match order {
-                    OrderRef::Id(id) => Some(*id),
-                    OrderRef::Client(_) => None,
-                };
-                (*account, None, id)
-            }
-            Command::Deposit { account, .. }
-            | Command::Withdraw { account, .. }
-            | Command::CancelAll { account, .. }
-            | Command::SetLimits { account, .. }
-            | Command::CreateAccount { account, .. } => (*account, None, None),
-            Command::CreateSymbol { .. } | Command::SetBand { .. } | Command::Halt { .. } => return,
+        let About::Account(account) = command.about() else {
+            return;
+        };
+        let (symbol, order) = if let Command::Order(order) = command {
+            (Some(order.symbol), None)
+        } else if let Command::Grant { symbol, .. } = command {
+            (Some(*symbol), None)
+        } else if let Command::Cancel { order, .. } | Command::Replace { order, .. } = command {
+            (None, order.id())
+        } else {
+            (None, None)
         };
         let target = Target {
             account: self.accounts.guess(&account),

@@ -2,16 +2,19 @@
 
 use turnstile_chassis::{Bytes, Fields, Operations, Words};
 
-use crate::{Claim, Game, MatchId, Parcel, PlayerId, Settings, Standing, Verdict, outcome::Shown};
+use crate::{
+    Claim, Game, MatchId, Parcel, PlayerId, Settings, Standing, Verdict, about::About,
+    outcome::Shown,
+};
 
 /// One whole request that may change the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(answers = Shown<'static>)]
+#[operations(answers = Shown<'static>, about = About)]
 pub enum Command {
     /// Names an opponent. The match begins when both have named each other; the player who did so
     /// first moves first.
     #[byte(0x01)]
-    #[operation(answer = Paired)]
+    #[operation(answer = Paired, about = Player(*player))]
     Challenge {
         player: PlayerId,
         opponent: PlayerId,
@@ -19,15 +22,15 @@ pub enum Command {
     },
     /// Looks for anybody about as strong; the ticket says why that still takes.
     #[byte(0x02)]
-    #[operation(answer = Paired)]
+    #[operation(answer = Paired, about = Player(*player))]
     Seek { player: PlayerId, game: Game },
     /// Waits no longer, for an opponent or for anybody.
     #[byte(0x03)]
-    #[operation(answer = Nothing)]
+    #[operation(answer = Nothing, about = Player(*player))]
     Withdraw { player: PlayerId },
     /// Begins a match of two who need not be asked. The first moves first.
     #[byte(0x04)]
-    #[operation(answer = Paired, right = manage)]
+    #[operation(answer = Paired, right = manage, about = Players(*players))]
     Begin {
         #[parameter(last)]
         game: Game,
@@ -37,6 +40,7 @@ pub enum Command {
     /// Does something in a match.
     #[byte(0x05)]
     #[word(inner = deed)]
+    #[operation(about = Player(*player))]
     Act {
         #[parameter(name = "match")]
         match_id: MatchId,
@@ -47,11 +51,11 @@ pub enum Command {
 
     /// Says that a player is there, and shows the match to go on with.
     #[byte(0x10)]
-    #[operation(answer = Connected)]
+    #[operation(answer = Connected, about = Player(*player))]
     Connect { player: PlayerId },
     /// Says that a player is gone. In a match the player has a while to come back.
     #[byte(0x11)]
-    #[operation(answer = Nothing)]
+    #[operation(answer = Nothing, about = Player(*player))]
     Disconnect { player: PlayerId },
     /// The process has started anew, so that every connection is gone.
     #[byte(0x12)]
@@ -75,7 +79,7 @@ pub enum Command {
     Deliver(#[field(skip)] Parcel),
     /// Counts the result of a match that was played elsewhere. Nothing numbers it: each counts.
     #[byte(0x23)]
-    #[operation(answer = Counted, right = manage)]
+    #[operation(answer = Counted, right = manage, about = Players(*players))]
     Report {
         #[parameter(flatten)]
         players: [PlayerId; 2],

@@ -8,6 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod about;
 pub mod limits;
 
 mod command;

@@ -6,14 +6,14 @@ mod pairing;
 mod presence;
 mod results;
 
-use turnstile_chassis::{Decode as _, Encode as _, Events, Served, Subject};
+use turnstile_chassis::{Events, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
 
 use crate::{
     Answer, Change, Command, Done, Event, EventKind, Games, Outcome, Query, Refusal, Settings,
-    Totals, arena::Arena, check, queries, scores::Scores, snapshot, subject,
+    Totals, arena::Arena, check, queries, scores::Scores, snapshot,
 };
 
 impl Machine for Games {
@@ -59,21 +59,7 @@ impl Machine for Games {
         self.events.drain(take);
     }
 
-    fn encode_command(command: &Command, out: &mut Vec<u8>) {
-        command.encode(out);
-    }
-
-    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
-        Command::decode_whole(bytes, "command")
-    }
-
-    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        outcome.encode(out);
-    }
-
-    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        Outcome::decode_whole(bytes, "outcome")
-    }
+    turnstile_chassis::declared_bytes!();
 
     fn snapshot(&self, out: &mut dyn Sink) {
         snapshot::write(self, out);
@@ -100,14 +86,6 @@ impl Served for Games {
 
     fn is_new(&self) -> bool {
         self.is_new()
-    }
-
-    fn subject_of(&self, command: &Command) -> Subject {
-        subject::of_command(command)
-    }
-
-    fn subject_of_query(&self, query: &Query) -> Subject {
-        subject::of_query(query)
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

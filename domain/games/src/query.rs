@@ -7,7 +7,9 @@ use turnstile_chassis::{
 };
 
 use crate::{
-    Game, MatchId, MatchView, Measure, PlayerId, Standing, Tally, TicketView, limits,
+    Game, MatchId, MatchView, Measure, PlayerId, Standing, Tally, TicketView,
+    about::About,
+    limits,
     shown::{AfterMatch, after},
 };
 
@@ -22,16 +24,18 @@ const EACH_SIDE_MAX: u64 = limits::PAGE_MAX as u64 / 2;
 
 /// One whole request that only reads. Pages have at most `limits::PAGE_MAX` members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer, right = read)]
+#[operations(answers = Answer, right = read, about = About)]
 pub enum Query {
     /// Shows one match: all that is needed to go on from here.
     #[word("get_match")]
+    #[operation(about = Public)]
     Match {
         #[parameter(name = "match")]
         match_id: MatchId,
     },
     /// Lists the matches that are played, in the order of their numbers.
     #[word("list_matches")]
+    #[operation(about = Public)]
     Matches {
         #[parameter(name = "cursor", read_as = AfterMatch)]
         after: Option<MatchId>,
@@ -40,21 +44,26 @@ pub enum Query {
     },
     /// Shows what a player does, and why a search still waits.
     #[word("get_player")]
+    #[operation(about = Player(*player))]
     Player { player: PlayerId },
     /// Lists everybody who looks for anybody.
     #[word("list_tickets")]
+    #[operation(about = Public)]
     Tickets { game: Game },
     /// Shows what a player has won, lost and drawn, and the ratings.
     #[word("get_standing")]
+    #[operation(about = Public)]
     Standing { player: PlayerId },
     /// Shows what a player has won, lost and drawn against another.
     #[word("get_tally")]
+    #[operation(about = Public)]
     Against {
         player: PlayerId,
         opponent: PlayerId,
     },
     /// Lists those a player has met, the one met first latest first.
     #[word("list_opponents")]
+    #[operation(about = Public)]
     Opponents {
         player: PlayerId,
         cursor: Option<Opponent>,
@@ -63,6 +72,7 @@ pub enum Query {
     },
     /// Lists the best, or those after a place in the order.
     #[word("list_leaders")]
+    #[operation(about = Public)]
     Leaders {
         #[parameter(default = MEASURE, shown = MEASURE.code())]
         measure: Measure,
@@ -72,6 +82,7 @@ pub enum Query {
     },
     /// Lists those who stand next to a player.
     #[word("list_around")]
+    #[operation(about = Public)]
     Around {
         #[parameter(default = MEASURE, shown = MEASURE.code())]
         measure: Measure,
@@ -82,6 +93,7 @@ pub enum Query {
     },
     /// Shows how much there is of everything.
     #[word("get_totals")]
+    #[operation(about = Public)]
     Totals,
 }
 

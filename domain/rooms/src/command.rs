@@ -7,7 +7,7 @@ use turnstile_types::{InvalidName, Name, Stay};
 
 use crate::{
     CancelReason, Done, GuestId, GuestName, IdKey, IdNumber, InvalidIdNumber, Reference,
-    outcome::seconds,
+    about::About, outcome::seconds,
 };
 
 /// How long a hold lasts when nothing is said.
@@ -124,15 +124,15 @@ impl From<Seconds> for u32 {
 
 /// One whole request that may change the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(door = Door<'d>, answers = Done)]
+#[operations(door = Door<'d>, answers = Done, about = About, routed)]
 pub enum Command<'a> {
     /// Adds a property. In an open one every room name exists.
     #[byte(0x01)]
-    #[operation(answer = PropertyAdded, right = manage)]
+    #[operation(answer = PropertyAdded, right = manage, about = Property(*property), route = property)]
     AddProperty { property: Name, open: bool },
     /// Adds a room of a type to a property.
     #[byte(0x02)]
-    #[operation(answer = RoomAdded, right = manage)]
+    #[operation(answer = RoomAdded, right = manage, about = Property(*property), route = property)]
     AddRoom {
         property: Name,
         room: Name,
@@ -141,12 +141,12 @@ pub enum Command<'a> {
     },
     /// Takes a room out of sale for good; refused while it is booked or held.
     #[byte(0x03)]
-    #[operation(answer = RoomWithdrawn, right = manage)]
+    #[operation(answer = RoomWithdrawn, right = manage, about = Property(*property), route = property)]
     WithdrawRoom { property: Name, room: Name },
     /// Stops the sale of a room for some nights. Bookings that stand stay.
     #[byte(0x04)]
     #[word(stopped, "stop_sell", "resume_sell")]
-    #[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale of a room for some nights", right = manage)]
+    #[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale of a room for some nights", right = manage, about = Property(*property), route = property)]
     StopSell {
         property: Name,
         room: Name,
@@ -157,7 +157,7 @@ pub enum Command<'a> {
     },
     /// Books a room for every night of a stay, or for none.
     #[byte(0x05)]
-    #[operation(answer = Booked, waits_in_line)]
+    #[operation(answer = Booked, waits_in_line, about = Property(*property), route = property)]
     Book {
         property: Name,
         wish: Wish,
@@ -169,7 +169,7 @@ pub enum Command<'a> {
     },
     /// Keeps a room for a while (600 seconds), to be confirmed.
     #[byte(0x06)]
-    #[operation(answer = Held, waits_in_line)]
+    #[operation(answer = Held, waits_in_line, about = Property(*property), route = property)]
     Hold {
         property: Name,
         wish: Wish,
@@ -181,7 +181,7 @@ pub enum Command<'a> {
     },
     /// Sets the end of a hold to `ttl_seconds` from now, up to the ceiling on its total time.
     #[byte(0x07)]
-    #[operation(answer = Extended, of_holder)]
+    #[operation(answer = Extended, of_holder, about = Hold(*hold), route = hold)]
     Extend {
         hold: Reference,
         #[parameter(name = "ttl_seconds", read_as = Seconds)]
@@ -190,7 +190,7 @@ pub enum Command<'a> {
     },
     /// Turns a hold into a booking; after its expiry, when the nights are still free.
     #[byte(0x08)]
-    #[operation(answer = Confirmed, of_holder)]
+    #[operation(answer = Confirmed, of_holder, about = Hold(*hold), route = hold)]
     Confirm {
         hold: Reference,
         guest: GuestName<'a>,
@@ -199,11 +199,11 @@ pub enum Command<'a> {
     },
     /// Gives a hold back.
     #[byte(0x09)]
-    #[operation(answer = Released, of_holder)]
+    #[operation(answer = Released, of_holder, about = Hold(*hold), route = hold)]
     Release { hold: Reference },
     /// Cancels a booking; only with the id number that booked it.
     #[byte(0x0a)]
-    #[operation(answer = Cancelled)]
+    #[operation(answer = Cancelled, about = Entry(*booking), route = booking)]
     Cancel {
         #[parameter(name = "reference")]
         booking: Reference,
@@ -212,7 +212,7 @@ pub enum Command<'a> {
     },
     /// Cancels a booking for its guest, without the id number but with a reason.
     #[byte(0x0b)]
-    #[operation(answer = Cancelled, right = manage)]
+    #[operation(answer = Cancelled, right = manage, about = Entry(*booking), route = booking)]
     CancelForGuest {
         #[parameter(name = "reference")]
         booking: Reference,

@@ -1,8 +1,8 @@
 //! Every booking and hold, by its reference.
 
-use turnstile_types::{Position, Stay, Timestamp};
+use turnstile_types::{PartitionNumber, Position, Stay, Timestamp};
 
-use crate::{GuestId, Reference, Refusal, slab::Slab};
+use crate::{GuestId, Reference, Refusal, reference::SLOTS_PER_PARTITION, slab::Slab};
 
 /// The end of a chain of slots.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
@@ -99,6 +99,10 @@ impl Guest {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     slots: Slab<Slot>,
+    /// What references call the first slot.
+    first: u32,
+    /// How many slots there may be.
+    most: u32,
     free: u32,
     free_count: u32,
 }
@@ -107,8 +111,28 @@ impl Ledger {
     pub(crate) const fn new() -> Self {
         Self {
             slots: Slab::empty(),
+            first: 0,
+            most: NO_SLOT,
             free: NO_SLOT,
             free_count: 0,
+        }
+    }
+
+    /// Has references say that they are of this partition, of several.
+    pub(crate) fn found_in(&mut self, partition: PartitionNumber) {
+        self.first = u32::from(partition.get()) * SLOTS_PER_PARTITION;
+        self.most = SLOTS_PER_PARTITION;
+    }
+
+    /// Asserts that there is a slot for another entry.
+    ///
+    /// # Errors
+    /// As many entries stand as references tell apart.
+    pub(crate) const fn check_room(&self) -> Result<(), Refusal> {
+        if self.next_slot() < self.most {
+            Ok(())
+        } else {
+            Err(Refusal::Full { limit: self.most })
         }
     }
 
@@ -167,26 +191,19 @@ impl Ledger {
         }
     }
 
-    /// Keeps an entry and gives it its reference; the generation is the slot's own.
-    pub(crate) fn add(&mut self, mut entry: Slot) -> Reference {
+    /// Keeps an entry in the next slot, and answers which; the generation is the slot's own.
+    pub(crate) fn add(&mut self, mut entry: Slot) -> u32 {
         let slot = self.free;
         if slot == NO_SLOT {
             entry.generation = 0;
-            let slot = self.slots.push(entry);
-            return Reference {
-                slot,
-                generation: 0,
-            };
+            return self.slots.push(entry);
         }
         let place = self.slots.at_mut(slot);
         self.free = place.state.next_free();
         entry.generation = place.generation;
         *place = entry;
         self.free_count -= 1;
-        Reference {
-            slot,
-            generation: entry.generation,
-        }
+        slot
     }
 
     /// Forgets an entry: from now on its reference is a used-up one.
@@ -208,7 +225,8 @@ impl Ledger {
     /// # Errors
     /// `Ended` for one that was given and is used up, `NotFound` for one never given.
     pub(crate) fn look_up(&self, reference: Reference) -> Result<(u32, Taken), Refusal> {
-        let slot = self.slots.get(reference.slot).ok_or(Refusal::NotFound)?;
+        let number = self.slot_of(reference).ok_or(Refusal::NotFound)?;
+        let slot = self.slots.get(number).ok_or(Refusal::NotFound)?;
         if reference.generation < slot.generation {
             return Err(Refusal::Ended);
         }
@@ -216,15 +234,21 @@ impl Ledger {
             return Err(Refusal::NotFound);
         }
         match slot.state.taken() {
-            Some(entry) => Ok((reference.slot, entry)),
+            Some(entry) => Ok((number, entry)),
             None if slot.state == State::Spent => Err(Refusal::Ended),
             None => Err(Refusal::NotFound),
         }
     }
 
+    /// The slot that a reference names; nothing if it is of another partition.
+    pub(crate) fn slot_of(&self, reference: Reference) -> Option<u32> {
+        let slot = reference.slot.checked_sub(self.first)?;
+        (slot < self.most).then_some(slot)
+    }
+
     pub(crate) fn reference(&self, slot: u32) -> Reference {
         Reference {
-            slot,
+            slot: self.first + slot,
             generation: self.slots.at(slot).generation,
         }
     }
@@ -255,6 +279,11 @@ mod tests {
         }
     }
 
+    fn added(ledger: &mut Ledger) -> Reference {
+        let slot = ledger.add(held(0));
+        ledger.reference(slot)
+    }
+
     fn slot_of(ledger: &Ledger, reference: Reference) -> Result<u32, Refusal> {
         ledger.look_up(reference).map(|(slot, _)| slot)
     }
@@ -262,11 +291,11 @@ mod tests {
     #[test]
     fn the_slot_freed_last_is_used_first_under_a_new_reference() {
         let mut ledger = Ledger::new();
-        let given: Vec<Reference> = (0..3).map(|_| ledger.add(held(0))).collect();
+        let given: Vec<Reference> = (0..3).map(|_| added(&mut ledger)).collect();
         ledger.remove(0);
         ledger.remove(2);
         assert_eq!(ledger.free().collect::<Vec<_>>(), [2, 0]);
-        let again = ledger.add(held(0));
+        let again = added(&mut ledger);
         assert_eq!((again.slot, again.generation), (2, 1));
         assert_eq!(slot_of(&ledger, given[2]), Err(Refusal::Ended));
         assert_eq!(slot_of(&ledger, given[1]), Ok(1));
@@ -289,6 +318,35 @@ mod tests {
         assert_eq!(slot_of(&ledger, last), Ok(0));
         ledger.remove(0);
         assert_eq!(slot_of(&ledger, last), Err(Refusal::Ended));
-        assert_eq!(ledger.add(held(0)).slot, 1);
+        assert_eq!(ledger.add(held(0)), 1);
+    }
+
+    #[test]
+    fn references_of_another_partition_are_not_found() {
+        let mut ledgers = [0, 3].map(|number| {
+            let mut ledger = Ledger::new();
+            ledger.found_in(PartitionNumber::new(number).unwrap());
+            ledger
+        });
+        let [of_first, of_fourth] = ledgers.each_mut().map(added);
+        assert_eq!((of_first.slot, of_fourth.slot), (0, 3 << 26));
+        assert_eq!(of_fourth.partition().get(), 3);
+        let [first, fourth] = &ledgers;
+        assert_eq!(slot_of(fourth, of_fourth), Ok(0));
+        assert_eq!(slot_of(fourth, of_first), Err(Refusal::NotFound));
+        assert_eq!(slot_of(first, of_fourth), Err(Refusal::NotFound));
+    }
+
+    #[test]
+    fn a_partition_has_as_many_entries_as_its_references_tell_apart() {
+        let mut ledger = Ledger::new();
+        ledger.found_in(PartitionNumber::FIRST);
+        ledger.most = 2;
+        let first = ledger.add(held(0));
+        assert_eq!(ledger.check_room(), Ok(()));
+        ledger.add(held(0));
+        assert_eq!(ledger.check_room(), Err(Refusal::Full { limit: 2 }));
+        ledger.remove(first);
+        assert_eq!(ledger.check_room(), Ok(()), "a slot is used again");
     }
 }

@@ -7,6 +7,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod about;
 mod command;
 mod event;
 mod guest;
@@ -50,8 +51,8 @@ pub use guest::{GuestId, GuestName, IdKey, IdNumber, InvalidGuestName, InvalidId
 pub use outcome::{Done, Nights, Outcome, Refusal};
 pub use piece::{Assembly, Counted, Misfit, Piece, Standing};
 pub use query::{
-    Answer, Block, Entry, EntryState, Explanation, Page, PropertySummary, Query, Totals,
-    TypeAvailability,
+    Answer, Block, Entry, EntryState, Explanation, Page, PropertySummary, Query, RoomInSale,
+    StoppedRoom, Totals, TypeAvailability,
 };
 pub use reason::{CancelReason, InvalidCancelReason};
 pub use reference::{InvalidReference, Reference};

@@ -2,9 +2,10 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_chassis::{Countable, Decode as _, Encode as _, Events, Served, Subject};
+use turnstile_chassis::{Countable, Cursor, Events, Served};
 use turnstile_types::{
-    Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
+    Context, Effect, Machine, Malformed, Name, PartitionFounding, Position, Principal, Reader,
+    Sink, Stay, Timestamp,
 };
 
 use crate::{
@@ -45,6 +46,10 @@ impl Machine for Rooms {
         }
     }
 
+    fn found_in(&mut self, founding: &PartitionFounding) {
+        self.ledger.found_in(founding.number);
+    }
+
     fn apply(&mut self, context: &Context<'_>, command: &Command<'_>) -> Outcome {
         self.warm();
         self.sweep(context);
@@ -79,21 +84,7 @@ impl Machine for Rooms {
         self.events.move_to(events);
     }
 
-    fn encode_command(command: &Command<'_>, out: &mut Vec<u8>) {
-        command.encode(out);
-    }
-
-    fn decode_command(bytes: &[u8]) -> Result<Command<'_>, Malformed> {
-        Command::decode_whole(bytes, "command")
-    }
-
-    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        outcome.encode(out);
-    }
-
-    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        Outcome::decode_whole(bytes, "outcome")
-    }
+    turnstile_chassis::declared_bytes!();
 
     fn snapshot(&self, out: &mut dyn Sink) {
         snapshot::write(self, out);
@@ -122,14 +113,6 @@ impl Served for Rooms {
         self.totals() == Totals::default()
     }
 
-    fn subject_of(&self, command: &Command<'_>) -> Subject {
-        self.subject_of_command(command)
-    }
-
-    fn subject_of_query(&self, query: &Query) -> Subject {
-        self.subject_of_question(query)
-    }
-
     fn opens(&self, command: &Command<'_>) -> Option<Countable> {
         matches!(command, Command::Hold { .. }).then_some(Countable::Holds)
     }
@@ -139,6 +122,49 @@ impl Served for Rooms {
             Countable::Holds => self.open_holds_of(principal),
             Countable::Transactions | Countable::Orders => 0,
         }
+    }
+
+    turnstile_chassis::relayed_bytes!();
+
+    fn next_of(answer: &mut Answer) -> Option<&mut Option<Cursor>> {
+        match answer {
+            Answer::Page(page) => Some(&mut page.next),
+            Answer::Properties { next, .. }
+            | Answer::Rooms { next, .. }
+            | Answer::StopSells { next, .. } => Some(next),
+            Answer::Entry(_)
+            | Answer::Availability(_)
+            | Answer::Explanation(_)
+            | Answer::Totals(_)
+            | Answer::Refused(_) => None,
+        }
+    }
+
+    fn add_answer(sum: &mut Answer, other: &Answer) {
+        if let (Answer::Totals(sum), Answer::Totals(other)) = (sum, other) {
+            Self::add_totals(sum, other);
+        }
+    }
+
+    fn add_totals(sum: &mut Totals, other: &Totals) {
+        let Totals {
+            bookings,
+            holds,
+            properties,
+            rooms,
+            booked_total,
+            cancelled_total,
+            held_total,
+            expired_total,
+        } = *other;
+        sum.bookings += bookings;
+        sum.holds += holds;
+        sum.properties += properties;
+        sum.rooms += rooms;
+        sum.booked_total += booked_total;
+        sum.cancelled_total += cancelled_total;
+        sum.held_total += held_total;
+        sum.expired_total += expired_total;
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

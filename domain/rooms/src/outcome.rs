@@ -125,6 +125,13 @@ pub enum Refusal {
     #[byte(0x92)]
     #[refusal(conflict, "The hold cannot be extended so far")]
     HoldCeiling { until_max: Timestamp },
+    /// The partition has as many bookings and holds as its references tell apart.
+    #[byte(0x93)]
+    #[refusal(
+        conflict,
+        "The partition has as many bookings and holds as it may have"
+    )]
+    Full { limit: u32 },
 }
 
 /// Some nights of a stay: bit k stands for the k-th night after `first`.

@@ -2,6 +2,7 @@
 
 mod availability;
 mod explain;
+mod inventory;
 mod listing;
 
 use turnstile_types::{Principal, Stay, Timestamp};
@@ -51,6 +52,25 @@ pub(crate) fn answer(
             .map_or_else(Answer::Refused, Answer::Explanation),
         Query::Properties { cursor, limit } => view.properties(cursor, limit),
         Query::Totals => Answer::Totals(view.totals()),
+        Query::ListRooms {
+            property,
+            cursor,
+            limit,
+        } => view.rooms_in_sale(&property, (cursor, limit)).map_or_else(
+            Answer::Refused,
+            |(rooms, next)| Answer::Rooms { rooms, next },
+        ),
+        Query::ListStopSells {
+            property,
+            stay,
+            cursor,
+            limit,
+        } => view
+            .stop_sells(&property, stay, (cursor, limit))
+            .map_or_else(Answer::Refused, |(stop_sells, next)| Answer::StopSells {
+                stop_sells,
+                next,
+            }),
     }
 }
 

@@ -1,22 +1,24 @@
 //! The queries of rooms.
 
-use turnstile_chassis::{Cursor, Fields, Operations, PAGE, PAGE_MAX, Words};
+use turnstile_chassis::{Bytes, Cursor, Fields, Operations, PAGE, PAGE_MAX, Words};
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
-use crate::{Door, GuestId, IdNumber, Nights, Reference, Refusal, Wish};
+use crate::{Door, GuestId, IdNumber, Nights, Reference, Refusal, Wish, about::About};
 
 /// One whole request that only reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(door = Door<'d>, answers = Answer, right = read, checked)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[operations(door = Door<'d>, answers = Answer, right = read, checked, about = About, routed)]
 pub enum Query {
     /// Shows one booking or hold.
-    #[operation(answer = Entry)]
+    #[operation(answer = Entry, about = Entry(*reference), route = reference)]
+    #[byte(0x00)]
     LookUp { reference: Reference },
     /// Lists the bookings and holds of a property, or of one room, that touch the nights from `from` up
     /// to, not including, `to`; by room in natural order, then by arrival. In an open property the
     /// rooms of the type `open` follow the others, in the order in which they were first named.
     #[word("list_bookings")]
-    #[operation(answer = Page)]
+    #[operation(answer = Page, about = Property(*property), route = property)]
+    #[byte(0x01)]
     List {
         property: Name,
         room: Option<Name>,
@@ -26,9 +28,10 @@ pub enum Query {
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// Lists the bookings of a guest, the newest first.
+    /// Lists the bookings of a guest, the newest first in each partition.
     #[word("list_guest_bookings")]
-    #[operation(answer = Page)]
+    #[operation(answer = Page, route = pages)]
+    #[byte(0x02)]
     Guest {
         #[parameter(name = "id_number", door = guest_id, kind = IdNumber::KIND)]
         id: GuestId,
@@ -36,9 +39,10 @@ pub enum Query {
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// Lists the caller's open holds, the oldest first.
+    /// Lists the caller's open holds, the oldest first in each partition.
     #[word("list_holds")]
-    #[operation(answer = Page)]
+    #[operation(answer = Page, about = Public, route = pages)]
+    #[byte(0x03)]
     Holds {
         cursor: Option<Cursor>,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
@@ -46,6 +50,8 @@ pub enum Query {
     },
     /// Counts the free rooms by type and night.
     #[word("get_availability")]
+    #[operation(about = Public, route = property)]
+    #[byte(0x04)]
     Availability {
         property: Name,
         #[parameter(name = "type")]
@@ -54,15 +60,18 @@ pub enum Query {
         stay: Stay,
     },
     /// Shows what stands in the way of a booking.
-    #[operation(answer = Explanation)]
+    #[operation(answer = Explanation, about = Property(*property), route = property)]
+    #[byte(0x05)]
     Explain {
         property: Name,
         wish: Wish,
         #[parameter(flatten)]
         stay: Stay,
     },
-    /// Lists the properties by name.
+    /// Lists the properties by name in each partition.
     #[word("list_properties")]
+    #[operation(about = Public, route = pages)]
+    #[byte(0x06)]
     Properties {
         cursor: Option<Cursor>,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
@@ -70,7 +79,31 @@ pub enum Query {
     },
     /// Shows how much there is of everything.
     #[word("get_totals")]
+    #[operation(about = Public, route = all)]
+    #[byte(0x07)]
     Totals,
+    /// Lists the rooms of a property that are in sale, in natural order. In an open property the rooms
+    /// of the type `open` follow the others, in the order in which they were first named.
+    #[operation(answer = Rooms, about = Property(*property), route = property)]
+    #[byte(0x08)]
+    ListRooms {
+        property: Name,
+        cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
+        limit: u16,
+    },
+    /// Lists the rooms of a property whose sale is stopped on some nights of a stay, and these nights;
+    /// in the order of `list_rooms`.
+    #[operation(answer = StopSells, about = Property(*property), route = property)]
+    #[byte(0x09)]
+    ListStopSells {
+        property: Name,
+        #[parameter(flatten)]
+        stay: Stay,
+        cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
+        limit: u16,
+    },
 }
 
 impl Query {
@@ -84,25 +117,44 @@ impl Query {
 }
 
 /// What is answered to a query.
-#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub enum Answer {
     /// A look-up that found something.
+    #[byte(0x00)]
     Entry(#[field(flatten)] Entry),
     /// A listing.
+    #[byte(0x01)]
     Page(#[field(flatten)] Page),
+    #[byte(0x02)]
     Availability(#[field(name = "types")] Vec<TypeAvailability>),
+    #[byte(0x03)]
     Explanation(#[field(flatten)] Explanation),
+    #[byte(0x04)]
     Properties {
         properties: Vec<PropertySummary>,
         /// Where the next page begins; not set on the last.
         next: Option<Cursor>,
     },
+    #[byte(0x05)]
     Totals(#[field(flatten)] Totals),
+    #[byte(0x06)]
     Refused(#[field(skip)] Refusal),
+    #[byte(0x07)]
+    Rooms {
+        rooms: Vec<RoomInSale>,
+        /// Where the next page begins; not set on the last.
+        next: Option<Cursor>,
+    },
+    #[byte(0x08)]
+    StopSells {
+        stop_sells: Vec<StoppedRoom>,
+        /// Where the next page begins; not set on the last.
+        next: Option<Cursor>,
+    },
 }
 
 /// One page of bookings and holds.
-#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct Page {
     pub entries: Vec<Entry>,
     /// Where the next page begins; not set on the last.
@@ -110,7 +162,7 @@ pub struct Page {
 }
 
 /// A booking or hold, as listings show it.
-#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct Entry {
     pub reference: Reference,
     #[field(flatten)]
@@ -132,14 +184,15 @@ pub struct Entry {
     pub position: Position,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 #[fields(tag = "state")]
 pub enum EntryState {
+    #[byte(0x00)]
     Booked,
-    Held {
-        until: Timestamp,
-    },
+    #[byte(0x01)]
+    Held { until: Timestamp },
     /// A hold whose time is over; it can still be confirmed late.
+    #[byte(0x02)]
     Expired {
         #[field(name = "until")]
         at: Timestamp,
@@ -147,7 +200,7 @@ pub enum EntryState {
 }
 
 /// The free rooms of one type on each night of a stay.
-#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct TypeAvailability {
     #[field(name = "type")]
     pub room_type: Name,
@@ -160,7 +213,7 @@ pub struct TypeAvailability {
 }
 
 /// Why a booking would be refused, or that it would not be.
-#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct Explanation {
     /// The room that a booking would get now.
     pub would_get: Option<Name>,
@@ -169,15 +222,17 @@ pub struct Explanation {
 }
 
 /// One thing that keeps a room from being booked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 #[fields(tag = "kind")]
 pub enum Block {
+    #[byte(0x00)]
     Booking {
         room: Name,
         reference: Reference,
         #[field(flatten)]
         stay: Stay,
     },
+    #[byte(0x01)]
     Hold {
         room: Name,
         reference: Reference,
@@ -185,14 +240,12 @@ pub enum Block {
         stay: Stay,
         until: Timestamp,
     },
-    StopSell {
-        room: Name,
-        nights: Nights,
-    },
+    #[byte(0x02)]
+    StopSell { room: Name, nights: Nights },
 }
 
 /// One property in a listing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct PropertySummary {
     pub property: Name,
     pub open: bool,
@@ -200,8 +253,23 @@ pub struct PropertySummary {
     pub rooms: u32,
 }
 
+/// One room in a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
+pub struct RoomInSale {
+    pub room: Name,
+    #[field(name = "type")]
+    pub room_type: Name,
+}
+
+/// A room, and the nights of a stay on which its sale is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
+pub struct StoppedRoom {
+    pub room: Name,
+    pub nights: Nights,
+}
+
 /// What the machine has done and holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Fields)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Bytes, Fields)]
 pub struct Totals {
     /// Bookings that stand now.
     pub bookings: u64,

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Bytes, Kind, Show, Value};
+use turnstile_chassis::{Bytes, Kind, PartitionRoute, Routing, Show, Value};
+use turnstile_types::{PARTITIONS_MAX, PartitionNumber};
 
 /// What names one booking or hold for ever: the slot that keeps it, and how often that slot had
 /// been used before.
@@ -33,7 +34,24 @@ const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// change places are noticed.
 const CHECK_MODULUS: u64 = 29;
 
+/// Where the number of a partition begins in that of a slot, in a cluster with several partitions.
+const PARTITION: u32 = 26;
+
+/// Slots of each of several partitions. In one that is alone, all slots are of the first.
+pub(crate) const SLOTS_PER_PARTITION: u32 = 1 << PARTITION;
+
+const _: () = assert!(PARTITIONS_MAX as u64 * SLOTS_PER_PARTITION as u64 == 1 << u32::BITS);
+
 impl Reference {
+    /// The partition that has given it, of several.
+    #[must_use]
+    pub fn partition(self) -> PartitionNumber {
+        let number = u8::try_from(self.slot >> PARTITION).ok();
+        number
+            .and_then(PartitionNumber::new)
+            .expect("six bits are left")
+    }
+
     /// The number under which databases keep it.
     #[must_use]
     pub const fn number(self) -> u64 {
@@ -115,6 +133,12 @@ impl Reference {
         pattern: "^[Rr]([0-9A-Fa-f]?[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{13}|\
                   [0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{2,12})$",
     };
+}
+
+impl Routing for Reference {
+    fn route(&self) -> PartitionRoute {
+        PartitionRoute::Given(self.partition())
+    }
 }
 
 turnstile_chassis::readable!(Reference, InvalidReference, Reference::KIND);

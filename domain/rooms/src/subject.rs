@@ -1,42 +1,42 @@
-//! What a request is about: the properties to which grants are limited.
+//! Whose a request is: the properties to which grants are limited, and the holders of holds.
 
-use turnstile_chassis::Subject;
+use turnstile_chassis::{Subject, SubjectOf};
 use turnstile_types::Name;
 
-use crate::{Command, Query, Reference, Rooms};
+use crate::{Answer, Command, Query, Reference, Rooms, about::About};
 
-impl Rooms {
-    pub(crate) fn subject_of_command(&self, command: &Command<'_>) -> Subject {
-        match command {
-            Command::AddProperty { property, .. }
-            | Command::AddRoom { property, .. }
-            | Command::WithdrawRoom { property, .. }
-            | Command::StopSell { property, .. }
-            | Command::Book { property, .. }
-            | Command::Hold { property, .. } => Subject::of(*property),
-            Command::Extend { hold, .. }
-            | Command::Confirm { hold, .. }
-            | Command::Release { hold } => self.subject_of_hold(*hold),
-            // Whoever cancels knows the id number that booked it, or manages its property.
-            Command::Cancel { booking, .. } | Command::CancelForGuest { booking, .. } => {
-                self.subject_of_entry(*booking)
-            }
-        }
+impl SubjectOf for Rooms {
+    fn subject_of(&self, command: &Command<'_>) -> Subject {
+        self.subject(command.about())
     }
 
-    pub(crate) fn subject_of_question(&self, query: &Query) -> Subject {
-        match query {
-            Query::LookUp { reference } => self.subject_of_entry(*reference),
-            Query::List { property, .. } | Query::Explain { property, .. } => {
-                Subject::of(*property)
-            }
-            // They may be of all properties.
-            Query::Guest { .. } => Subject::All,
-            // The caller's own holds, and what every guest of a hotel sees.
-            Query::Holds { .. }
-            | Query::Availability { .. }
-            | Query::Properties { .. }
-            | Query::Totals => Subject::Public,
+    fn subject_of_query(&self, query: &Query) -> Subject {
+        self.subject(query.about())
+    }
+
+    fn subject_of_answer(_query: &Query, answer: &Answer) -> Subject {
+        match answer {
+            Answer::Entry(entry) => Subject::of(entry.property),
+            Answer::Page(_)
+            | Answer::Availability(_)
+            | Answer::Explanation(_)
+            | Answer::Properties { .. }
+            | Answer::Totals(_)
+            | Answer::Rooms { .. }
+            | Answer::StopSells { .. }
+            | Answer::Refused(_) => Subject::Unknown,
+        }
+    }
+}
+
+impl Rooms {
+    fn subject(&self, about: About) -> Subject {
+        match about {
+            About::All => Subject::All,
+            About::Public => Subject::Public,
+            About::Property(property) => Subject::of(property),
+            About::Hold(hold) => self.subject_of_hold(hold),
+            About::Entry(reference) => self.subject_of_entry(reference),
         }
     }
 

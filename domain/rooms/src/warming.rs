@@ -13,44 +13,31 @@ use crate::{
 impl Rooms {
     /// Puts a command on the belt.
     pub(crate) fn expect_command(&self, command: &Command<'_>) {
-        let target = match command {
-            Command::Book {
-                property,
-                wish: Wish::Room(room),
-                stay,
-                id,
-                ..
-            } => {
-                self.guests.prefetch(id.seal);
-                self.named(property, room, stay.arrival())
-            }
-            Command::Hold {
-                property,
-                wish: Wish::Room(room),
-                stay,
-                ..
-            } => self.named(property, room, stay.arrival()),
-            Command::Extend {
-                hold: reference, ..
-            }
-            | Command::Confirm {
-                hold: reference, ..
-            }
-            | Command::Release { hold: reference }
-            | Command::Cancel {
-                booking: reference, ..
-            }
-            | Command::CancelForGuest {
-                booking: reference, ..
-            } => Target::Entry {
-                slot: reference.slot,
-            },
-            Command::AddProperty { .. }
-            | Command::AddRoom { .. }
-            | Command::WithdrawRoom { .. }
-            | Command::StopSell { .. }
-            | Command::Book { .. }
-            | Command::Hold { .. } => return,
+        let target = if let Command::Book {
+            property,
+            wish: Wish::Room(room),
+            stay,
+            id,
+            ..
+        } = command
+        {
+            self.guests.prefetch(id.seal);
+            self.named(property, room, stay.arrival())
+        } else if let Command::Hold {
+            property,
+            wish: Wish::Room(room),
+            stay,
+            ..
+        } = command
+        {
+            self.named(property, room, stay.arrival())
+        } else if let Some(slot) = command
+            .entry()
+            .and_then(|reference| self.ledger.slot_of(reference))
+        {
+            Target::Entry { slot }
+        } else {
+            return;
         };
         let mut expected = self.expected.borrow_mut();
         expected.put(target, |link, target| self.ask(link, target));

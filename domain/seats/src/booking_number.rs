@@ -2,10 +2,14 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Bytes, Kind, Show, Value};
+use turnstile_chassis::{Bytes, Kind, PartitionRoute, Routing, Show, Value};
+use turnstile_types::PartitionNumber;
 
 /// The longest text: `S` and the digits of the largest number.
 const LENGTH_MAX: usize = 21;
+
+/// Where the number of a partition begins in that of a booking, in a cluster with several partitions.
+const PARTITION: u32 = 40;
 
 /// The number of one booking or hold, from 1 in the order in which they were made; never reused. Its text
 /// is `S` and the number.
@@ -17,6 +21,18 @@ pub struct BookingNumber(pub u64);
 pub struct InvalidBookingNumber;
 
 impl BookingNumber {
+    /// The number before the first of a partition.
+    pub(crate) const fn before_those_of(partition: PartitionNumber) -> Self {
+        Self((partition.get() as u64) << PARTITION)
+    }
+
+    /// The partition that has given it, of several; the first, if none can have.
+    #[must_use]
+    pub fn partition(self) -> PartitionNumber {
+        let number = u8::try_from(self.0 >> PARTITION).ok();
+        number.and_then(PartitionNumber::new).unwrap_or_default()
+    }
+
     /// Parses the text that `Display` writes; a small letter is as good.
     ///
     /// # Errors
@@ -37,6 +53,12 @@ impl BookingNumber {
         example: "S1042",
         pattern: "^[Ss][1-9][0-9]{0,18}$",
     };
+}
+
+impl Routing for BookingNumber {
+    fn route(&self) -> PartitionRoute {
+        PartitionRoute::Given(self.partition())
+    }
 }
 
 turnstile_chassis::readable!(BookingNumber, InvalidBookingNumber, BookingNumber::KIND);

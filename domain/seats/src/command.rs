@@ -3,7 +3,7 @@
 use turnstile_chassis::{Bytes, Fields, Operations, Words};
 use turnstile_types::{Name, Timestamp};
 
-use crate::{BookingNumber, Choice, Done, UpTo, limits};
+use crate::{BookingNumber, Choice, Done, UpTo, about::About, limits};
 
 /// The longest time that a hold lasts.
 type HoldSeconds = UpTo<{ limits::HOLD_SECONDS_MAX }>;
@@ -13,15 +13,15 @@ const HOLD_SECONDS: HoldSeconds = HoldSeconds::new(600).expect("ten minutes are 
 
 /// One whole request that may change the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(answers = Done)]
+#[operations(answers = Done, about = About, routed)]
 pub enum Command {
     /// Adds a show, which is on sale until it begins.
     #[byte(0x01)]
-    #[operation(answer = ShowAdded, right = manage)]
+    #[operation(answer = ShowAdded, right = manage, about = Show(*show), route = show)]
     AddShow { show: Name, begins: Timestamp },
     /// Adds a section to a show: rows with as many seats each.
     #[byte(0x02)]
-    #[operation(answer = SectionAdded, right = manage)]
+    #[operation(answer = SectionAdded, right = manage, about = Show(*show), route = show)]
     AddSection {
         show: Name,
         section: Name,
@@ -33,7 +33,7 @@ pub enum Command {
     /// Closes the sale of a show. Bookings that stand stay, and holds can be confirmed.
     #[byte(0x03)]
     #[word(closed, "close_sale", "open_sale")]
-    #[operation(answer = SaleClosed | SaleOpened, otherwise = "Opens the sale of a show again", right = manage)]
+    #[operation(answer = SaleClosed | SaleOpened, otherwise = "Opens the sale of a show again", right = manage, about = Show(*show), route = show)]
     CloseSale {
         show: Name,
         #[field(skip)]
@@ -41,7 +41,7 @@ pub enum Command {
     },
     /// Books several seats of a section, or none of them: those that are named, or the best adjacent ones.
     #[byte(0x04)]
-    #[operation(answer = Booked, waits_in_line)]
+    #[operation(answer = Booked, waits_in_line, about = Show(*show), route = show)]
     Book {
         show: Name,
         section: Name,
@@ -52,7 +52,7 @@ pub enum Command {
     },
     /// Keeps several seats for a while (600 seconds), to be confirmed.
     #[byte(0x05)]
-    #[operation(answer = Held, waits_in_line)]
+    #[operation(answer = Held, waits_in_line, about = Show(*show), route = show)]
     Hold {
         show: Name,
         section: Name,
@@ -62,15 +62,15 @@ pub enum Command {
     },
     /// Turns a hold into a booking.
     #[byte(0x06)]
-    #[operation(answer = Confirmed, of_holder)]
+    #[operation(answer = Confirmed, of_holder, about = Hold(*hold), route = hold)]
     Confirm { hold: BookingNumber, buyer: Name },
     /// Gives a hold back.
     #[byte(0x07)]
-    #[operation(answer = Released, of_holder)]
+    #[operation(answer = Released, of_holder, about = Hold(*hold), route = hold)]
     Release { hold: BookingNumber },
     /// Cancels a booking before the show begins; only for the buyer who booked it.
     #[byte(0x08)]
-    #[operation(answer = Cancelled)]
+    #[operation(answer = Cancelled, about = Booking(*booking), route = booking)]
     Cancel {
         #[parameter(name = "reference")]
         booking: BookingNumber,

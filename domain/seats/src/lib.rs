@@ -7,6 +7,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
+mod about;
 mod booking_number;
 mod command;
 mod event;

@@ -1,8 +1,9 @@
 //! The machine: what becomes of every command.
 
-use turnstile_chassis::{Countable, Decode as _, Encode as _, Served, Subject};
+use turnstile_chassis::{Countable, Cursor, Served};
 use turnstile_types::{
-    Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Timestamp,
+    Context, Effect, Machine, Malformed, Name, PartitionFounding, Position, Principal, Reader,
+    Sink, Timestamp,
 };
 
 use crate::{
@@ -24,6 +25,11 @@ impl Machine for Seats {
 
     fn empty() -> Self {
         Self::new()
+    }
+
+    fn found_in(&mut self, founding: &PartitionFounding) {
+        self.first = BookingNumber::before_those_of(founding.number);
+        self.last = self.last.max(self.first);
     }
 
     fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
@@ -51,21 +57,7 @@ impl Machine for Seats {
         self.events.drain(take);
     }
 
-    fn encode_command(command: &Command, out: &mut Vec<u8>) {
-        command.encode(out);
-    }
-
-    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
-        Command::decode_whole(bytes, "command")
-    }
-
-    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        outcome.encode(out);
-    }
-
-    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        Outcome::decode_whole(bytes, "outcome")
-    }
+    turnstile_chassis::declared_bytes!();
 
     fn snapshot(&self, out: &mut dyn Sink) {
         snapshot::write(self, out);
@@ -94,14 +86,6 @@ impl Served for Seats {
         self.is_new()
     }
 
-    fn subject_of(&self, command: &Command) -> Subject {
-        self.subject_of_command(command)
-    }
-
-    fn subject_of_query(&self, query: &Query) -> Subject {
-        self.subject_of_question(query)
-    }
-
     fn opens(&self, command: &Command) -> Option<Countable> {
         matches!(command, Command::Hold { .. }).then_some(Countable::Holds)
     }
@@ -111,6 +95,50 @@ impl Served for Seats {
             Countable::Holds => self.holders.of(principal),
             Countable::Transactions | Countable::Orders => 0,
         }
+    }
+
+    turnstile_chassis::relayed_bytes!();
+
+    fn next_of(answer: &mut Answer) -> Option<&mut Option<Cursor>> {
+        match answer {
+            Answer::Page { next, .. } | Answer::Shows { next, .. } => Some(next),
+            Answer::Entry(_)
+            | Answer::Availability(_)
+            | Answer::Map(_)
+            | Answer::Totals(_)
+            | Answer::Refused(_) => None,
+        }
+    }
+
+    fn add_answer(sum: &mut Answer, other: &Answer) {
+        if let (Answer::Totals(sum), Answer::Totals(other)) = (sum, other) {
+            Self::add_totals(sum, other);
+        }
+    }
+
+    fn add_totals(sum: &mut Totals, other: &Totals) {
+        let Totals {
+            shows,
+            seats,
+            bookings,
+            holds,
+            seats_booked,
+            seats_held,
+            booked_total,
+            cancelled_total,
+            held_total,
+            expired_total,
+        } = *other;
+        sum.shows += shows;
+        sum.seats += seats;
+        sum.bookings += bookings;
+        sum.holds += holds;
+        sum.seats_booked += seats_booked;
+        sum.seats_held += seats_held;
+        sum.booked_total += booked_total;
+        sum.cancelled_total += cancelled_total;
+        sum.held_total += held_total;
+        sum.expired_total += expired_total;
     }
 
     fn standing(&self) -> Vec<(u64, String)> {

@@ -1,20 +1,22 @@
 //! What the machine can be asked without changing anything, and what it answers.
 
-use turnstile_chassis::{Cursor, Fields, Operations, PAGE, PAGE_MAX, Words};
+use turnstile_chassis::{Bytes, Cursor, Fields, Operations, PAGE, PAGE_MAX, Words};
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
-use crate::{BookingNumber, Refusal, SeatNumbers};
+use crate::{BookingNumber, Refusal, SeatNumbers, about::About};
 
 /// One whole request that only reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer, right = read)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[operations(answers = Answer, right = read, about = About, routed)]
 pub enum Query {
     /// Shows one booking or hold.
-    #[operation(answer = Entry)]
+    #[operation(answer = Entry, about = Booking(*reference), route = reference)]
+    #[byte(0x00)]
     LookUp { reference: BookingNumber },
     /// Lists the bookings and holds of a show, in the order of their foremost seats.
     #[word("list_bookings")]
-    #[operation(answer = Page)]
+    #[operation(answer = Page, about = Show(*show), route = show)]
+    #[byte(0x01)]
     List {
         show: Name,
         cursor: Option<Cursor>,
@@ -23,12 +25,18 @@ pub enum Query {
     },
     /// Counts the free seats of every section of a show, or of one.
     #[word("get_availability")]
+    #[operation(about = Public, route = show)]
+    #[byte(0x02)]
     Availability { show: Name, section: Option<Name> },
     /// Shows which seats of a section are free, row by row.
     #[word("get_map")]
+    #[operation(about = Public, route = show)]
+    #[byte(0x03)]
     Map { show: Name, section: Name },
-    /// Lists the shows in the order in which they were added.
+    /// Lists the shows in the order in which they were added to each partition.
     #[word("list_shows")]
+    #[operation(about = Public, route = pages)]
+    #[byte(0x04)]
     Shows {
         cursor: Option<Cursor>,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
@@ -36,33 +44,42 @@ pub enum Query {
     },
     /// Shows how much there is of everything.
     #[word("get_totals")]
+    #[operation(about = Public, route = all)]
+    #[byte(0x05)]
     Totals,
 }
 
 /// What is answered to a query.
-#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub enum Answer {
     /// A look-up that found something.
+    #[byte(0x00)]
     Entry(#[field(flatten)] Box<Entry>),
     /// One page of bookings and holds.
+    #[byte(0x01)]
     Page {
         entries: Vec<Entry>,
         /// Where the next page begins; not set on the last.
         next: Option<Cursor>,
     },
+    #[byte(0x02)]
     Availability(#[field(name = "sections")] Vec<SectionSummary>),
+    #[byte(0x03)]
     Map(#[field(name = "rows")] Vec<MapRow>),
+    #[byte(0x04)]
     Shows {
         shows: Vec<ShowSummary>,
         /// Where the next page begins; not set on the last.
         next: Option<Cursor>,
     },
+    #[byte(0x05)]
     Totals(#[field(flatten)] Totals),
+    #[byte(0x06)]
     Refused(#[field(skip)] Refusal),
 }
 
 /// A booking or hold, as listings show it.
-#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct Entry {
     pub reference: BookingNumber,
     #[field(flatten)]
@@ -78,15 +95,17 @@ pub struct Entry {
     pub position: Position,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 #[fields(tag = "state")]
 pub enum EntryState {
+    #[byte(0x00)]
     Booked { buyer: Name },
+    #[byte(0x01)]
     Held { until: Timestamp },
 }
 
 /// The free seats of one section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct SectionSummary {
     pub section: Name,
     pub rows: u16,
@@ -97,7 +116,7 @@ pub struct SectionSummary {
 }
 
 /// One row of a section.
-#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct MapRow {
     pub row: u16,
     pub free: u16,
@@ -106,7 +125,7 @@ pub struct MapRow {
 }
 
 /// One show in a listing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct ShowSummary {
     pub show: Name,
     pub begins: Timestamp,
@@ -118,7 +137,7 @@ pub struct ShowSummary {
 }
 
 /// What the machine has done and holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Fields)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Bytes, Fields)]
 pub struct Totals {
     /// Shows ever added.
     pub shows: u64,

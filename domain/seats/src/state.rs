@@ -26,6 +26,8 @@ pub struct Seats {
     pub(crate) expiries: BTreeSet<(Timestamp, BookingNumber)>,
     /// How many open holds each principal has.
     pub(crate) holders: OpenCounts,
+    /// The number before the first that is given: zero where there are not several partitions.
+    pub(crate) first: BookingNumber,
     /// The number given last.
     pub(crate) last: BookingNumber,
     pub(crate) totals: Totals,
@@ -54,6 +56,7 @@ impl Seats {
             bookings: BTreeMap::new(),
             expiries: BTreeSet::new(),
             holders: OpenCounts::new(),
+            first: BookingNumber(0),
             last: BookingNumber(0),
             totals: Totals::default(),
             events: Events::empty(),
@@ -163,7 +166,7 @@ impl Seats {
     }
 
     pub(crate) fn look_up(&self, number: BookingNumber) -> Result<&Booking, Refusal> {
-        let is_over = (BookingNumber(1)..=self.last).contains(&number);
+        let is_over = number > self.first && number <= self.last;
         let absent = if is_over {
             Refusal::Ended
         } else {

@@ -1,33 +1,27 @@
-//! What a request is about: the shows to which grants are limited.
+//! Whose a request is: the shows to which grants are limited, and the holders of holds.
 
-use turnstile_chassis::Subject;
+use turnstile_chassis::{Subject, SubjectOf};
 
-use crate::{BookingNumber, Command, Query, Seats};
+use crate::{BookingNumber, Command, Query, Seats, about::About};
 
-impl Seats {
-    pub(crate) fn subject_of_command(&self, command: &Command) -> Subject {
-        match command {
-            Command::AddShow { show, .. }
-            | Command::AddSection { show, .. }
-            | Command::CloseSale { show, .. }
-            | Command::Book { show, .. }
-            | Command::Hold { show, .. } => Subject::of(*show),
-            Command::Confirm { hold, .. } | Command::Release { hold } => {
-                self.subject_of_hold(*hold)
-            }
-            // Whoever cancels knows the buyer.
-            Command::Cancel { booking, .. } => self.subject_of_booking(*booking),
-        }
+impl SubjectOf for Seats {
+    fn subject_of(&self, command: &Command) -> Subject {
+        self.subject(command.about())
     }
 
-    pub(crate) fn subject_of_question(&self, query: &Query) -> Subject {
-        match query {
-            Query::LookUp { reference } => self.subject_of_booking(*reference),
-            Query::List { show, .. } => Subject::of(*show),
-            Query::Availability { .. }
-            | Query::Map { .. }
-            | Query::Shows { .. }
-            | Query::Totals => Subject::Public,
+    fn subject_of_query(&self, query: &Query) -> Subject {
+        self.subject(query.about())
+    }
+}
+
+impl Seats {
+    fn subject(&self, about: About) -> Subject {
+        match about {
+            About::All => Subject::All,
+            About::Public => Subject::Public,
+            About::Show(show) => Subject::of(show),
+            About::Hold(hold) => self.subject_of_hold(hold),
+            About::Booking(number) => self.subject_of_booking(number),
         }
     }
 

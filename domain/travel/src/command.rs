@@ -4,7 +4,11 @@ use std::fmt;
 
 use turnstile_chassis::{Bytes, Fields, Kind, Operations, Show, Value, Words};
 
-use crate::{CustomerId, Desk, Done, Item, Locator, Parcel, Settings, Xid, limits};
+use crate::{
+    CustomerId, Desk, Done, Item, Locator, Parcel, Settings, Xid,
+    about::{About, StepAbout},
+    limits,
+};
 
 /// What is reserved together: 1 to 64 items, of any desks; what stands twice is reserved twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +95,7 @@ impl From<Decision> for bool {
 
 /// One step of an interactive transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(answers = Done)]
+#[operations(answers = Done, about = StepAbout)]
 pub enum Step {
     /// Adds to what there is of an item; a price of zero leaves the price as it is.
     #[byte(0x01)]
@@ -106,23 +110,23 @@ pub enum Step {
     /// Shows what there is of an item, and keeps it so until the transaction ends.
     #[byte(0x03)]
     #[word("query_item")]
-    #[operation(answer = Stock, of_holder)]
+    #[operation(answer = Stock, of_holder, about = Public)]
     Query { item: Item },
     /// Adds a customer, with a number of its own or a new one.
     #[byte(0x04)]
-    #[operation(answer = CustomerAdded, of_holder)]
+    #[operation(answer = CustomerAdded, of_holder, about = NewCustomer(*customer))]
     AddCustomer { customer: Option<CustomerId> },
     /// Removes a customer and gives back everything it has.
     #[byte(0x05)]
-    #[operation(answer = CustomerDeleted, of_holder)]
+    #[operation(answer = CustomerDeleted, of_holder, about = Customer(*customer))]
     DeleteCustomer { customer: CustomerId },
     /// Shows what a customer has, and keeps it so until the transaction ends.
     #[byte(0x06)]
-    #[operation(answer = Bill, of_holder)]
+    #[operation(answer = Bill, of_holder, about = Customer(*customer))]
     QueryCustomer { customer: CustomerId },
     /// Reserves all of these items for a customer, or none.
     #[byte(0x07)]
-    #[operation(answer = Reserved, of_holder)]
+    #[operation(answer = Reserved, of_holder, about = Customer(*customer))]
     Reserve {
         customer: CustomerId,
         #[parameter(name = "items", repeated = Item, most = limits::ITEMS_PER_TRIP_MAX)]
@@ -135,20 +139,21 @@ pub enum Step {
     Summary,
     /// Commits a transaction.
     #[byte(0x09)]
-    #[operation(answer = Committed, of_holder)]
+    #[operation(answer = Committed, of_holder, about = Transaction)]
     Commit,
 }
 
 /// One whole request that may change the state.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(answers = Done)]
+#[operations(answers = Done, about = About)]
 pub enum Command {
     /// Starts a transaction; it ends by itself when nothing is asked of it for long.
     #[byte(0x01)]
-    #[operation(answer = Started)]
+    #[operation(answer = Started, about = Public)]
     Start,
     #[byte(0x02)]
     #[word(inner = step)]
+    #[operation(about = Step(*xid, step.about()))]
     Within {
         xid: Xid,
         #[field(flatten)]
@@ -156,7 +161,7 @@ pub enum Command {
     },
     /// Aborts a transaction, also while it waits.
     #[byte(0x03)]
-    #[operation(answer = Aborted, of_holder)]
+    #[operation(answer = Aborted, of_holder, about = Transaction(*xid))]
     Abort { xid: Xid },
     /// Aborts a transaction that its client has left, to make room for others.
     #[byte(0x04)]
@@ -166,7 +171,7 @@ pub enum Command {
     /// Books a trip, all or nothing. With `hold_ms` it is held for that many milliseconds, unless
     /// it is confirmed; it stands on the bill meanwhile.
     #[byte(0x10)]
-    #[operation(answer = Booked)]
+    #[operation(answer = Booked, about = Customer(*customer))]
     Book {
         customer: CustomerId,
         #[parameter(name = "items", repeated = Item, most = limits::ITEMS_PER_TRIP_MAX)]
@@ -176,11 +181,11 @@ pub enum Command {
     },
     /// Makes a held itinerary a booked one.
     #[byte(0x11)]
-    #[operation(answer = Confirmed)]
+    #[operation(answer = Confirmed, about = Itinerary(*locator))]
     Confirm { locator: Locator },
     /// Gives everything of an itinerary back.
     #[byte(0x12)]
-    #[operation(answer = Cancelled)]
+    #[operation(answer = Cancelled, about = Itinerary(*locator))]
     Cancel { locator: Locator },
 
     #[byte(0x20)]

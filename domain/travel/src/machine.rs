@@ -5,7 +5,7 @@ mod lines;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use turnstile_chassis::{Countable, Decode, Encode as _, Served, Subject};
+use turnstile_chassis::{Countable, Decode, Encode as _, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -126,21 +126,7 @@ impl Machine for Travel {
         self.events.drain(..).for_each(take);
     }
 
-    fn encode_command(command: &Command, out: &mut Vec<u8>) {
-        command.encode(out);
-    }
-
-    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
-        Command::decode_whole(bytes, "command")
-    }
-
-    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        outcome.encode(out);
-    }
-
-    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        Outcome::decode_whole(bytes, "outcome")
-    }
+    turnstile_chassis::declared_bytes!();
 
     fn snapshot(&self, out: &mut dyn Sink) {
         let holders = &self.coordinator.holders;
@@ -214,14 +200,6 @@ impl Served for Travel {
 
     fn is_new(&self) -> bool {
         self.is_new()
-    }
-
-    fn subject_of(&self, command: &Command) -> Subject {
-        self.subject_of_command(command)
-    }
-
-    fn subject_of_query(&self, query: &Query) -> Subject {
-        self.subject_of_question(query)
     }
 
     fn opens(&self, command: &Command) -> Option<Countable> {

@@ -5,7 +5,7 @@ use turnstile_types::Timestamp;
 
 use crate::{
     AbortReason, Bill, CustomerId, Desk, Desks, Item, Locator, LockMode, Outcome, Resource, Stock,
-    Xid,
+    Xid, about::About,
 };
 
 /// The last transaction of the page before.
@@ -24,7 +24,7 @@ impl From<Cursor> for Xid {
 /// and after a crash as in doubt and being booked until they have said so again. After a crash, a transaction that was shown may be
 /// unknown, but its xid is not given again; a ticket may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
-#[operations(answers = Answer, right = read)]
+#[operations(answers = Answer, right = read, about = About)]
 pub enum Query {
     /// Shows one transaction: what it locks, what it wants, who has that.
     #[word("get_transaction")]
@@ -42,9 +42,11 @@ pub enum Query {
     },
     /// Shows one itinerary.
     #[word("get_itinerary")]
+    #[operation(about = Itinerary(*locator))]
     Itinerary { locator: Locator },
     /// Lists what a desk sells after this item, in order, as it is committed.
     #[word("list_items")]
+    #[operation(about = Public)]
     Items {
         desk: Desk,
         #[parameter(name = "cursor")]
@@ -54,9 +56,11 @@ pub enum Query {
     },
     /// Shows what a customer has and owes, as it is committed.
     #[word("get_customer")]
+    #[operation(about = Customer(*customer))]
     Customer { customer: CustomerId },
     /// Shows how much there is of everything.
     #[word("get_totals")]
+    #[operation(about = Public)]
     Totals,
 }
 

@@ -1,37 +1,32 @@
-//! What a request is about: the customers to whom grants are limited.
+//! Whose a request is: the customers to whom grants are limited, and who has started a transaction.
 
-use turnstile_chassis::Subject;
+use turnstile_chassis::{Subject, SubjectOf};
 use turnstile_types::Name;
 
-use crate::{Command, CustomerId, Locator, Query, Step, Travel, Xid};
+use crate::{
+    Command, CustomerId, Locator, Query, Travel, Xid,
+    about::{About, StepAbout},
+};
 
-impl Travel {
-    pub(crate) fn subject_of_command(&self, command: &Command) -> Subject {
-        match command {
-            Command::Start => Subject::Public,
-            Command::Within { xid, step } => self.of_holder(*xid, subject_of_step(step)),
-            // Its customers are known only to the desks that it has touched.
-            Command::Abort { xid } => self.of_holder(*xid, Subject::Unknown),
-            Command::Book { customer, .. } => Subject::of(name_of(*customer)),
-            Command::Confirm { locator } | Command::Cancel { locator } => {
-                self.subject_of_itinerary(*locator)
-            }
-            Command::Evict { .. }
-            | Command::Configure(_)
-            | Command::Recover
-            | Command::RecoverUnstaged
-            | Command::Resolve { .. }
-            | Command::Deliver(_) => Subject::All,
-        }
+impl SubjectOf for Travel {
+    fn subject_of(&self, command: &Command) -> Subject {
+        self.subject(command.about())
     }
 
-    pub(crate) fn subject_of_question(&self, query: &Query) -> Subject {
-        match query {
-            Query::Itinerary { locator } => self.subject_of_itinerary(*locator),
-            Query::Customer { customer } => Subject::of(name_of(*customer)),
-            // They show whose locks are in the way.
-            Query::Transaction { .. } | Query::Transactions { .. } => Subject::All,
-            Query::Items { .. } | Query::Totals => Subject::Public,
+    fn subject_of_query(&self, query: &Query) -> Subject {
+        self.subject(query.about())
+    }
+}
+
+impl Travel {
+    fn subject(&self, about: About) -> Subject {
+        match about {
+            About::All => Subject::All,
+            About::Public => Subject::Public,
+            About::Customer(customer) => Subject::of(name_of(customer)),
+            About::Itinerary(locator) => self.subject_of_itinerary(locator),
+            About::Step(xid, step) => self.of_holder(xid, subject_of_step(step)),
+            About::Transaction(xid) => self.of_holder(xid, Subject::Unknown),
         }
     }
 
@@ -58,21 +53,14 @@ impl Travel {
     }
 }
 
-fn subject_of_step(step: &Step) -> Subject {
-    match step {
-        Step::AddCustomer {
-            customer: Some(customer),
+fn subject_of_step(about: StepAbout) -> Subject {
+    match about {
+        StepAbout::All | StepAbout::NewCustomer(None) => Subject::All,
+        StepAbout::Public => Subject::Public,
+        StepAbout::Customer(customer) | StepAbout::NewCustomer(Some(customer)) => {
+            Subject::of(name_of(customer))
         }
-        | Step::DeleteCustomer { customer }
-        | Step::QueryCustomer { customer }
-        | Step::Reserve { customer, .. } => Subject::of(name_of(*customer)),
-        Step::Query { .. } => Subject::Public,
-        // A new customer gets a number that no limit knows yet.
-        Step::AddCustomer { customer: None }
-        | Step::Add { .. }
-        | Step::Delete { .. }
-        | Step::Summary => Subject::All,
-        Step::Commit => Subject::Unknown,
+        StepAbout::Transaction => Subject::Unknown,
     }
 }
 

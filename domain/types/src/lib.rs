@@ -16,6 +16,7 @@ mod name;
 mod night;
 mod origin;
 mod outcome;
+mod partition;
 mod time;
 
 pub use audited::{Audited, AuditedCommand};
@@ -35,4 +36,5 @@ pub use origin::{
     Origin, RequestId,
 };
 pub use outcome::Outcome;
+pub use partition::{PARTITIONS_MAX, PartitionFounding, PartitionNumber};
 pub use time::{Position, Timestamp};

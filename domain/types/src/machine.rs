@@ -4,7 +4,7 @@ use std::fmt;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::{Malformed, Position, Principal, Reader, Timestamp};
+use crate::{Malformed, PartitionFounding, Position, Principal, Reader, Timestamp};
 
 /// What a machine may know of the world when it decides: nothing else enters.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,10 @@ pub trait Machine: Sized + fmt::Debug {
 
     /// A machine to which nothing has happened yet.
     fn empty() -> Self;
+
+    /// Belongs to one of several partitions from now on, so that references made here say which. Called on
+    /// an empty machine, and on one that was restored: it is not part of its snapshot.
+    fn found_in(&mut self, _founding: &PartitionFounding) {}
 
     /// Decides one command.
     fn apply(&mut self, context: &Context<'_>, command: &Self::Command<'_>) -> Self::Outcome;
@@ -149,6 +153,9 @@ pub trait Machines: Sized + fmt::Debug {
     const RIGHTS: Option<u8> = None;
 
     fn empty() -> Self;
+
+    /// As [`Machine::found_in`], for all of them.
+    fn found_in(&mut self, _founding: &PartitionFounding) {}
 
     /// Applies a record of `service` from its bytes, and appends its outcome's bytes to `outcome`
     /// where there is one to write to. Answers what it came to.
@@ -258,6 +265,10 @@ pub fn tell_late_outcomes<M: Machine>(
 impl<M: Machine> Machines for M {
     fn empty() -> Self {
         <M as Machine>::empty()
+    }
+
+    fn found_in(&mut self, founding: &PartitionFounding) {
+        <M as Machine>::found_in(self, founding);
     }
 
     fn apply_record(

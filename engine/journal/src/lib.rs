@@ -9,12 +9,16 @@
 mod carrier;
 mod chores;
 mod commit_error;
+mod copy;
 mod disk;
 mod founding;
 mod journal;
 mod log;
 mod mark;
+mod pending;
+mod pieces;
 mod preparation;
+mod reader;
 mod recovery;
 mod replay;
 mod retirement;
@@ -25,16 +29,22 @@ pub mod snapshot;
 pub use carrier::LogThread;
 pub use chores::Chores;
 pub use commit_error::CommitError;
+pub use copy::{CopiedBytes, CopyError, JournalCopy};
 pub use disk::{
     Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealFile, RealLock,
     Trouble, Unsynced,
 };
-pub use founding::Founding;
+pub use founding::{Founding, UNFINISHED_JOIN, clear, is_unfinished, refound};
 pub use journal::{Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};
-pub use recovery::{Inspected, OpenError, Report, Spot, acknowledged, inspect, take};
+pub use pieces::{CopiedPiece, CopyBreak, CopyCursor, CopyEnd};
+pub use reader::{JournalReadError, JournalReader};
+pub use recovery::{Inspected, OpenError, Report, Spot, acknowledged, inspect, journal_id, take};
 pub use replay::{ReplayError, replay};
 pub use retirement::{Retired, last_boundary, retire};
 #[cfg(feature = "sabotage")]
 pub use sabotage::Sabotage;
-pub use segment::{SEGMENT_BYTES_MIN, is_segment};
+pub use segment::{
+    SEGMENT_BYTES_MIN, VERSION as JOURNAL_VERSION, is_segment, name as segment_name,
+    version_of as segment_version,
+};

@@ -5,6 +5,7 @@
 //! or the durable mark proves that the disk once held more: then nothing is touched and the journal
 //! refuses to open, until its caller accepts exactly that loss.
 
+mod acknowledged;
 mod scan;
 mod tail;
 
@@ -13,9 +14,11 @@ use std::{fmt, io};
 use turnstile_record::{Broken, Link};
 use turnstile_types::{Position, Timestamp};
 
-use self::scan::{End, open_segments, refusal, scan};
+pub use self::acknowledged::{acknowledged, journal_id};
+use self::scan::{End, open_segments, scan};
 use self::tail::{Tail, spot, survey, zero};
 use crate::mark::{self, Mark, MarkError};
+use crate::pending;
 use crate::preparation::{self, PrepareError, sync_directory};
 use crate::sabotage::Sabotage;
 use crate::segment::{self, Segment, SegmentLabel, UNFINISHED, Window};
@@ -63,6 +66,8 @@ pub enum OpenError {
     Locked,
     /// The disk failed.
     Io(io::Error),
+    /// It is a copy, and some of its groups are not in their places yet. A start puts them there.
+    Pending,
     /// The thread that prepares segments did not start, or the one that replays keys.
     Thread(io::Error),
     /// A segment's header is rotten, or the file has another length than it says.
@@ -126,6 +131,9 @@ pub struct Inspected {
 pub fn inspect<D: Disk>(disk: &D) -> Result<Option<(Inspected, D::Lock)>, OpenError> {
     let lock = disk.lock_to_read().map_err(OpenError::Io)?;
     let lock = lock.ok_or(OpenError::Locked)?;
+    if pending::is_there(disk).map_err(OpenError::Io)? {
+        return Err(OpenError::Pending);
+    }
     let names = disk.list().map_err(OpenError::Io)?;
     let snapshot = newest_snapshot(&names);
     let segments = open_segments(disk, &names, snapshot)?;
@@ -146,25 +154,6 @@ pub fn inspect<D: Disk>(disk: &D) -> Result<Option<(Inspected, D::Lock)>, OpenEr
     Ok(Some((inspected, lock)))
 }
 
-/// The number of a journal and the last position that it has acknowledged for sure, without its lock: a
-/// live journal may go on appending. Where groups are not synced one by one, the position is that of the
-/// last start. Nothing: there is no journal, or no mark says so.
-///
-/// # Errors
-/// The files cannot be read, or a newer version wrote them.
-pub fn acknowledged<D: Disk>(disk: &D) -> Result<Option<(u64, Position)>, OpenError> {
-    let names = disk.list().map_err(OpenError::Io)?;
-    let numbers = names.iter().filter_map(|name| segment::number(name));
-    // An older one may be removed meanwhile.
-    let Some(newest) = numbers.max() else {
-        return Ok(None);
-    };
-    let segment = Segment::open(disk, newest).map_err(|error| refusal(newest, error))?;
-    let journal = segment.label.journal;
-    let position = read_mark(disk, journal)?;
-    Ok(position.map(|position| (journal, position)))
-}
-
 /// Takes a directory for this process, and changes nothing in it yet.
 ///
 /// # Errors
@@ -181,6 +170,7 @@ pub(crate) fn recover<D: Disk>(
     accept_loss: Option<Position>,
     sabotage: Sabotage,
 ) -> Result<Recovered<D>, OpenError> {
+    pending::settle(disk).map_err(OpenError::Io)?;
     let names = disk.list().map_err(OpenError::Io)?;
     let snapshot = newest_snapshot(&names);
     let mut segments = open_segments(disk, &names, snapshot)?;
@@ -395,6 +385,10 @@ impl fmt::Display for OpenError {
         match self {
             Self::Locked => f.write_str("another process has the journal's directory"),
             Self::Io(error) => write!(f, "the journal cannot be read or written: {error}"),
+            Self::Pending => f.write_str(
+                "this copy of a journal was stopped while groups came: go on following, or start the \
+                 server on it once",
+            ),
             Self::Thread(error) => {
                 write!(f, "a thread that the journal needs does not start: {error}")
             }
@@ -473,6 +467,7 @@ impl std::error::Error for OpenError {
             Self::Io(error) | Self::Thread(error) => Some(error),
             Self::Corrupt { broken, .. } => Some(broken),
             Self::Locked
+            | Self::Pending
             | Self::SegmentRotten { .. }
             | Self::Version { .. }
             | Self::Foreign { .. }

@@ -80,16 +80,17 @@ pub(crate) fn replay_files<D: Disk, E>(
     }
 }
 
-/// Where a replay is.
-struct Reading<F> {
-    segment: Segment<F>,
-    offset: u32,
-    link: Option<Link>,
+/// Where a reader is.
+#[derive(Debug)]
+pub(crate) struct Reading<F> {
+    pub(crate) segment: Segment<F>,
+    pub(crate) offset: u32,
+    pub(crate) link: Option<Link>,
 }
 
 impl<F: DiskFile> Reading<F> {
     /// The last segment that begins at or before the record after `after`.
-    fn start<D: Disk<File = F>, E>(
+    pub(crate) fn start<D: Disk<File = F>, E>(
         disk: &D,
         after: Position,
         window: &mut Window,
@@ -122,10 +123,36 @@ impl<F: DiskFile> Reading<F> {
         window: &'w mut Window,
         sabotage: Sabotage,
     ) -> Result<Group<'w>, ReplayError<E>> {
-        let here = window.group(&self.segment, self.offset, self.link, sabotage);
-        if let Err(NoGroup::Broken(broken)) = here {
-            self.advance(disk, window, sabotage, broken)?;
+        if let Err(broken) = self.find_next(disk, window, sabotage)? {
+            return Err(self.corrupt(broken));
         }
+        self.pass(window, sabotage)
+    }
+
+    /// Moves to where the next group lies, here or at the beginning of the next segment, or says what is
+    /// wrong when there is none.
+    pub(crate) fn find_next<D: Disk<File = F>, E>(
+        &mut self,
+        disk: &D,
+        window: &mut Window,
+        sabotage: Sabotage,
+    ) -> Result<Result<(), Broken>, ReplayError<E>> {
+        match window.group(&self.segment, self.offset, self.link, sabotage) {
+            Ok(_group) => Ok(Ok(())),
+            Err(NoGroup::Io(error)) => Err(ReplayError::Io(error)),
+            Err(NoGroup::Broken(broken)) => Ok(self
+                .advance(disk, window, sabotage)?
+                .then_some(())
+                .ok_or(broken)),
+        }
+    }
+
+    /// Reads the group that was found here, and moves past it.
+    pub(crate) fn pass<'w, E>(
+        &mut self,
+        window: &'w mut Window,
+        sabotage: Sabotage,
+    ) -> Result<Group<'w>, ReplayError<E>> {
         let group = match window.group(&self.segment, self.offset, self.link, sabotage) {
             Ok(group) => group,
             Err(NoGroup::Io(error)) => return Err(ReplayError::Io(error)),
@@ -136,32 +163,31 @@ impl<F: DiskFile> Reading<F> {
         Ok(group)
     }
 
-    /// Goes to the next segment when the chain continues there; else the group here is broken.
+    /// Goes to the next segment when the chain continues there, and says whether it does.
     fn advance<D: Disk<File = F>, E>(
         &mut self,
         disk: &D,
         window: &mut Window,
         sabotage: Sabotage,
-        broken: Broken,
-    ) -> Result<(), ReplayError<E>> {
+    ) -> Result<bool, ReplayError<E>> {
         let number = self.segment.label.number + 1;
         let numbers = segment_numbers(disk).map_err(ReplayError::Io)?;
         if self.link.is_none() || !numbers.contains(&number) {
-            return Err(self.corrupt(broken));
+            return Ok(false);
         }
         let segment = open(disk, number)?;
         match window.group(&segment, FIRST_OFFSET, self.link, sabotage) {
             Ok(_group) => {
                 self.segment = segment;
                 self.offset = FIRST_OFFSET;
-                Ok(())
+                Ok(true)
             }
             Err(NoGroup::Io(error)) => Err(ReplayError::Io(error)),
-            Err(NoGroup::Broken(_)) => Err(self.corrupt(broken)),
+            Err(NoGroup::Broken(_)) => Ok(false),
         }
     }
 
-    fn corrupt<E>(&self, broken: Broken) -> ReplayError<E> {
+    pub(crate) fn corrupt<E>(&self, broken: Broken) -> ReplayError<E> {
         ReplayError::Corrupt {
             at: Spot {
                 file: segment::name(self.segment.label.number),
@@ -184,7 +210,7 @@ pub(crate) fn segment_numbers<D: Disk>(disk: &D) -> io::Result<Vec<u32>> {
     Ok(numbers)
 }
 
-fn open<D: Disk, E>(disk: &D, number: u32) -> Result<Segment<D::File>, ReplayError<E>> {
+pub(crate) fn open<D: Disk, E>(disk: &D, number: u32) -> Result<Segment<D::File>, ReplayError<E>> {
     Segment::open(disk, number).map_err(|error| match error {
         LabelError::Io(error) => ReplayError::Io(error),
         LabelError::Rotten | LabelError::Misplaced | LabelError::Version(_) => {

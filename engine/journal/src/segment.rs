@@ -17,8 +17,9 @@ pub(crate) const FIRST_OFFSET: u32 = 4096;
 pub const SEGMENT_BYTES_MIN: u32 = 2 * FIRST_OFFSET;
 
 const MAGIC: [u8; 4] = *b"TSSG";
-pub(crate) const VERSION: u16 = 1;
-const SEGMENT_HEADER_BYTES: usize = 26;
+/// The version of segments.
+pub const VERSION: u16 = 1;
+pub(crate) const SEGMENT_HEADER_BYTES: usize = 26;
 
 /// How much is read at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -28,7 +29,9 @@ const PREFIX: &str = "segment-";
 /// The suffix of a file that is not finished; such files mean nothing and are removed at the start.
 pub(crate) const UNFINISHED: &str = ".new";
 
-pub(crate) fn name(number: u32) -> String {
+/// The name of the file of the segment with this number.
+#[must_use]
+pub fn name(number: u32) -> String {
     format!("{PREFIX}{number:08}")
 }
 
@@ -43,6 +46,24 @@ pub(crate) fn number(name: &str) -> Option<u32> {
 #[must_use]
 pub fn is_segment(name: &str) -> bool {
     number(name).is_some()
+}
+
+/// The version of the segment in a file of this name; nothing if its header is damaged.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn version_of<D: Disk>(disk: &D, name: &str) -> io::Result<Option<u16>> {
+    let file = disk.open(name)?;
+    let mut head = [0; SEGMENT_HEADER_BYTES];
+    if file.size()? < u64::from(FIRST_OFFSET) {
+        return Ok(None);
+    }
+    read_twice(&file, &mut head, 0)?;
+    match SegmentLabel::decode(&head) {
+        Ok(_label) => Ok(Some(VERSION)),
+        Err(LabelError::Version(version)) => Ok(Some(version)),
+        Err(LabelError::Io(_) | LabelError::Rotten | LabelError::Misplaced) => Ok(None),
+    }
 }
 
 /// What a segment's header says.
@@ -78,7 +99,7 @@ impl SegmentLabel {
         out
     }
 
-    fn decode(bytes: &[u8]) -> Result<Self, LabelError> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, LabelError> {
         let (covered, checksum) = bytes.split_last_chunk::<4>().ok_or(LabelError::Rotten)?;
         if !covered.starts_with(&MAGIC) || crc32c::crc32c(covered) != u32::from_le_bytes(*checksum)
         {

@@ -8,7 +8,8 @@ use crate::segment::{self, UNFINISHED, read_twice};
 use crate::{Disk, DiskFile};
 
 const MAGIC: [u8; 4] = *b"TSSN";
-const VERSION: u16 = 1;
+/// The version of snapshot files.
+pub const VERSION: u16 = 1;
 const HEADER_BYTES: usize = 62;
 const PREFIX: &str = "snapshot-";
 
@@ -126,9 +127,52 @@ pub fn load<D: Disk>(disk: &D, journal: u64, position: Position) -> Result<Snaps
     Ok(Snapshot { title, state })
 }
 
+/// Reads and verifies a snapshot that lies in memory, of whatever journal.
+///
+/// # Errors
+/// The bytes are none that can be believed.
+pub fn parse(bytes: &[u8]) -> Result<(Title, &[u8]), Rotten> {
+    let (header, state) = bytes
+        .split_first_chunk::<HEADER_BYTES>()
+        .ok_or(Rotten::Header)?;
+    let header = SnapshotHeader::decode(header)?;
+    if header.state_bytes != state.len() as u64 {
+        return Err(Rotten::Foreign);
+    }
+    if crc32c::crc32c(state) != header.state_checksum {
+        return Err(Rotten::State);
+    }
+    Ok((header.title, state))
+}
+
 /// Checks a snapshot from its first byte to its last.
-pub(crate) fn verify<D: Disk>(disk: &D, journal: u64, position: Position) -> Result<Title, Rotten> {
+///
+/// # Errors
+/// As of [`load`].
+pub fn verify<D: Disk>(disk: &D, journal: u64, position: Position) -> Result<Title, Rotten> {
     read(disk, journal, position, |_| {})
+}
+
+/// The version of a snapshot's file, and that of the state in it, which is the state's first byte. Of a file
+/// of a newer version nobody knows where the state is. Only the header is checked.
+///
+/// # Errors
+/// There is none at this position, or its header is damaged.
+pub fn versions<D: Disk>(disk: &D, position: Position) -> Result<(u16, Option<u8>), Rotten> {
+    let file = disk.open(&name(position)).map_err(Rotten::Io)?;
+    let mut bytes = [0; HEADER_BYTES + 1];
+    if file.size().map_err(Rotten::Io)? < bytes.len() as u64 {
+        return Err(Rotten::Header);
+    }
+    read_twice(&file, &mut bytes, 0).map_err(Rotten::Io)?;
+    let (header, state) = bytes
+        .split_first_chunk()
+        .expect("a header and a byte were read");
+    match SnapshotHeader::decode(header) {
+        Ok(_header) => Ok((VERSION, state.first().copied())),
+        Err(Rotten::Version(version)) => Ok((version, None)),
+        Err(rotten) => Err(rotten),
+    }
 }
 
 fn read<D: Disk>(

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+#[path = "journal/copies.rs"]
+mod copies;
 #[path = "journal/durable_end.rs"]
 mod durable_end;
 #[path = "journal/failures.rs"]

@@ -17,7 +17,7 @@ pub use broken::Broken;
 pub use builder::{GroupBuilder, seal};
 pub use entry::{
     ENTRIES_AHEAD_MAX, ENTRY_BODY_BYTES_MAX, ENTRY_BYTES_MAX, ENTRY_VERSION, EntryBuilder,
-    EntryHead, SharedEntry,
+    EntryHead, SharedEntry, announced,
 };
 pub use group::{Group, Records};
 pub use header::{Header, Kind, Link, Place};

@@ -44,6 +44,11 @@ impl Agreement {
         against > with
     }
 
+    /// Whether a server came to the same, as it said last; nothing if it has not said.
+    pub(crate) fn agrees(&self, node: &Name) -> Option<bool> {
+        self.said.get(node).copied()
+    }
+
     /// Whether some server came to something else.
     pub(crate) fn is_disputed(&self) -> bool {
         self.said.values().any(|agrees| !agrees)
@@ -70,6 +75,8 @@ mod tests {
             epoch: Position(0),
             installation: 0,
             applied: (sequence, chain),
+            version: 1,
+            reads: 1,
         }
     }
 

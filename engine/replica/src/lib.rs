@@ -7,8 +7,17 @@
 #![forbid(unsafe_code)]
 
 mod agreement;
+mod messages;
 mod proposer;
+mod relay;
 mod replica;
+mod snapshots;
 
+pub use messages::{
+    Credential, ReadRelay, RelayAnswer, RelayHead, RelayedAnswer, RelayedFailure, RelayedOutcome,
+    RelayedRight, finish_relay, read_relay,
+};
 pub use proposer::{ProposalLimits, ProposedEntry, PutRecords, ServerRun, TooLargeForAnEntry};
+pub use relay::{AnsweredRelay, DueRelays, RelayLimits, RelayedMessage, RequestRelay};
 pub use replica::{AppliedEntry, NotApplied, Replica, SettledJob, UnansweredJobs};
+pub use snapshots::{JoinWish, SnapshotDuty, SnapshotPace, StoredTitle, StreamRoom, UnfitSnapshot};

@@ -4,19 +4,26 @@ use std::fmt;
 
 use turnstile_journal::Log;
 use turnstile_record::{EntryHead, Record, RecordRef, SERVICE_ENGINE, SharedEntry};
-use turnstile_types::{Author, Key, Machines, Principal, Timestamp};
+use turnstile_types::{Author, Key, Machines, Malformed, PartitionFounding, Principal, Timestamp};
 
 #[cfg(feature = "sabotage")]
 use crate::EntrySabotage;
 use crate::{
-    ExecuteError, ReplayError, Reply, Sequencer,
+    ExecuteError, ReplayError, Reply, Sequencer, State,
+    founding::founding_record,
+    runs::HeardEntry,
     shared::SharedPlace,
     state::{content_of, engine},
+    store::SnapshotStep,
 };
 
 /// What became of one record of an entry: the outcome in its stable bytes, or the refusal of a key that
 /// was used for another command.
 pub type EntryOutcome<'a> = Result<Reply<&'a [u8]>, ExecuteError>;
+
+/// Who wants to know what becomes of the records of an entry. It is called with the state before the first
+/// of them, and then behind each with what that has come to.
+pub type EntryWitness<'a, S> = &'a mut dyn FnMut(&State<S>, Option<EntryOutcome<'_>>);
 
 /// Whether the records of an entry were decided. Every server comes to the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +82,8 @@ impl std::error::Error for NotOrdered {}
 
 impl<S: Machines, L: Log> Sequencer<S, L> {
     /// Applies an entry, in a group of its own: first what is due at its time, then each record as
-    /// [`execute`](Self::execute) decides it. Tells `each` what became of its records, where somebody
-    /// wants to know.
+    /// [`execute`](Self::execute) decides it. Tells a witness what becomes of its records, where there is
+    /// one.
     ///
     /// What every server must decide alike depends on the entry and the state only: no key is refused
     /// because memory is short here.
@@ -87,10 +94,31 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         &mut self,
         sequence: u64,
         entry: &SharedEntry<'_>,
-        each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
+        witness: Option<EntryWitness<'_, S>>,
     ) -> Result<EntryFate, NotOrdered> {
-        let applied = self.apply_whole(sequence, entry, each);
+        let applied = self.apply_whole(sequence, entry, witness);
         applied.inspect_err(|_failure| self.stop())
+    }
+
+    /// Makes the state one of several partitions, at the time of its last record: every server comes to
+    /// the same that begins with the same.
+    ///
+    /// # Errors
+    /// The record was not taken: nothing has changed.
+    pub fn found(&mut self, founding: PartitionFounding) -> Result<(), ExecuteError> {
+        let engine = engine();
+        let payload = founding_record(&founding);
+        let record = RecordRef {
+            service: SERVICE_ENGINE,
+            author: Author::server(&engine),
+            key: None,
+            payload: &payload,
+        };
+        let time = self.state().time();
+        let position = self.append(time, &record)?;
+        self.state_mut().found(position, time, founding);
+        self.promise(true);
+        Ok(())
     }
 
     /// Whether there is room for the key of a command that is to be proposed. What has been ordered is
@@ -115,32 +143,75 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         &mut self,
         sequence: u64,
         entry: &SharedEntry<'_>,
-        mut each: Option<&mut dyn FnMut(EntryOutcome<'_>)>,
+        mut witness: Option<EntryWitness<'_, S>>,
     ) -> Result<EntryFate, NotOrdered> {
         let fate = self.enter(sequence, entry)?;
         if fate != EntryFate::Decided {
             return Ok(fate);
         }
+        if let Some(witness) = &mut witness {
+            witness(self.state(), None);
+        }
         for record in entry.records() {
+            self.judge_kind(&record)?;
             if let Some(first) = self.first_of(&record) {
-                if let Some(each) = &mut each {
-                    each(first);
+                if let Some(witness) = &mut witness {
+                    witness(self.state(), Some(first));
                 }
                 continue;
             }
             let record = self.append_ordered(&record)?;
-            let wanted = each.is_some();
+            let wanted = witness.is_some();
             let applied = self.state_mut().apply_ordered(&record, wanted);
             applied.map_err(NotOrdered::Unreadable)?;
-            if let Some(each) = &mut each {
-                each(Ok(Reply {
+            if let Some(witness) = &mut witness {
+                let decided = Reply {
                     position: record.position,
                     replayed: false,
                     outcome: self.state().last_outcome(),
-                }));
+                };
+                witness(self.state(), Some(Ok(decided)));
             }
         }
         Ok(EntryFate::Decided)
+    }
+
+    /// Asserts that a record of the engine is one that an entry may have.
+    fn judge_kind(&self, record: &Record<'_>) -> Result<(), NotOrdered> {
+        if record.service != SERVICE_ENGINE {
+            return Ok(());
+        }
+        let read = match record.key {
+            // What a server reads is said by a tick.
+            None if record.payload.is_empty() => Ok(()),
+            None => SnapshotStep::parse(record.payload).map(|_step| ()),
+            Some(_) => Err(Malformed {
+                field: "key of an engine's record",
+            }),
+        };
+        read.map_err(|cause| {
+            let position = self.state().position().next();
+            NotOrdered::Unreadable(ReplayError::Malformed { position, cause })
+        })
+    }
+
+    /// Ends the copy of a shared log: from the next record on the directory is one of its own. The
+    /// machines are as they were.
+    ///
+    /// # Errors
+    /// The record was not taken: nothing has changed.
+    pub fn leave_shared_log(&mut self) -> Result<(), ExecuteError> {
+        let (engine, time) = (engine(), self.state().time());
+        let record = RecordRef {
+            service: SERVICE_ENGINE,
+            author: Author::server(&engine),
+            key: None,
+            payload: &SharedPlace::farewell(),
+        };
+        let position = self.append(time, &record)?;
+        self.state_mut().leave(position, time);
+        self.promise(true);
+        Ok(())
     }
 
     /// Begins the group of an entry, and does what is due at its time. Answers whether its records are
@@ -165,8 +236,16 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         let fate = self.sabotaged(place.judge(&entry.head));
         let noted = matches!(fate, EntryFate::Decided | EntryFate::RightsChanged);
         let noted = noted.then_some(&entry.head);
+        let time = self.clock_of(entry).max(self.state().time());
         if let Some(head) = noted {
-            place.runs.note(head.node, head.incarnation, head.number);
+            place.hear(&HeardEntry {
+                node: head.node,
+                incarnation: head.incarnation,
+                number: head.number,
+                reads: head.reads,
+                applied: head.applied.0,
+                at: (sequence, time),
+            });
         }
         let engine = engine();
         let payload = place.mark(noted);
@@ -178,9 +257,9 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         };
         // Half an entry would be applied again if a crash cut the journal between its groups.
         self.reserve(mark.size() + entry.body_bytes())?;
-        let time = self.clock_of(entry).max(self.state().time());
         let position = self.append(time, &mark)?;
-        self.state_mut().enter(position, time, place);
+        let entry_of = noted.map(|head| head.node);
+        self.state_mut().enter((position, time), place, entry_of);
         self.promise(true);
         Ok(fate)
     }

@@ -2,7 +2,14 @@
 //! entry may be sent again later than that.
 
 use turnstile_record::{ENTRIES_AHEAD_MAX, EntryHead};
-use turnstile_types::{Malformed, Name, Reader, put_bytes, put_u64};
+use turnstile_types::{Malformed, Name, Reader, Timestamp, put_bytes, put_u16, put_u64};
+
+/// A server that nobody heard for so many entries, and for [`SILENCE_MS`], counts as gone for good: what it
+/// cannot read may be written. A server that lives speaks after a quarter of them.
+const SILENCE_ENTRIES: u64 = 4 * 1_024;
+
+/// See [`SILENCE_ENTRIES`]: an hour, in milliseconds.
+const SILENCE_MS: u64 = 3_600_000;
 
 /// Servers whose runs are known. Of more, the one whose run began first is forgotten.
 const SERVERS_MAX: usize = 64;
@@ -16,6 +23,37 @@ struct ServerProgress {
     highest: u64,
     /// Which of the numbers before the highest were there: bit 0 is the one right before it.
     before: u64,
+    /// The newest version of entries that it reads, as far as it has said.
+    reads: u16,
+    /// The last entry that it has said to have applied.
+    applied: u64,
+    /// Its last entry: the number in the log, and the time.
+    heard: (u64, Timestamp),
+}
+
+/// An entry of a server, as far as [`Runs`] take note of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeardEntry {
+    pub(crate) node: Name,
+    pub(crate) incarnation: u64,
+    pub(crate) number: u64,
+    pub(crate) reads: u16,
+    /// The last entry that the server had applied.
+    pub(crate) applied: u64,
+    /// Its number in the log, and its time.
+    pub(crate) at: (u64, Timestamp),
+}
+
+/// What is known of a server from the entries of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownServer {
+    pub node: Name,
+    /// The number of its last run.
+    pub incarnation: u64,
+    /// The newest version of entries that it reads, as far as it has said.
+    pub reads: u16,
+    /// The number in the log of its last entry, and the time of that.
+    pub heard: (u64, Timestamp),
 }
 
 /// The last run of each server, by their names.
@@ -42,12 +80,23 @@ impl Runs {
     }
 
     /// Takes note of an entry that [is taken](Self::takes).
-    pub(crate) fn note(&mut self, node: Name, incarnation: u64, number: u64) {
+    pub(crate) fn note(&mut self, entry: &HeardEntry) {
+        let HeardEntry {
+            node,
+            incarnation,
+            number,
+            reads,
+            applied,
+            at: heard,
+        } = *entry;
         let begun = ServerProgress {
             node,
             incarnation,
             highest: number,
             before: 0,
+            reads,
+            applied,
+            heard,
         };
         match self.place(&node) {
             Err(at) => {
@@ -60,6 +109,10 @@ impl Runs {
                 };
                 if run.incarnation == incarnation {
                     run.note(number);
+                    run.reads = run.reads.max(reads);
+                    // Entries of one run may come in another order than they were proposed in.
+                    run.applied = run.applied.max(applied);
+                    run.heard = heard;
                 } else {
                     *run = begun;
                 }
@@ -71,6 +124,39 @@ impl Runs {
     pub(crate) fn incarnation(&self, node: &Name) -> Option<u64> {
         let at = self.place(node).ok()?;
         self.0.get(at).map(|run| run.incarnation)
+    }
+
+    /// The least that a server has said to have applied, of those that were heard `since` then.
+    pub(crate) fn least_applied(&self, since: Timestamp) -> Option<u64> {
+        let heard = self.0.iter().filter(|run| run.heard.1 >= since);
+        heard.map(|run| run.applied).min()
+    }
+
+    /// Takes note of what the last run of a server reads.
+    pub(crate) fn announce(&mut self, node: &Name, reads: u16) {
+        let at = self.place(node);
+        if let Some(run) = at.ok().and_then(|at| self.0.get_mut(at)) {
+            run.reads = run.reads.max(reads);
+        }
+    }
+
+    /// The newest version that all servers read that count at this place of the log; nothing where none is
+    /// known.
+    pub(crate) fn least(&self, (sequence, now): (u64, Timestamp)) -> Option<u16> {
+        let counts = |run: &&ServerProgress| {
+            let (heard, at) = run.heard;
+            sequence.saturating_sub(heard) <= SILENCE_ENTRIES || now.ms_since(at) <= SILENCE_MS
+        };
+        self.0.iter().filter(counts).map(|run| run.reads).min()
+    }
+
+    pub(crate) fn servers(&self) -> impl Iterator<Item = KnownServer> {
+        self.0.iter().map(|run| KnownServer {
+            node: run.node,
+            incarnation: run.incarnation,
+            reads: run.reads,
+            heard: run.heard,
+        })
     }
 
     fn place(&self, node: &Name) -> Result<usize, usize> {
@@ -92,13 +178,26 @@ impl Runs {
         put_u64(out, self.0.len() as u64);
         for run in &self.0 {
             put_bytes(out, run.node.as_bytes());
-            for number in [run.incarnation, run.highest, run.before] {
+            let (sequence, time) = run.heard;
+            for number in [
+                run.incarnation,
+                run.highest,
+                run.before,
+                run.applied,
+                time.0,
+            ] {
                 put_u64(out, number);
             }
+            put_u16(out, run.reads);
+            put_u64(out, sequence);
         }
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+    /// `unheard` is when servers were heard last, in bytes of a version that does not say.
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        unheard: Option<(u64, Timestamp)>,
+    ) -> Result<Self, Malformed> {
         let count = reader.u64("number of servers")?;
         if count > SERVERS_MAX as u64 {
             return Err(Malformed {
@@ -106,11 +205,25 @@ impl Runs {
             });
         }
         let read_one = |_| {
-            Ok(ServerProgress {
+            let run = ServerProgress {
                 node: reader.name("name of a server")?,
                 incarnation: reader.u64("incarnation")?,
                 highest: reader.u64("number of an entry")?,
                 before: reader.u64("numbers before an entry")?,
+                reads: 1,
+                applied: 0,
+                heard: unheard.unwrap_or_default(),
+            };
+            if unheard.is_some() {
+                return Ok(run);
+            }
+            let applied = reader.u64("last entry applied")?;
+            let time = Timestamp(reader.u64("time of an entry")?);
+            Ok(ServerProgress {
+                reads: reader.u16("version that is read")?,
+                applied,
+                heard: (reader.u64("last entry of a server")?, time),
+                ..run
             })
         };
         (0..count).map(read_one).collect::<Result<_, _>>().map(Self)
@@ -149,6 +262,19 @@ mod tests {
             epoch: Position(0),
             installation: 0,
             applied: (0, 0),
+            version: 1,
+            reads: 1,
+        }
+    }
+
+    fn heard(node: Name, incarnation: u64, number: u64) -> HeardEntry {
+        HeardEntry {
+            node,
+            incarnation,
+            number,
+            reads: 1,
+            applied: 0,
+            at: (number, Timestamp(number)),
         }
     }
 
@@ -172,12 +298,34 @@ mod tests {
                         twin = (incarnation, BTreeSet::new());
                     }
                     twin.1.insert(number);
-                    runs.note(head.node, incarnation, number);
+                    runs.note(&heard(head.node, incarnation, number));
                 }
                 let mut bytes = Vec::new();
                 runs.put(&mut bytes);
-                prop_assert_eq!(Runs::read(&mut Reader::new(&bytes)).unwrap(), runs.clone());
+                let read = Runs::read(&mut Reader::new(&bytes), None);
+                prop_assert_eq!(read.unwrap(), runs.clone());
             }
+        }
+    }
+
+    #[test]
+    fn the_least_of_those_that_were_heard_of_late_counts() {
+        let mut runs = Runs::default();
+        let name = |text: &str| Name::parse(text.as_bytes()).unwrap();
+        for (node, number, applied, time) in [
+            ("n1", 1, 5, 100),
+            ("n2", 1, 9, 200),
+            ("n2", 2, 8, 210),
+            ("n3", 1, 40, 220),
+        ] {
+            runs.note(&HeardEntry {
+                applied,
+                at: (number, Timestamp(time)),
+                ..heard(name(node), 1, number)
+            });
+        }
+        for (since, least) in [(0, Some(5)), (101, Some(9)), (211, Some(40)), (221, None)] {
+            assert_eq!(runs.least_applied(Timestamp(since)), least, "since {since}");
         }
     }
 
@@ -186,10 +334,50 @@ mod tests {
         let mut runs = Runs::default();
         let name = |number: usize| Name::parse(format!("n{number}").as_bytes()).unwrap();
         for number in 0..=SERVERS_MAX {
-            runs.note(name(number), 1_000 - number as u64, 1);
+            runs.note(&heard(name(number), 1_000 - number as u64, 1));
         }
         assert_eq!(runs.0.len(), SERVERS_MAX);
         assert_eq!(runs.incarnation(&name(SERVERS_MAX)), None);
         assert_eq!(runs.incarnation(&name(0)), Some(1_000));
+    }
+
+    #[test]
+    fn what_may_be_written_is_what_all_read_that_were_heard_lately() {
+        let name = |text: &str| Name::parse(text.as_bytes()).unwrap();
+        let mut runs = Runs::default();
+        let hear = |runs: &mut Runs, node, (incarnation, number), reads, at| {
+            runs.note(&HeardEntry {
+                reads,
+                at,
+                ..heard(name(node), incarnation, number)
+            });
+            runs.least(at)
+        };
+        let hours = |count| Timestamp(count * SILENCE_MS);
+        assert_eq!(hear(&mut runs, "n1", (1, 1), 3, (1, hours(1))), Some(3));
+        assert_eq!(hear(&mut runs, "n2", (1, 1), 1, (2, hours(1))), Some(1));
+        assert_eq!(hear(&mut runs, "n1", (1, 2), 1, (3, hours(1))), Some(1));
+        let anew = hear(&mut runs, "n1", (2, 1), 2, (4, hours(1)));
+        assert_eq!(anew, Some(1), "n2 still counts");
+        // Neither many entries nor much time alone makes n2 count no more.
+        let far = SILENCE_ENTRIES + 3;
+        for (at, expected) in [
+            ((far, hours(2)), 1),
+            ((5, hours(9)), 1),
+            ((far, hours(9)), 2),
+        ] {
+            let mut later = runs.clone();
+            let least = hear(&mut later, "n1", (2, 2), 1, at);
+            assert_eq!(least, Some(expected), "{at:?}");
+            let (sequence, time) = at;
+            let back = (sequence + 1, time);
+            assert_eq!(
+                hear(&mut later, "n2", (2, 1), 1, back),
+                Some(1),
+                "it is back"
+            );
+            later.announce(&name("n2"), 2);
+            assert_eq!(later.least(back), Some(2));
+        }
     }
 }

@@ -8,23 +8,12 @@ use turnstile_record::{BODY_BYTES_MAX, PAYLOAD_BYTES_MAX, RecordRef, SERVICE_ENG
 use turnstile_types::{Author, Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    ExecuteError,
+    ExecuteError, Reply,
     state::{Positioned, State, content_of, engine},
 };
 
 /// Bytes that keys may take where nobody says otherwise.
 pub const KEY_BYTES_MAX: u64 = 1 << 30;
-
-/// What became of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply<O> {
-    /// The position of the record that decided it. A crash may take back a record that has promised
-    /// nothing, and its position is given again then.
-    pub position: Position,
-    /// Whether this is the first answer to the same idempotency key once more.
-    pub replayed: bool,
-    pub outcome: O,
-}
 
 /// A submitted group that has become durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

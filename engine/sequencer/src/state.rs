@@ -1,33 +1,23 @@
 //! The state that a journal's records build: machines and idempotency keys.
 
-use std::thread;
+mod image;
 
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
 use turnstile_types::{
-    Context, Effect, Hosts, Key, Machine, Machines, Malformed, Name, Position, Principal, Reader,
-    Sink, Timestamp, Unapplied,
+    Context, Effect, Hosts, Key, Machine, Machines, Name, PartitionFounding, Position, Principal,
+    Timestamp, Unapplied,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::{
+    ReplayError,
+    founding::{FOUNDED, read_founding_record},
     keys::{KeyFigures, Keys, REFUSED_BYTES_MAX},
-    remembered::{First, Remembered, SERVICE_UNKNOWN, Services},
+    remembered::{First, Remembered},
     shared::SharedPlace,
 };
 
-/// Why a journal cannot be replayed: it was written by another version, or it is damaged in a way
-/// that its checksums do not show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReplayError {
-    /// The record is for a service that no machine here decides.
-    UnknownService { position: Position, service: u8 },
-    Malformed {
-        position: Position,
-        cause: Malformed,
-    },
-    /// A record is missing: the next one should have had the position `expected`.
-    Gap { expected: Position, found: Position },
-}
+pub use image::{SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, version_after};
 
 /// The state that a journal's records build: the machines, and the memory of idempotency keys.
 ///
@@ -43,6 +33,10 @@ pub struct State<S> {
     time: Timestamp,
     /// Nothing while no entry of a shared log was applied.
     shared: Option<SharedPlace>,
+    /// Whose entry is being applied, if that was noted.
+    entry_of: Option<Name>,
+    /// Nothing where there are not several partitions.
+    partition: Option<PartitionFounding>,
     outcome_bytes: Vec<u8>,
 }
 
@@ -57,19 +51,6 @@ pub(crate) struct Positioned<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// The highest version of [`State`]'s own part of a snapshot: of a state with a place in a shared log.
-pub const SNAPSHOT_VERSION: u8 = 3;
-
-/// The version of a state without one.
-const OF_ONE_SERVER: u8 = 2;
-
-/// The field that [`State::restore`] finds malformed when a newer version wrote the snapshot: all
-/// older ones are read.
-pub const SNAPSHOT_VERSION_FIELD: &str = "snapshot version";
-
-/// The version in which keys did not say what service they are for.
-const WITHOUT_SERVICES: u8 = 1;
-
 impl<S: Machines> State<S> {
     #[must_use]
     pub fn empty() -> Self {
@@ -79,6 +60,8 @@ impl<S: Machines> State<S> {
             position: Position(0),
             time: Timestamp(0),
             shared: None,
+            entry_of: None,
+            partition: None,
             outcome_bytes: Vec::new(),
         }
     }
@@ -121,6 +104,12 @@ impl<S: Machines> State<S> {
     #[must_use]
     pub const fn shared(&self) -> Option<&SharedPlace> {
         self.shared.as_ref()
+    }
+
+    /// Which of several partitions it is; nothing where there are not several.
+    #[must_use]
+    pub const fn partition(&self) -> Option<&PartitionFounding> {
+        self.partition.as_ref()
     }
 
     /// What is kept under idempotency keys.
@@ -210,9 +199,17 @@ impl<S: Machines> State<S> {
             });
         }
         if record.service == SERVICE_ENGINE {
-            let shared = SharedPlace::behind(self.shared.take(), record.payload);
-            self.shared = shared.map_err(|cause| ReplayError::Malformed { position, cause })?;
+            let malformed = |cause| ReplayError::Malformed { position, cause };
+            if record.payload.first() == Some(&FOUNDED) {
+                let founding = read_founding_record(record.payload).map_err(malformed)?;
+                self.found(position, record.time, founding);
+                self.outcome_bytes.clear();
+                return Ok(None);
+            }
+            let noted = SharedPlace::heed((&mut self.shared, &mut self.entry_of), record);
+            noted.map_err(malformed)?;
             self.tick_machines(position, record.time);
+            self.outcome_bytes.clear();
             return Ok(None);
         }
         let mut outcome = std::mem::take(&mut self.outcome_bytes);
@@ -337,9 +334,32 @@ impl<S: Machines> State<S> {
         self.settle_late();
     }
 
+    /// Is one of several partitions from now on.
+    pub(crate) fn found(
+        &mut self,
+        position: Position,
+        time: Timestamp,
+        founding: PartitionFounding,
+    ) {
+        self.machines.found_in(&founding);
+        self.partition = Some(founding);
+        (self.position, self.time) = (position, time);
+    }
+
     /// Begins an entry of a shared log, and does what is due at its time.
-    pub(crate) fn enter(&mut self, position: Position, time: Timestamp, place: SharedPlace) {
-        self.shared = Some(place);
+    pub(crate) fn enter(
+        &mut self,
+        (position, time): (Position, Timestamp),
+        place: SharedPlace,
+        entry_of: Option<Name>,
+    ) {
+        (self.shared, self.entry_of) = (Some(place), entry_of);
+        self.tick(position, time);
+    }
+
+    /// Has no place in a shared log any more.
+    pub(crate) fn leave(&mut self, position: Position, time: Timestamp) {
+        self.shared = None;
         self.tick(position, time);
     }
 
@@ -351,76 +371,6 @@ impl<S: Machines> State<S> {
         });
         (self.position, self.time) = (position, now);
     }
-
-    /// Writes the whole state in its canonical form.
-    pub fn snapshot(&self, out: &mut dyn Sink) {
-        let version = self
-            .shared
-            .as_ref()
-            .map_or(OF_ONE_SERVER, |_| SNAPSHOT_VERSION);
-        out.put(&[version]);
-        out.put(&self.position.0.to_le_bytes());
-        out.put(&self.time.0.to_le_bytes());
-        if let Some(shared) = &self.shared {
-            out.put(&shared.bytes());
-        }
-        self.keys.snapshot(out);
-        self.machines.snapshot(out);
-    }
-
-    /// Reads what [`Self::snapshot`] wrote.
-    ///
-    /// # Errors
-    /// The bytes are no such snapshot.
-    pub fn restore(mut reader: Reader<'_>) -> Result<Self, Malformed> {
-        let version = reader.u8(SNAPSHOT_VERSION_FIELD)?;
-        let services = match version {
-            OF_ONE_SERVER | SNAPSHOT_VERSION => Services::Noted,
-            WITHOUT_SERVICES => Services::NotNoted,
-            _ => {
-                return Err(Malformed {
-                    field: SNAPSHOT_VERSION_FIELD,
-                });
-            }
-        };
-        let position = Position(reader.u64("snapshot position")?);
-        let time = Timestamp(reader.u64("snapshot time")?);
-        let shared = match version {
-            SNAPSHOT_VERSION => Some(SharedPlace::read(&mut reader)?),
-            _ => None,
-        };
-        let mut keys = reader.clone();
-        Keys::pass(&mut reader, services)?;
-        // Neither needs the other, and each takes seconds where there are millions.
-        let (keys, machines) = thread::scope(|scope| {
-            let keys = scope
-                .spawn(|| Keys::restore(&mut keys, REFUSED_BYTES_MAX, services, effect_of::<S>));
-            let machines = S::restore(reader);
-            let keys = keys.join().expect("keys are restored without a panic");
-            (keys, machines)
-        });
-        Ok(Self {
-            keys: keys?,
-            machines: machines?,
-            position,
-            time,
-            shared,
-            outcome_bytes: Vec::new(),
-        })
-    }
-}
-
-/// What a remembered command came to. Of one that nobody knows the service of, it counts as done.
-fn effect_of<S: Machines>(service: u8, outcome: &[u8]) -> Result<Effect, Malformed> {
-    if service == SERVICE_UNKNOWN {
-        return Ok(Effect::Done);
-    }
-    S::effect_of_outcome(service, outcome).map_err(|cause| match cause {
-        Unapplied::UnknownService => Malformed {
-            field: "service of a key",
-        },
-        Unapplied::Malformed(cause) => cause,
-    })
 }
 
 impl<'a> Positioned<'a> {
@@ -455,27 +405,3 @@ pub fn content_of(service: u8, payload: &[u8]) -> u64 {
 pub(crate) fn engine() -> Principal {
     Principal(Name::parse(b"engine").expect("`engine` is a name"))
 }
-
-impl std::fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::UnknownService { position, service } => {
-                write!(
-                    f,
-                    "the record at position {position} is for the unknown service {service}"
-                )
-            }
-            Self::Malformed { position, cause } => {
-                write!(f, "the record at position {position} has {cause}")
-            }
-            Self::Gap { expected, found } => {
-                write!(
-                    f,
-                    "the record at position {expected} is missing: position {found} follows"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for ReplayError {}

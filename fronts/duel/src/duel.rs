@@ -108,6 +108,30 @@ impl Duel {
         }
     }
 
+    /// Whether a move was heard that is neither accepted nor refused.
+    #[must_use]
+    pub const fn is_deciding(&self) -> bool {
+        matches!(self.stage, Stage::Deciding(_))
+    }
+
+    /// This seat has made a move where it is heard by others; [`accept`](Self::accept) or
+    /// [`accept_last`](Self::accept_last) is to follow. Answers whether it was its turn.
+    pub fn overhear(&mut self, from: Seat, cell: Cell) -> bool {
+        let is_due = self.stage == Stage::Playing && from == self.turn;
+        if is_due {
+            self.stage = Stage::Deciding(cell);
+        }
+        is_due
+    }
+
+    /// This seat waits for its statistics where it is heard by others; after the game it may be said at
+    /// any time.
+    pub const fn overhear_done(&mut self, from: Seat) {
+        if let Stage::Over(done) = &mut self.stage {
+            done[from.index()] = true;
+        }
+    }
+
     /// The move that was heard stands, and the game goes on.
     ///
     /// # Panics

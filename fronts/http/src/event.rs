@@ -3,8 +3,8 @@
 use std::{fmt, io::Write};
 
 use turnstile_chassis::{Fields, Source as _};
-use turnstile_json::Object;
-use turnstile_types::Position;
+use turnstile_json::{InPartition, Object};
+use turnstile_types::{Name, Position};
 
 use crate::{
     given::{Given, Reader},
@@ -55,6 +55,59 @@ impl EventId {
     }
 }
 
+impl EventId {
+    /// The last id that an event before this one can have.
+    #[must_use]
+    pub const fn preceding(self) -> Self {
+        match self.ordinal.checked_sub(1) {
+            Some(ordinal) => Self { ordinal, ..self },
+            None if self.position.0 == 0 => self,
+            None => Self {
+                position: Position(self.position.0 - 1),
+                ordinal: u32::MAX,
+            },
+        }
+    }
+}
+
+/// The most partitions that a stream may have.
+const STREAM_PARTS_MAX: usize = 64;
+
+/// A place in each of the feeds that a stream tells: one, or those of all partitions in the order of these.
+/// `<position>.<ordinal>`, with commas between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventIds(pub Vec<EventId>);
+
+impl EventIds {
+    /// Reads one id, or several with commas between them.
+    ///
+    /// # Errors
+    /// Any other text.
+    pub fn parse(text: &str) -> Result<Self, InvalidEventId> {
+        let ids = text.split(',').take(STREAM_PARTS_MAX + 1);
+        let ids: Vec<_> = ids.map(EventId::parse).collect::<Result<_, _>>()?;
+        if ids.len() > STREAM_PARTS_MAX {
+            return Err(InvalidEventId);
+        }
+        Ok(Self(ids))
+    }
+}
+
+impl fmt::Display for EventIds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, id) in self.0.iter().enumerate() {
+            if place > 0 {
+                f.write_str(",")?;
+            }
+            match id.ordinal {
+                u32::MAX => id.position.fmt(f)?,
+                _ => id.fmt(f)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Plain digits, without the sign that `parse` would take.
 fn number(text: &str) -> Result<u64, InvalidEventId> {
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -92,6 +145,23 @@ pub fn read_since<'a>(given: &'a Given<'a>) -> Result<Option<EventId>, Problem> 
     given.read_with(since)
 }
 
+/// The same of a service that partitions may decide: the last event of each that is followed; and which of
+/// them, if it is one alone.
+///
+/// # Errors
+/// Wrong parameters.
+pub fn read_since_in_partition<'a>(
+    given: &'a Given<'a>,
+) -> Result<(Option<EventIds>, Option<Name>), Problem> {
+    given.read_with(|reader| {
+        let since = reader.optional("since", |text| {
+            EventIds::parse(str::from_utf8(text).unwrap_or_default())
+        });
+        let partition = reader.optional("partition", Name::parse);
+        Some((since?, partition?))
+    })
+}
+
 /// An event of a service: where it stands in the feed, and the word of its kind.
 pub trait FeedEvent: Fields {
     fn id(&self) -> EventId;
@@ -120,6 +190,16 @@ pub fn put_event(event: &impl FeedEvent, out: &mut Vec<u8>) {
     put_block(event.id(), event.kind(), event, out);
 }
 
+/// Appends one event of a partition to a stream that tells several; the ids say what it has told of each, this
+/// event among it.
+pub fn put_event_in(partition: &str, ids: &EventIds, event: &impl FeedEvent, out: &mut Vec<u8>) {
+    let fields = InPartition {
+        partition,
+        fields: event,
+    };
+    put_block(ids, event.kind(), &fields, out);
+}
+
 /// Appends fields as the event of this id and kind.
 pub(crate) fn put_block(
     id: impl fmt::Display,
@@ -142,11 +222,36 @@ pub fn put_reset(first: EventId, out: &mut Vec<u8>) {
     );
 }
 
+/// The same of one partition of a stream that tells several.
+pub fn put_reset_in(partition: &str, first: EventId, out: &mut Vec<u8>) {
+    put_line(
+        out,
+        format_args!(
+            "event: reset\ndata: {{\"partition\":\"{partition}\",\"first\":\"{first}\"}}\n\n"
+        ),
+    );
+}
+
 /// Tells a follower that it was too slow: the events up to `first` are lost to it.
 pub fn put_lagged(missed: u64, first: EventId, out: &mut Vec<u8>) {
     put_line(
         out,
         format_args!("event: lagged\ndata: {{\"missed\":{missed},\"first\":\"{first}\"}}\n\n"),
+    );
+}
+
+/// Tells a follower that the server stops; nothing comes after it. It has no id, so that a follower goes
+/// on behind the last event that it has seen.
+pub const STOPPING: &[u8] = b"event: stopping\ndata: {}\n\n";
+
+/// The same of one partition of a stream that tells several.
+pub fn put_lagged_in(partition: &str, missed: u64, first: EventId, out: &mut Vec<u8>) {
+    put_line(
+        out,
+        format_args!(
+            "event: lagged\ndata: {{\"partition\":\"{partition}\",\"missed\":{missed},\
+             \"first\":\"{first}\"}}\n\n"
+        ),
     );
 }
 
@@ -184,6 +289,33 @@ mod tests {
     }
 
     #[test]
+    fn the_places_of_several_partitions_read_back() {
+        let id = |position, ordinal| EventId {
+            position: Position(position),
+            ordinal,
+        };
+        let ids = EventIds(vec![id(7, 2), id(0, 0)]);
+        assert_eq!(ids.to_string(), "7.2,0.0");
+        assert_eq!(EventIds::parse("7.2,0.0"), Ok(ids));
+        assert_eq!(EventIds::parse("7.2"), Ok(EventIds(vec![id(7, 2)])));
+        let after_all = EventIds(vec![id(7, u32::MAX), id(1, 0)]);
+        assert_eq!(after_all.to_string(), "7,1.0");
+        assert_eq!(EventIds::parse("7,1.0"), Ok(after_all));
+        let many = vec!["1.0"; STREAM_PARTS_MAX + 1].join(",");
+        for wrong in ["", "7.2,", ",7.2", "7.2;0.0", "main=7.2", &many] {
+            assert_eq!(EventIds::parse(wrong), Err(InvalidEventId), "{wrong:?}");
+        }
+        let rows = [
+            (id(7, 2), id(7, 1)),
+            (id(7, 0), id(6, u32::MAX)),
+            (id(0, 0), id(0, 0)),
+        ];
+        for (one, before) in rows {
+            assert_eq!(one.preceding(), before);
+        }
+    }
+
+    #[test]
     fn an_event_is_one_block_of_lines() {
         let mut out = Vec::new();
         let event = Event {
@@ -204,6 +336,18 @@ mod tests {
             "id: 7.0\nevent: property_added\ndata: {\"position\":7,\"ordinal\":0,\
              \"at\":\"1970-01-01T00:00:00.000Z\",\"kind\":\"property_added\",\
              \"property\":\"grand\"}\n\nevent: lagged\ndata: {\"missed\":3,\"first\":\"7.0\"}\n\n"
+        );
+        let mut out = Vec::new();
+        let ids = EventIds(vec![EventId::default(), event.id()]);
+        put_event_in("b", &ids, &event, &mut out);
+        put_lagged_in("b", 3, event.id(), &mut out);
+        put_reset_in("b", event.id(), &mut out);
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "id: 0.0,7.0\nevent: property_added\ndata: {\"partition\":\"b\",\"position\":7,\
+             \"ordinal\":0,\"at\":\"1970-01-01T00:00:00.000Z\",\"kind\":\"property_added\",\
+             \"property\":\"grand\"}\n\nevent: lagged\ndata: {\"partition\":\"b\",\"missed\":3,\
+             \"first\":\"7.0\"}\n\nevent: reset\ndata: {\"partition\":\"b\",\"first\":\"7.0\"}\n\n"
         );
     }
 

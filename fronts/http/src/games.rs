@@ -16,7 +16,7 @@ use crate::{
 
 pub use event::{
     StreamForm, concerned, concerns, is_about, put_event, put_lagged, put_reset, put_state,
-    watching,
+    put_stopping, watching,
 };
 
 const MATCH: &str = "/matches/{match}";

@@ -10,6 +10,7 @@ mod accept;
 mod access;
 mod answer;
 mod audit;
+mod backup;
 mod code;
 mod conditional;
 mod cursor;
@@ -20,12 +21,14 @@ pub mod games;
 mod given;
 mod glossary;
 mod key;
+mod lab;
 pub mod message;
 mod openapi;
 mod operation;
 mod page;
 mod problem;
 mod refusal;
+mod reload;
 #[cfg(test)]
 mod rights_page;
 mod rooms;
@@ -40,17 +43,23 @@ pub mod travel;
 pub use accept::acceptance;
 pub use answer::Told;
 pub use audit::{AuditRequest, read_audit};
+pub use backup::{PiecesRequest, SnapshotRequest, read_pieces, read_snapshot};
 pub use code::Code;
 pub use conditional::{ETag, TagMatch, etag_of_number, matches_any};
-pub use event::{EventId, FeedEvent, InvalidEventId, put_event, put_lagged, put_reset, read_since};
+pub use event::{
+    EventId, EventIds, FeedEvent, InvalidEventId, STOPPING, put_event, put_event_in, put_lagged,
+    put_lagged_in, put_reset, put_reset_in, read_since, read_since_in_partition,
+};
 pub use framing::{Framing, Scanner, Violation};
 pub use given::{Given, Reader};
 pub use key::{InvalidKeyHeader, parse_key};
+pub use lab::{LabKind, LabOrder, LabRunList, LabRunView, LabState, read_lab_order, read_lab_run};
 pub use openapi::openapi;
 pub use operation::{Answerer, Audience, Method, Operation, PlacedParameter, Service, Success};
 pub use page::{PAGE_SCRIPT, PAGE_STYLE, docs_page};
 pub use problem::{FieldError, Place, Problem};
 pub use refusal::Refusal;
+pub use reload::ReloadDone;
 pub use security::{SecurityEvent, SecurityEventKind};
 pub use served::{Served, tell_answer, tell_outcome};
 pub use sessions::{NewTicket, OwnSession, SESSION_COOKIE, SessionList, SessionOver, SessionView};

@@ -1,11 +1,14 @@
 //! The OpenAPI 3.1 document, made of the table of operations and the shapes.
 
+mod resp;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Map;
 use utoipa::openapi::{
     Components, ComponentsBuilder, Content, HttpMethod, Info, License, ObjectBuilder, OpenApi,
     OpenApiBuilder, Paths, Ref, RefOr, Required, Response, ResponseBuilder, Type,
-    extensions::ExtensionsBuilder,
+    extensions::{Extensions, ExtensionsBuilder},
     path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
     request_body::RequestBodyBuilder,
     schema::{AnyOfBuilder, Schema},
@@ -18,9 +21,10 @@ use utoipa::openapi::{
 
 use crate::{
     answer::Receipt,
-    audit, glossary,
+    audit, glossary, lab,
     operation::{Answerer, Audience, Method, Operation, RECEIPT, Service, Success, is_needed},
     problem::{FieldError, Place},
+    reload,
     schema::{Schemas, body_name, parameter_schema},
     security,
     sessions::{self, SESSION_COOKIE},
@@ -71,17 +75,27 @@ fn secured(described: OperationBuilder, audience: Audience) -> OperationBuilder 
         return described.security(none);
     }
     let by = |scheme| SecurityRequirement::new(scheme, [] as [&str; 0]);
-    let described = described.securities(Some([by(KEY_SCHEME), by(SESSION_SCHEME), none]));
-    let Some(right) = audience.right() else {
-        return described;
-    };
-    let extensions = ExtensionsBuilder::new().add("x-right", right).build();
-    described.extensions(Some(extensions))
+    described.securities(Some([by(KEY_SCHEME), by(SESSION_SCHEME), none]))
+}
+
+/// What OpenAPI has no field for: the right that the operation needs, and how RESP asks for the same. It is one
+/// extension, because several are written in any order.
+fn extensions(operation: &Operation) -> Option<Extensions> {
+    let right = operation.audience.right();
+    let words = resp::words(operation);
+    if right.is_none() && words.is_none() {
+        return None;
+    }
+    let mut said = Map::new();
+    said.extend(right.map(|right| ("right".to_owned(), right.into())));
+    said.extend(words.map(|words| ("resp".to_owned(), words.into())));
+    let extensions = ExtensionsBuilder::new();
+    Some(extensions.add("x-turnstile", said).build())
 }
 
 fn key_scheme() -> SecurityScheme {
     let description = "A key of a principal, once the server has keys: `turnstile key create`. The \
-                       operation's `x-right` is the right that the principal needs.";
+                       operation's `x-turnstile.right` is the right that the principal needs.";
     let bearer = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .bearer_format("ts_ENV_ID_SECRET")
@@ -121,7 +135,13 @@ fn components() -> Components {
     let services = schemas_of_services();
     let components = services
         .into_iter()
-        .chain([sessions::schemas(), audit::schemas(), security::schemas()])
+        .chain([
+            sessions::schemas(),
+            audit::schemas(),
+            security::schemas(),
+            reload::schemas(),
+            with_bodies(None, lab::schemas()),
+        ])
         .fold(ComponentsBuilder::new(), |components, schemas| {
             schemas.into_components(components)
         });
@@ -149,7 +169,7 @@ macro_rules! schemas {
         fn schemas_of_services() -> Vec<Schemas> {
             vec![$({
                 let schemas = Schemas::new(stringify!($machine));
-                crate::$name::schemas(with_bodies(Service::$machine, schemas))
+                crate::$name::schemas(with_bodies(Some(Service::$machine), schemas))
             }),+]
         }
 
@@ -164,10 +184,8 @@ macro_rules! schemas {
 
 turnstile_services::services!(schemas);
 
-fn with_bodies(service: Service, schemas: Schemas) -> Schemas {
-    let of_service = operations()
-        .iter()
-        .filter(|one| one.service() == Some(service));
+fn with_bodies(service: Option<Service>, schemas: Schemas) -> Schemas {
+    let of_service = operations().iter().filter(|one| one.service() == service);
     let with_body = of_service.filter(|one| one.has(Place::Body));
     with_body.fold(schemas, Schemas::body)
 }
@@ -241,7 +259,7 @@ fn describe(operation: &Operation) -> OperationBuilder {
         .operation_id(Some(operation.id.as_str()))
         .summary(Some(operation.summary))
         .tag(tag(operation.service()));
-    described = secured(described, operation.audience);
+    described = secured(described, operation.audience).extensions(extensions(operation));
     for parameter in parameters(operation) {
         described = described.parameter(parameter);
     }
@@ -325,7 +343,7 @@ fn json_response(description: &str, operation: &Operation, schema: &str) -> Resp
 }
 
 /// The statuses of problems: a name for each, and what it means.
-const STATUSES: [(u16, &str, &str); 16] = [
+const STATUSES: [(u16, &str, &str); 17] = [
     (304, "NotModified", "Not changed since this ETag"),
     (400, "BadRequest", "Wrong fields, parameters or JSON"),
     (
@@ -365,6 +383,7 @@ const STATUSES: [(u16, &str, &str); 16] = [
     ),
     (426, "UpgradeRequired", "This path speaks WebSocket"),
     (429, "TooManyRequests", "Too often: see Retry-After"),
+    (501, "NotOffered", "This server does not offer it"),
     (
         503,
         "Unavailable",
@@ -383,6 +402,23 @@ fn problem_response(status: u16, meaning: &str) -> Response {
         .build()
 }
 
+/// What every query takes.
+fn consistency() -> Parameter {
+    let words = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(["linearizable", "stale"]));
+    ParameterBuilder::new()
+        .name("consistency")
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(
+            "`stale` has a node of a cluster answer from its own state, which others may be ahead of, also \
+             while the brokers are gone; Turnstile-Entry-Age-Ms says how old its last entry is",
+        ))
+        .schema(Some(words))
+        .build()
+}
+
 fn parameters(operation: &Operation) -> Vec<Parameter> {
     let declared = operation.parameters.iter();
     let outside = declared.filter_map(|one| {
@@ -391,8 +427,7 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
             Place::Query => ParameterIn::Query,
             Place::Body | Place::Header => return None,
         };
-        let is_required = is_needed(one.need) || one.place == Place::Path;
-        let required = if is_required {
+        let required = if is_needed(one.need) || one.place == Place::Path {
             Required::True
         } else {
             Required::False
@@ -408,6 +443,9 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         Some(parameter)
     });
     let mut parameters: Vec<Parameter> = outside.collect();
+    if matches!(operation.answerer, Answerer::Query(..)) {
+        parameters.push(consistency());
+    }
     let is_stream = matches!(
         operation.answerer,
         Answerer::Events(_) | Answerer::MatchEvents | Answerer::SecurityEvents

@@ -4,6 +4,7 @@
 
 mod audience;
 mod documents;
+pub(crate) mod lab;
 mod route;
 
 use std::{collections::BTreeSet, ops::Deref};
@@ -71,6 +72,15 @@ macro_rules! service {
                 }
             }
 
+            /// Whether the partitions of a cluster share it.
+            pub(crate) const fn is_spread(self) -> bool {
+                match self {
+                    $(Self::$machine => {
+                        <turnstile_services::$name::Query as turnstile_chassis::Routed>::IS_SPREAD
+                    })+
+                }
+            }
+
             /// What it is about.
             pub(crate) const fn about(self) -> &'static str {
                 match self {
@@ -112,8 +122,28 @@ pub enum Answerer {
     Ticket,
     /// Who did what.
     Audit,
+    /// What a backup can begin with.
+    Backup,
+    /// Groups of the journal.
+    BackupPieces,
+    /// Bytes of a snapshot.
+    BackupSnapshot,
     /// What happens to the security of the server.
     SecurityEvents,
+    /// Has the configuration read again.
+    Reload,
+    /// Starts a load of the lab.
+    StartLabRun,
+    /// The loads of the lab.
+    LabRuns,
+    /// One of them.
+    LabRun,
+    /// Stops it.
+    StopLabRun,
+    /// Its result, for programs.
+    LabResult,
+    /// Its report, for people.
+    LabReport,
     Live,
     Ready,
     Version,
@@ -199,13 +229,22 @@ impl Operation {
             | Answerer::Events(service) => Some(service),
             Answerer::MatchEvents | Answerer::Play => Some(Service::Games),
             Answerer::ExchangeFeed => Some(Service::Exchange),
-            Answerer::Audit | Answerer::SecurityEvents => Some(Service::Access),
+            Answerer::Audit | Answerer::SecurityEvents | Answerer::Reload => Some(Service::Access),
             Answerer::OpenSession
             | Answerer::OwnSession
             | Answerer::Logout
             | Answerer::Sessions
             | Answerer::EndSession
             | Answerer::Ticket
+            | Answerer::Backup
+            | Answerer::BackupPieces
+            | Answerer::BackupSnapshot
+            | Answerer::StartLabRun
+            | Answerer::LabRuns
+            | Answerer::LabRun
+            | Answerer::StopLabRun
+            | Answerer::LabResult
+            | Answerer::LabReport
             | Answerer::Live
             | Answerer::Ready
             | Answerer::Version

@@ -21,7 +21,7 @@ rights are the same on every door. A stronger right holds the weaker ones:
 | `SERVICE.read` | reading | `reader`, `SERVICE.user`, `SERVICE.manager`, `admin` |
 | `SERVICE.use` | what customers do: book, hold, trade, play | `SERVICE.user`, `SERVICE.manager`, `admin` |
 | `SERVICE.manage` | setting up what is sold, acting for others | `SERVICE.manager`, `admin` |
-| `operate` | metrics, backups, draining: no business data | `operator`, `admin` |
+| `operate` | metrics, backups, draining: no business data but what a backup holds | `operator`, `admin` |
 
 A role may be granted for some things only, by their names or by the beginning of their names:
 properties of rooms, accounts of the exchange, customers of travel, players of games, shows of
@@ -37,8 +37,8 @@ Who may do what is for the role `admin` alone: no other role has a right of `acc
 may ask who it is and what it may do, with `ACCESS.WHO-AM-I` or `GET /v1/access/whoami`.
 
 If a database decides rooms, it also judges what a command may name, in the same step, by the same
-rules. What a query names by a reference alone, such as `ROOMS.LOOK-UP` or `EXCHANGE.GET-ORDER`, the
-server cannot find in a database: there it refuses limited callers.
+rules. What a query names by a reference alone, such as `ROOMS.LOOK-UP` or `EXCHANGE.GET-ORDER`, is
+judged there by what its answer shows.
 
 This page is generated from the declarations by `cargo xtask reference`.
 ";

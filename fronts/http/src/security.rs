@@ -49,6 +49,8 @@ pub enum SecurityEventKind {
     /// The files of TLS have changed, and new connections get the new certificate.
     CertificateReloaded,
     SlowLogCleared,
+    /// The node sees its clients off, because an operator drains it.
+    Drained,
 }
 
 impl FeedEvent for SecurityEvent {

@@ -4,17 +4,17 @@ use std::{borrow::Cow, collections::BTreeMap, fmt::Write as _};
 
 use serde::{Deserialize, Serialize};
 use turnstile_chassis::{Cursor, Field, Kind, Value as _};
-use turnstile_types::{Audited, AuditedCommand, Position, Principal, Timestamp};
+use turnstile_types::{Audited, AuditedCommand, Origin, Position, Principal, Timestamp};
 
-use crate::{RecordedFields, RecordedOutcome, recorded_command, recorded_outcome};
+use crate::{RecordedCommand, RecordedFields, RecordedOutcome, recorded_command, recorded_outcome};
 
 /// The columns of [`AuditLine::row`].
 pub const AUDIT_HEAD: &str = "  POSITION  TIME                      PRINCIPAL     DOOR       ADDRESS             REQUEST     COMMAND";
 
-/// One command of the journal, as an audit shows it.
+/// One record of the journal: who asked for what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AuditLine {
-    /// The position of its record.
+pub struct RecordLine {
+    /// The position of the record.
     pub position: u64,
     pub time: String,
     pub principal: String,
@@ -25,10 +25,20 @@ pub struct AuditLine {
     pub address: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+    /// Told where records are shown; an audit leaves it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
     pub service: Cow<'static, str>,
     pub operation: Cow<'static, str>,
     /// What was asked, without secrets.
     pub fields: RecordedFields,
+}
+
+/// One command of the journal, as an audit shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AuditLine {
+    #[serde(flatten)]
+    pub record: RecordLine,
     #[serde(flatten)]
     pub outcome: AuditOutcome,
     /// The position of the record that decided a command that had to wait.
@@ -167,25 +177,27 @@ impl AuditLines {
     }
 }
 
-impl AuditLine {
-    fn of(command: &AuditedCommand<'_>) -> Self {
-        let read = "the record was decided a moment ago";
-        let told = recorded_command(command.service, command.payload).expect(read);
-        let outcome = recorded_outcome(command.service, command.outcome).expect(read);
-        let origin = command.origin;
+impl RecordLine {
+    /// What the record at this position and time says.
+    #[must_use]
+    pub fn of(
+        (position, time): (Position, Timestamp),
+        principal: &Principal,
+        origin: &Origin<'_>,
+        told: RecordedCommand,
+    ) -> Self {
         Self {
-            position: command.position.0,
-            time: command.time.to_string(),
-            principal: command.principal.to_string(),
+            position: position.0,
+            time: time.to_string(),
+            principal: principal.to_string(),
             door: origin.door.word().into(),
             address_class: origin.address.class.word().into(),
             address: origin.address.kept.to_string(),
             request_id: origin.request_id.map(|id| id.as_str().to_owned()),
+            idempotency_key: None,
             service: told.service.into(),
             operation: told.operation.into(),
             fields: told.fields,
-            outcome: outcome.into(),
-            decided_at: None,
         }
     }
 
@@ -199,7 +211,8 @@ impl AuditLine {
         json.expect("a line is texts, numbers, lists and objects")
     }
 
-    /// One line of columns. Only those whose width is known are aligned: lines are shown as they come.
+    /// One line of columns, under [`AUDIT_HEAD`]. Only those whose width is known are aligned: lines are
+    /// shown as they come.
     #[must_use]
     pub fn row(&self) -> String {
         let address = if self.address.is_empty() {
@@ -219,6 +232,37 @@ impl AuditLine {
             self.operation,
         );
         put_values(&mut row, &self.fields);
+        row
+    }
+}
+
+impl AuditLine {
+    fn of(command: &AuditedCommand<'_>) -> Self {
+        let read = "the record was decided a moment ago";
+        let told = recorded_command(command.service, command.payload).expect(read);
+        let outcome = recorded_outcome(command.service, command.outcome).expect(read);
+        let place = (command.position, command.time);
+        Self {
+            record: RecordLine::of(place, command.principal, command.origin, told),
+            outcome: outcome.into(),
+            decided_at: None,
+        }
+    }
+
+    /// One JSON object.
+    ///
+    /// # Panics
+    /// Never: it is made of texts, numbers, lists and objects.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let json = serde_json::to_string(self);
+        json.expect("a line is texts, numbers, lists and objects")
+    }
+
+    /// The row of its record, and what it came to.
+    #[must_use]
+    pub fn row(&self) -> String {
+        let mut row = self.record.row();
         match &self.outcome {
             AuditOutcome::Done { answer } => {
                 row.push_str(": done");
@@ -379,7 +423,7 @@ mod tests {
             ("zeal".into(), json!("two words")),
             ("a".into(), json!(["x", 1])),
         ]);
-        let line = AuditLine {
+        let record = RecordLine {
             position: 7,
             time: "2027-05-01T12:00:00.000Z".to_owned(),
             principal: "shop".to_owned(),
@@ -387,24 +431,30 @@ mod tests {
             address_class: "public".into(),
             address: "192.0.2.0/24".to_owned(),
             request_id: Some("r-1".to_owned()),
+            idempotency_key: None,
             service: "travel".into(),
             operation: "book".into(),
             fields: fields.clone(),
+        };
+        let line = AuditLine {
+            record: record.clone(),
             outcome: AuditOutcome::Done {
                 answer: fields.clone(),
             },
             decided_at: Some(9),
         };
         let refused = AuditLine {
-            address: String::new(),
-            request_id: None,
+            record: RecordLine {
+                address: String::new(),
+                request_id: None,
+                ..record
+            },
             decided_at: None,
             outcome: AuditOutcome::Refused {
                 code: "sold_out".into(),
                 reason: "No room".into(),
                 data: fields,
             },
-            ..line.clone()
         };
         let waiting = AuditLine {
             outcome: AuditOutcome::Waiting,

@@ -13,9 +13,11 @@ use serde::{
     Serialize, Serializer,
     ser::{SerializeMap, SerializeSeq},
 };
-use turnstile_chassis::{Fields, Show, Value, Visitor};
+use turnstile_chassis::{Field, Fields, Kind, Show, Value, Visitor};
 
-pub use audit::{AUDIT_HEAD, AuditFilter, AuditLine, AuditLines, AuditOutcome, AuditPage};
+pub use audit::{
+    AUDIT_HEAD, AuditFilter, AuditLine, AuditLines, AuditOutcome, AuditPage, RecordLine,
+};
 pub use records::{
     RecordedCommand, RecordedFields, RecordedOutcome, recorded_command, recorded_outcome,
     service_names,
@@ -39,6 +41,39 @@ impl<T: Fields> Serialize for Object<'_, T> {
         let mut map = serializer.serialize_map(None)?;
         put_fields(self.0, &mut map)?;
         map.end()
+    }
+}
+
+/// What happened in one of several partitions: its name stands before the fields.
+#[derive(Clone, Copy, Debug)]
+pub struct InPartition<'a, T> {
+    pub partition: &'a str,
+    pub fields: &'a T,
+}
+
+impl<T: Fields> Fields for InPartition<'_, T> {
+    fn visit(&self, visitor: &mut impl Visitor) {
+        visitor.field("partition", &PartitionText(self.partition));
+        self.fields.visit(visitor);
+    }
+
+    fn describe() -> Vec<Field> {
+        let meaning = "Only in a cluster of several partitions: where it happened";
+        let mut fields = vec![Field::new("partition", meaning, PartitionText::kind())];
+        fields.extend(T::describe());
+        fields
+    }
+}
+
+struct PartitionText<'a>(&'a str);
+
+impl Value for PartitionText<'_> {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.text(self.0)
+    }
+
+    fn kind() -> Kind {
+        Kind::NAME
     }
 }
 

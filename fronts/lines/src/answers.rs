@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use turnstile_chassis::Refuse as _;
 use turnstile_travel::{Bill, Done, Outcome, Refusal, Stock, Xid};
 
 use crate::{
@@ -116,7 +117,8 @@ fn put_refusal(out: &mut Vec<u8>, Wording { verb, xid }: Wording, refusal: &Refu
         ),
         Refusal::NotHere => put_exception(out, "this server is not the middleware"),
         _ if verb.refused().is_empty() => {
-            put_exception(out, format_args!("{verb} is refused: {}", refusal.code()));
+            let why = refusal.meaning().continued();
+            put_exception(out, format_args!("{verb} is refused: {why}"));
         }
         _ => put(out, verb.refused()),
     }

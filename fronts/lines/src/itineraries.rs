@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use turnstile_chassis::Refuse as _;
 use turnstile_travel::{Done, ItineraryState, ItineraryView, Refusal, limits::HOLD_MS_MAX};
 
 use crate::{
@@ -50,15 +51,12 @@ impl fmt::Display for Why<'_> {
             Refusal::NoSuchItem(item) => write!(f, "there is no {item}"),
             Refusal::SoldOut(item) => write!(f, "{item} is sold out"),
             Refusal::NoSuchCustomer(customer) => write!(f, "there is no customer {customer}"),
-            Refusal::NoSuchItinerary => f.write_str("there never was one of this name"),
-            Refusal::ItineraryOver => f.write_str("it is over"),
-            Refusal::NotHeld => f.write_str("it is not held"),
             Refusal::Busy => f.write_str("it is being booked or cancelled"),
             Refusal::HoldTooLong { .. } => {
                 write!(f, "a hold lasts at most {HOLD_MS_MAX} milliseconds")
             }
             Refusal::Aborted(reason) => reason.fmt(f),
-            other => f.write_str(other.code()),
+            other => other.meaning().continued().fmt(f),
         }
     }
 }

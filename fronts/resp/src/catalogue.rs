@@ -94,6 +94,12 @@ pub enum Verb {
     AclUsers,
     AclList,
     AclGetUser,
+    ReadOnly,
+    ReadWrite,
+    ClusterAge,
+    ClusterStatus,
+    ClusterDrain,
+    ClusterStepDown,
 }
 
 /// How a command is written, and what it is for.

@@ -2,19 +2,15 @@
 
 use std::fmt;
 
+use turnstile_chassis::Refuse as _;
 use turnstile_exchange::{Field, Refusal};
 
-/// A refusal as the text of an `error`: what was wrong, with the figures.
+/// A refusal as the text of an `error`: its declared sentence, or what was wrong with the figures.
 pub(crate) struct Sentence<'a>(pub(crate) &'a Refusal);
 
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self.0 {
-            Refusal::UnknownAccount => f.write_str("there is no such account"),
-            Refusal::AccountExists => f.write_str("the account exists already"),
-            Refusal::UnknownSymbol => f.write_str("there is no such symbol"),
-            Refusal::SymbolExists => f.write_str("the symbol exists already"),
-            Refusal::ScaleTooLarge => f.write_str("the two scales are more than 8 together"),
             Refusal::TooManyDigits { field, scale } => {
                 let field = word(field);
                 write!(
@@ -31,11 +27,6 @@ impl fmt::Display for Sentence<'_> {
             Refusal::InsufficientShares { needed, free } => {
                 write!(f, "Insufficient shares: {needed} needed, {free} free")
             }
-            Refusal::MarketMustNotWait => f.write_str("an order without a limit must not wait"),
-            Refusal::NoMarket => f.write_str("there is no order on the other side"),
-            Refusal::NotFillable => f.write_str("the order cannot be filled whole at once"),
-            Refusal::WouldMatch => f.write_str("the order would match at once"),
-            Refusal::DateOver => f.write_str("the date of the order is over"),
             Refusal::OutsideBand { low, high } => {
                 f.write_str("the limit is outside the price band")?;
                 if let Some(low) = low {
@@ -46,8 +37,6 @@ impl fmt::Display for Sentence<'_> {
                 }
                 Ok(())
             }
-            Refusal::EmptyBand => f.write_str("the low end of the band is above its high end"),
-            Refusal::SymbolHalted => f.write_str("trading of the symbol is halted"),
             Refusal::TooManyOpenOrders { limit } => {
                 write!(f, "the account has {limit} open orders, as many as it may")
             }
@@ -60,10 +49,8 @@ impl fmt::Display for Sentence<'_> {
             Refusal::ClientIdReused { order } => {
                 write!(f, "the client id belongs to order {order}")
             }
-            Refusal::NotFound => f.write_str("there is no such order, or it is forgotten"),
-            Refusal::NotYours => f.write_str("the order belongs to another account"),
-            Refusal::NotOpen => f.write_str("nothing of the order is open"),
             Refusal::Full { limit } => write!(f, "there are {limit} already, as many as can be"),
+            refusal => refusal.meaning().continued().fmt(f),
         }
     }
 }

@@ -16,6 +16,7 @@
 pub mod exchange;
 pub mod games;
 pub mod rooms;
+pub mod seats;
 pub mod travel;
 
 mod charge;

@@ -7,6 +7,7 @@
 pub mod exchange;
 pub mod games;
 pub mod rooms;
+pub mod seats;
 pub mod travel;
 
 use std::{
@@ -23,11 +24,23 @@ use turnstile_result::{Outcome, Rule, Server};
 use turnstile_stats::units::{Count, Nanos, to_float};
 
 use crate::{
-    Error, LoadReport, crew,
+    Error, LoadReport,
+    again::{Keyed, KeyedUser},
+    crew,
     error::unfit,
     pace::{self, Pace, Progress, Totals, User},
     point,
 };
+
+/// What to drive, how hard, and when it is checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The RESP door of a server at which no other client uses the service: everything is counted.
+    pub pace: Pace,
+    pub when: When,
+    /// Users; each has a connection of its own.
+    pub users: usize,
+}
 
 /// What a checked run gave.
 pub type Report = LoadReport<Proof>;
@@ -85,14 +98,14 @@ pub(crate) struct Driven<U, M> {
 /// Runs users whose history is checked meanwhile or afterwards; when the load is over, each settles
 /// what it still wants to know.
 pub(crate) fn drive<U: User, M: Model<Operation: Send> + Send>(
-    (pace, when): (&Pace, &When),
+    config: &Config,
     users: Vec<U>,
     (model, chronicle): (M, Chronicle<M::Operation>),
     progress: &mut dyn FnMut(&Progress),
     settle: impl FnMut(&mut U),
 ) -> Result<Driven<U, M>, Error> {
-    let mut cost = Cost::default();
-    let (totals, (model, findings)) = match when {
+    let (pace, mut cost) = (&config.pace, Cost::default());
+    let (totals, (model, findings)) = match &config.when {
         When::Meanwhile => {
             let checker = Checker::new(model, chronicle);
             let (totals, (checked, time)) = beside(
@@ -122,6 +135,17 @@ pub(crate) fn drive<U: User, M: Model<Operation: Send> + Send>(
         findings,
         cost,
     })
+}
+
+/// The same of users who ask again until each answer is known.
+pub(crate) fn drive_keyed<U: KeyedUser, M: Model<Operation: Send> + Send>(
+    config: &Config,
+    users: Vec<Keyed<U>>,
+    checked: (M, Chronicle<M::Operation>),
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Driven<Keyed<U>, M>, Error> {
+    let settle = |user: &mut Keyed<U>| user.settle(&config.pace.address);
+    drive(config, users, checked, progress, settle)
 }
 
 /// Does something on a thread of its own while a load runs: it is told when that is over.

@@ -10,7 +10,7 @@ mod statuses;
 mod trader;
 mod wire;
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use turnstile_client::ServerAddress;
 use turnstile_result::{Point, Server};
@@ -23,7 +23,9 @@ pub(crate) use trader::{Trader, checked};
 pub(crate) use wire::put_number;
 
 use crate::{
-    Error, Verdict, door,
+    Error, LoadReport,
+    again::Keyed,
+    door,
     pace::{self, Pace, Progress, Totals},
     point,
 };
@@ -56,30 +58,8 @@ pub struct Config {
     pub one_shot: Option<usize>,
 }
 
-/// What a run gave.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// None where only XML is spoken, which does not tell.
-    pub server: Option<Server>,
-    pub proof: Proof,
-    /// The same for `run.json`.
-    pub point: Point,
-}
-
-impl Report {
-    /// What the proof is worth.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of_rules(&self.point.proof)
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        point::write(f, "exchange", self.server.as_ref(), &self.point)?;
-        write!(f, "{}", self.proof)
-    }
-}
+/// What a run gave. There is no server where only XML is spoken, which does not tell.
+pub type Report = LoadReport<Proof>;
 
 /// A run whose load is over, and whose proof is not done yet.
 #[derive(Debug)]
@@ -88,7 +68,7 @@ pub struct Driven {
     server: Option<Server>,
     before: Option<proof::Counters>,
     market: Arc<RunMarket>,
-    totals: Totals<Trader<false>>,
+    totals: Totals<Keyed<Trader<false>>>,
 }
 
 /// Makes accounts and symbols, runs traders against the server, then proves that everything that
@@ -113,11 +93,13 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
         .map(|address| door::facts(&mut door::connect(address)?, "exchange")?.server())
         .transpose()?;
     let market = Arc::new(RunMarket::open(config)?);
-    let traders = trader::traders(config, &market);
+    let mut traders = trader::traders(config, &market);
     let totals = match config.one_shot {
         None => pace::run(&config.pace, traders, progress)?,
         Some(at_once) => {
-            let traders = traders.into_iter().map(Trader::once).collect();
+            traders
+                .iter_mut()
+                .for_each(|trader| trader.user.asks_once());
             pace::run_in_turn(&config.pace, traders, at_once, progress)?
         }
     };
@@ -160,7 +142,7 @@ impl Config {
         RunMarket::open(self)
     }
 
-    fn point(&self, totals: &Totals<Trader<false>>, proof: &Proof) -> Point {
+    fn point(&self, totals: &Totals<Keyed<Trader<false>>>, proof: &Proof) -> Point {
         let mut point = point::point("exchange", &self.pace, totals, vec![proof.rule()]);
         if let Some(at_once) = self.one_shot {
             let at_once = u64::try_from(at_once).expect("users are at most 50,000");

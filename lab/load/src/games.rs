@@ -1,31 +1,45 @@
 //! The games workload: pairs of players over the ancestor's wire or over RESP, and the proof that
 //! each game was counted once.
 //!
+//! Every load over RESP has the same user, a [`Steward`]; its plan says what it asks for. A run of
+//! [`ScriptedPlay`] compares at its end what its pairs have played with the scores. [`crate::check::games`]
+//! has a plan that competes, and a witness for every answer.
+//!
 //! Over the wire each player has a connection of its own, and they wait for each other. Over RESP a
 //! connection says nothing of a player, and so has both of a pair: their moves go over it in turn.
 
+pub(crate) mod answer;
+pub(crate) mod plan;
 mod player;
 mod proof;
 mod report;
 mod standings;
-mod table;
+mod steward;
+pub(crate) mod words;
 
-use std::{num::NonZeroU64, time::Duration};
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use turnstile_duel::{Greeting, Player as Name};
 
 pub use proof::Proof;
 pub use report::{Level, Report};
 
+pub(crate) use answer::PlayerNames;
+pub(crate) use steward::Steward;
+
 use crate::{
     Error,
+    again::Keyed,
     crew::USERS_MAX,
     pace::{self, Length, Pace, Progress},
 };
+use plan::ScriptedPlay;
 use player::WirePlayer;
 use report::Kept;
 use standings::Standings;
-use table::Table;
+
+/// Pairs of players who play over RESP.
+type Tables = [Keyed<Steward<ScriptedPlay>>];
 
 /// The longest run of a number of games.
 const COUNTED_MAX: Duration = Duration::from_secs(3_600);
@@ -92,11 +106,21 @@ pub fn play(
             Kept::of(&pace, &totals, proof)
         }
         Door::Resp => {
-            let before = Standings::ask(&pace.address, pairs())?;
-            let users = pairs().map(|pair| Table::new(pair, config.iterations));
-            let totals = pace::run(&pace, users.collect(), progress)?;
-            let after = Standings::ask(&pace.address, pairs())?;
-            let proof = standings::prove(&totals.users, &before, &after);
+            let names = Arc::new(PlayerNames::numbered(config.first_player, players));
+            let pairs: Vec<[u16; 2]> = (0..)
+                .step_by(2)
+                .map(|one| [one, one + 1])
+                .take(players / 2)
+                .collect();
+            let before = Standings::ask(&pace.address, &names, &pairs)?;
+            let table = |&pair: &[u16; 2]| {
+                let plan = ScriptedPlay::new(pair, config.iterations);
+                Keyed::plain(Steward::new(plan, Arc::clone(&names)))
+            };
+            let tables = pairs.iter().map(table).collect();
+            let totals = pace::run(&pace, tables, progress)?;
+            let after = Standings::ask(&pace.address, &names, &pairs)?;
+            let proof = standings::prove(&totals.users, &names, &before, &after);
             Kept::of(&pace, &totals, proof)
         }
     };

@@ -5,6 +5,9 @@ use turnstile_types::Night;
 
 use crate::{door, pace::Garbled};
 
+/// The reason under which it is counted that a caller must wait in line: nothing was done.
+pub(crate) const IN_LINE: &[u8] = b"in_line";
+
 /// The tokens of one whole reply.
 pub(crate) struct Tokens<'a>(pub(crate) &'a [u8]);
 
@@ -62,6 +65,10 @@ impl<'a> Brief<'a> {
                 Some(Token::Bulk(text) | Token::Simple(text)),
             ) => Self::Done(Some(text)),
             (Token::Array(_), Some(Token::Integer(1)), _) => Self::Done(None),
+            // The place, and the seconds until its turn and until it is asked for again.
+            (Token::Array(4), Some(Token::Integer(2)), Some(Token::Integer(_))) => {
+                Self::Refused(IN_LINE)
+            }
             _ => return Err(Garbled),
         };
         Ok(Some((brief, length)))

@@ -16,7 +16,6 @@ pub(crate) use answer::Names;
 pub use mix::{InvalidMix, Mix};
 pub use plan::Apart;
 pub use proof::Proof;
-pub(crate) use visitor::IN_LINE;
 pub use visitor::{Ask, Visitor};
 pub use what::{Booking, Kept, What};
 

@@ -19,7 +19,8 @@ use crate::{
     line::LineWatch,
     pace::{Length, Pace, Progress},
     point,
-    rooms::{IN_LINE, Names, Visitor, What, plan::Queued},
+    reply::IN_LINE,
+    rooms::{Names, Visitor, What, plan::Queued},
 };
 
 /// How long the rush may take, beside the time in line, before what is not answered counts as unknown.
@@ -168,14 +169,13 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         Visitor::new(&property, names.clone(), plan, Some(witness))
     });
     let table = Table::new(end, 1).with_slack(check::rooms::slack_ms(&server));
-    let pace = config.pace(rate);
-    let driven = check::drive(
-        (&pace, &When::Meanwhile),
-        clients.collect(),
-        (table, chronicle),
-        progress,
-        |_client| {},
-    )?;
+    let checked = check::Config {
+        pace: config.pace(rate),
+        when: When::Meanwhile,
+        users: connections,
+    };
+    let (clients, table) = (clients.collect(), (table, chronicle));
+    let driven = check::drive(&checked, clients, table, progress, |_client| {})?;
     let mut door = door::connect(&config.address)?;
     check::speak_resp3(&mut door)?;
     let mut last = Final::of(driven.model, (0, 0));
@@ -198,7 +198,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         left += plan.left();
     }
     proof.rules.extend(watch.rules(&line));
-    let mut point = point::point("rooms", &pace, &totals, proof.rules.clone());
+    let mut point = point::point("rooms", &checked.pace, &totals, proof.rules.clone());
     let count = |count: usize| u64::try_from(count).expect("callers and connections are bounded");
     point::count(
         &mut point,

@@ -1,30 +1,35 @@
 //! The seats workload: buyers who book adjacent seats of one show and cancel, and the proof that no seat
 //! was sold twice.
+//!
+//! Every load of seats has the same user, a [`Buyer`]; its plan says what it asks for. A run of [`ApartBuying`]
+//! checks at its end what the buyers remember. [`crate::check::seats`] has a plan that competes, and a
+//! witness for every answer.
 
-mod block;
+mod answer;
 mod buyer;
+pub(crate) mod plan;
 mod proof;
+mod show;
 
-use turnstile_client::{Connection, ServerAddress, resp::Value};
-use turnstile_result::Server;
-
-pub use block::Block;
-pub use buyer::{Ask, Booking, Buyer};
+pub(crate) use buyer::Buyer;
+pub(crate) use plan::ApartBuying;
 pub use proof::Proof;
+pub(crate) use show::{RunShow, ShowPlan};
 
 use crate::{
-    Error, LoadReport, door,
-    error::unfit,
+    Error, LoadReport,
+    again::Keyed,
+    door,
     pace::{self, Pace, Progress},
     point,
 };
 
-/// The show of a run has so many sections, each with the same rows.
-const SECTIONS: usize = 10;
-const ROWS: usize = 40;
-const ROW_SEATS: usize = 50;
-const SECTION_SEATS: usize = ROWS * ROW_SEATS;
-const SEATS: usize = SECTIONS * SECTION_SEATS;
+/// The show of a plain run.
+const PLAN: ShowPlan = ShowPlan {
+    sections: 10,
+    rows: 40,
+    row_seats: 50,
+};
 
 /// Adds a show, runs buyers against the server, then proves what was acknowledged. Others may use the
 /// server, but not this show. Same seed, same server state, same answers: the same bytes are sent.
@@ -37,46 +42,19 @@ pub fn run(
     users: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<LoadReport<Proof>, Error> {
-    let (server, show) = open_show(&pace.address)?;
-    let buyers = (0..users)
-        .map(|number| Buyer::new(pace, users, number, &show))
-        .collect();
+    let mut door = door::connect(&pace.address)?;
+    let facts = door::facts(&mut door, "seats")?;
+    let name = format!("lab{}", facts.count("position")?);
+    let show = RunShow::open(&mut door, name, PLAN)?;
+    let buyer = |number| Keyed::plain(Buyer::new(&show, ApartBuying::new(pace, users, number)));
+    let buyers = (0..users).map(buyer).collect();
     let totals = pace::run(pace, buyers, progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect_again(&pace.address)?;
     let proof = proof::prove(&mut door, &show, &totals)?;
     Ok(LoadReport {
-        server: Some(server),
+        server: Some(facts.server()?),
         point: point::point("seats", pace, &totals, vec![proof.rule()]),
         proof,
     })
-}
-
-/// Adds the show of a run. The server's position names it, so that no two runs share one.
-fn open_show(address: &ServerAddress) -> Result<(Server, String), Error> {
-    let mut door = door::connect(address)?;
-    let facts = door::facts(&mut door, "seats")?;
-    let show = format!("lab{}", facts.count("position")?);
-    prepare(
-        &mut door,
-        "SEATS.ADD-SHOW",
-        &[&show, "2090-01-01T00:00:00Z"],
-    )?;
-    let (rows, row_seats) = (ROWS.to_string(), ROW_SEATS.to_string());
-    for section in 0..SECTIONS {
-        let section = format!("s{section}");
-        let arguments = [&*show, &*section, &*rows, &*row_seats];
-        prepare(&mut door, "SEATS.ADD-SECTION", &arguments)?;
-    }
-    Ok((facts.server()?, show))
-}
-
-fn prepare(door: &mut Connection, command: &'static str, arguments: &[&str]) -> Result<(), Error> {
-    let mut words = vec![command.as_bytes()];
-    words.extend(arguments.iter().map(|argument| argument.as_bytes()));
-    let answer = door.command(&words)?;
-    match answer.as_array() {
-        Some([Value::Integer(1), ..]) => Ok(()),
-        _ => Err(unfit(command, &answer)),
-    }
 }

@@ -1,5 +1,8 @@
 //! The travel workload: clients who buy journeys in interactive transactions, and the proof that
 //! each was sold whole or not at all.
+//!
+//! A [`Traveller`] speaks the original's lines. Who speaks RESP plans as [`crate::check::travel`] says, with a
+//! witness for every answer.
 
 mod bills;
 mod choice;

@@ -107,6 +107,17 @@ pub struct Options {
     pub managers: Managers,
 }
 
+impl Load<'_> {
+    /// The same load, whose answers are checked then.
+    fn checked(&self, when: &check::When) -> check::Config {
+        check::Config {
+            pace: self.pace.clone(),
+            when: when.clone(),
+            users: self.users,
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -149,12 +160,7 @@ impl Service for Rooms {
         when: &check::When,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<check::Report, Error> {
-        let config = check::rooms::Config {
-            pace: load.pace.clone(),
-            when: when.clone(),
-            users: load.users,
-        };
-        check::rooms::run(&config, progress)
+        check::rooms::run(&load.checked(when), progress)
     }
 }
 
@@ -184,12 +190,7 @@ impl Service for Exchange {
             symbols: load.options.symbols,
             one_shot: None,
         };
-        let report = exchange::run(&config, progress)?;
-        Ok(LoadReport {
-            server: report.server,
-            proof: report.proof.to_string(),
-            point: report.point,
-        })
+        Ok(exchange::run(&config, progress)?.in_words())
     }
 
     fn check(
@@ -198,13 +199,7 @@ impl Service for Exchange {
         when: &check::When,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<check::Report, Error> {
-        let config = check::exchange::Config {
-            pace: load.pace.clone(),
-            when: when.clone(),
-            users: load.users,
-            symbols: load.options.symbols,
-        };
-        check::exchange::run(&config, progress)
+        check::exchange::run(&load.checked(when), load.options.symbols, progress)
     }
 }
 
@@ -241,7 +236,7 @@ impl Service for Travel {
     }
 
     fn check_settings(&self, load: &Load<'_>) -> Result<(), Error> {
-        travel_checked(load, &check::When::Meanwhile).check()
+        check::travel::judge(load.pace)
     }
 
     /// Locks are waited for, and transactions left open, so briefly that both end many times in a run.
@@ -258,17 +253,9 @@ impl Service for Travel {
         when: &check::When,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<check::Report, Error> {
-        check::travel::run(&travel_checked(load, when), progress)
-    }
-}
-
-/// A check; of a server of the lab's own it is known how long locks are waited for.
-fn travel_checked(load: &Load<'_>, when: &check::When) -> check::travel::Config {
-    check::travel::Config {
-        pace: load.pace.clone(),
-        when: when.clone(),
-        users: load.users,
-        hold_late_ms_max: load.own.then_some(check::travel::HOLD_LATE_MS_MAX),
+        // Of a server of the lab's own it is known how long locks are waited for.
+        let hold_late_ms_max = load.own.then_some(check::travel::HOLD_LATE_MS_MAX);
+        check::travel::run(&load.checked(when), hold_late_ms_max, progress)
     }
 }
 
@@ -310,15 +297,11 @@ impl Service for Games {
             iterations: None,
         };
         let level = games::play(&config, load.users, progress)?;
-        Ok(LoadReport {
-            server: None,
-            proof: level.proof.to_string(),
-            point: level.point,
-        })
+        Ok(level.load.in_words())
     }
 
     fn check_settings(&self, load: &Load<'_>) -> Result<(), Error> {
-        games_checked(load, &check::When::Meanwhile).check()
+        check::games::judge(load.pace, load.users)
     }
 
     fn check(
@@ -327,22 +310,9 @@ impl Service for Games {
         when: &check::When,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<check::Report, Error> {
-        check::games::run(&games_checked(load, when), progress)
+        check::games::run(&load.checked(when), progress)
     }
 }
-
-fn games_checked(load: &Load<'_>, when: &check::When) -> check::games::Config {
-    check::games::Config {
-        pace: load.pace.clone(),
-        when: when.clone(),
-        users: load.users,
-    }
-}
-
-/// Why `lab check` refuses seats.
-const NO_CHECK: Error = Error::Setting(
-    "lab check has no model of seats: use lab run seats, which checks the bookings after the run",
-);
 
 /// Seats, for the commands of the lab.
 #[derive(Debug)]
@@ -361,16 +331,12 @@ impl Service for Seats {
         Ok(seats::run(load.pace, load.users, progress)?.in_words())
     }
 
-    fn check_settings(&self, _load: &Load<'_>) -> Result<(), Error> {
-        Err(NO_CHECK)
-    }
-
     fn check(
         &self,
-        _load: &Load<'_>,
-        _when: &check::When,
-        _progress: &mut dyn FnMut(&Progress),
+        load: &Load<'_>,
+        when: &check::When,
+        progress: &mut dyn FnMut(&Progress),
     ) -> Result<check::Report, Error> {
-        Err(NO_CHECK)
+        check::seats::run(&load.checked(when), progress)
     }
 }

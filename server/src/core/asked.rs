@@ -53,6 +53,7 @@ where
                 caller,
                 query,
                 reply,
+                ..
             } => {
                 engine.take_caller(caller);
                 let answer = engine.query::<M>(&query);
@@ -78,11 +79,24 @@ fn understood<'a, M: Machine>(
 }
 
 /// Sends the request to where its service is decided, or gives it back when that is here.
-fn sent_away<M: Asked>(request: Request<M>, engine: &mut Engine) -> Option<Request<M>>
+fn sent_away<M: Asked>(
+    request: Request<M>,
+    engine: &mut Engine,
+    shares: &mut Shares,
+) -> Option<Request<M>>
 where
     Services: Hosts<M>,
 {
     if !engine.is_away::<M>() {
+        return Some(request);
+    }
+    if let Request::Query {
+        may_be_stale: true,
+        query,
+        ..
+    } = &request
+        && engine.is_answered_here(query)
+    {
         return Some(request);
     }
     match request {
@@ -94,10 +108,10 @@ where
         } => {
             engine.take_caller(caller);
             let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
-            let scope = match engine.admit_away::<M>(key, &command) {
+            let scope = match engine.admit_away_within::<M>(shares, key, &command) {
                 Ok(scope) => scope,
                 Err(denied) => {
-                    drop(reply.send(Err(denied.into())));
+                    drop(reply.send(Err(denied)));
                     return None;
                 }
             };
@@ -107,26 +121,29 @@ where
                 .time::<M>([M::command_place(&command)].into_iter());
             let request = contract::Request::new::<M>(principal, key, &command).within(scope);
             let who = RequestOrigin::Asked(reply);
-            engine.send_away::<M>(Job::Commands(vec![request], Requester { who, timed }));
+            let asker = Requester::new(who, timed).of(engine.partition_of(&command));
+            engine.send_away::<M>(Job::Commands(vec![request], asker));
         }
         Request::Query {
             caller,
             query,
             reply,
+            ..
         } => {
             engine.take_caller(caller);
-            if let Err(denied) = engine.admit_query::<M>(&query) {
-                drop(reply.send(Err(denied.into())));
-                return None;
-            }
-            let principal = engine.caller.principal;
+            let scope = match engine.admit_query_away::<M>(&query) {
+                Ok(scope) => scope,
+                Err(denied) => {
+                    drop(reply.send(Err(denied.into())));
+                    return None;
+                }
+            };
             engine.counters.query::<M>(&query);
             let timed = engine
                 .stopwatch
                 .time::<M>([M::query_place(&query)].into_iter());
             let who = RequestOrigin::Asked((reply, engine.seen::<M>()));
-            let asker = Requester { who, timed };
-            engine.send_away::<M>(Job::Queries(principal, vec![query], asker));
+            engine.ask_away::<M>((query, scope), Requester::new(who, timed));
         }
     }
     None
@@ -170,7 +187,7 @@ macro_rules! waiting {
             ) -> Option<Self> {
                 Some(match ask {
                     $(Ask::$machine(request) => {
-                        let request = sent_away(request, engine)?;
+                        let request = sent_away(request, engine, shares)?;
                         Self::$machine(Decided::of(request, engine, shares)?)
                     })+
                     Ask::Late { ticket, reply } => match engine.late_answer(ticket) {
@@ -182,6 +199,10 @@ macro_rules! waiting {
                         LateAnswer::Unknown => Self::Late(reply, None),
                     },
                     Ask::Status { reply } => Self::Status(reply, Box::new(engine.status())),
+                    Ask::NoteUse(key) => {
+                        engine.note_use(key);
+                        return None;
+                    }
                 })
             }
 

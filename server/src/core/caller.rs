@@ -5,23 +5,38 @@ use std::{fmt, sync::Arc};
 use turnstile_access::{
     Access, Authenticated, KeyId, MissingRight, NotAuthenticated, Rights, SecretKey,
 };
+use turnstile_replica::Credential;
 use turnstile_types::{Author, Origin, Principal, RequestId, Timestamp};
 
 use crate::core::quotas::{CountedConnection, Meter, QuotaExceeded, QuotaMeters};
 
-/// How a caller has shown who it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Credential {
-    /// Not at all. In a directory without keys that is enough to be `local`.
-    None,
-    /// With this key.
-    Key(KeyId),
-    /// With a certificate that has this name.
-    Certificate(Arc<str>),
-    /// By the listener that it came to.
-    Named,
-    /// It is the server itself, or another process of it.
-    Server,
+/// The id of a request, kept in place: over HTTP each request has a caller and a copy of it.
+#[derive(Clone, Copy)]
+struct RequestName {
+    text: [u8; RequestId::LENGTH_MAX],
+    length: u8,
+}
+
+impl RequestName {
+    fn of(id: RequestId<'_>) -> Self {
+        let mut text = [0; RequestId::LENGTH_MAX];
+        let given = id.as_str().as_bytes();
+        let place = text.get_mut(..given.len()).expect("an id is short");
+        place.copy_from_slice(given);
+        let length = u8::try_from(given.len()).expect("an id is short");
+        Self { text, length }
+    }
+
+    fn id(&self) -> Option<RequestId<'_>> {
+        let text = self.text.get(..usize::from(self.length))?;
+        RequestId::parse(text).ok()
+    }
+}
+
+impl fmt::Debug for RequestName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.id().fmt(f)
+    }
 }
 
 /// Who asks, as a connection knows it.
@@ -34,7 +49,7 @@ pub struct Caller {
     /// Where it comes from, for records.
     origin: Origin<'static>,
     /// What its request is called, if it has a name of its own.
-    request_id: Option<Box<str>>,
+    request_id: Option<RequestName>,
     credential: Credential,
     rights: Arc<Rights>,
     /// The generation of the access service that the rights are of; nothing: they are to be renewed.
@@ -147,6 +162,36 @@ impl Caller {
         })
     }
 
+    /// Who has shown to another node who it is. Its rights are not known yet.
+    pub(crate) fn relayed(
+        principal: Principal,
+        origin: Origin<'_>,
+        credential: Credential,
+    ) -> Self {
+        if credential == Credential::Server {
+            return Self {
+                principal,
+                ..Self::server()
+            };
+        }
+        let from = Origin {
+            door: origin.door,
+            address: origin.address,
+            request_id: None,
+        };
+        let caller = Self {
+            principal,
+            credential,
+            ..Self::unknown()
+        };
+        caller.with_origin(from).for_request(origin.request_id)
+    }
+
+    /// How it has shown who it is.
+    pub(crate) const fn credential(&self) -> &Credential {
+        &self.credential
+    }
+
     /// The same, who comes from there.
     #[must_use]
     pub(crate) fn with_origin(self, origin: Origin<'static>) -> Self {
@@ -155,9 +200,9 @@ impl Caller {
 
     /// The same in a request with this id.
     #[must_use]
-    pub(crate) fn for_request(self, id: &str) -> Self {
+    pub(crate) fn for_request(self, id: Option<RequestId<'_>>) -> Self {
         Self {
-            request_id: Some(id.into()),
+            request_id: id.map(RequestName::of),
             ..self
         }
     }
@@ -186,7 +231,7 @@ impl Caller {
             return call(Author { principal, origin });
         };
         let origin = Origin {
-            request_id: RequestId::parse(request_id.as_bytes()).ok(),
+            request_id: request_id.id(),
             ..self.origin
         };
         call(Author {

@@ -187,6 +187,11 @@ pub(crate) trait Conversation: Sized {
     /// Appends an event, a channel and what is told on it, to what a follower is owed.
     fn put_message(&self, _message: (&str, &str), _out: &mut Vec<u8>) {}
 
+    /// Whether it stays when the node is drained: it is no client's, or that of the operator who watches.
+    fn outlasts_drain(&self) -> bool {
+        false
+    }
+
     /// The line, where the client is another process of travel.
     fn peer(&self) -> Option<PeerLine> {
         None

@@ -7,6 +7,7 @@ mod due;
 mod fullness;
 mod lines;
 mod loading;
+mod partitioned;
 mod sharing;
 mod spending;
 mod status;
@@ -25,12 +26,13 @@ use crate::{
     core::{
         caller::Caller,
         clock::{self, Clock},
-        cluster::Cluster,
+        cluster::{Cluster, other_nodes::OtherNodes},
         fault_points::FaultPoints,
         gate::Undecided,
         loading::Loading,
         news::News,
         pace::{GroupJourney, Pace},
+        partitions::Partitions,
         post::Switchboard,
         quotas::QuotaMeters,
         remote::Remotes,
@@ -98,6 +100,10 @@ pub(crate) struct Engine {
     pub(crate) remotes: Remotes,
     /// The log that it shares with other servers, where it does.
     pub(crate) cluster: Option<Cluster>,
+    /// The other partitions of its cluster, where there are any and this is the first.
+    pub(crate) partitions: Option<Partitions>,
+    /// The other nodes of its cluster, where it is one of a cluster.
+    pub(crate) nodes: Option<OtherNodes>,
     pub(crate) id_key: IdKey,
     pub(crate) slow_log: SlowLog,
     /// Nothing where bookings need not wait for their turns.
@@ -159,6 +165,8 @@ impl Engine {
             meters: Arc::default(),
             remotes: Remotes::default(),
             cluster: None,
+            partitions: None,
+            nodes: None,
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),
             waiting_room: None,
             verhoeff,

@@ -12,6 +12,7 @@ use std::{
 use tokio::sync::Notify;
 use turnstile_embedded::Recovery;
 use turnstile_http::EventId;
+use turnstile_json::InPartition;
 use turnstile_types::{Machine, Position};
 
 use crate::{
@@ -70,6 +71,24 @@ macro_rules! feeds {
                 $(self.$name.begin_after(found.events_after::<turnstile_services::$name::$machine>());)+
             }
 
+            /// The places after the newest events.
+            pub(crate) fn ends(&self) -> FeedPlaces {
+                FeedPlaces {
+                    $($name: self.$name.end(),)+
+                }
+            }
+
+            /// Adds all that is behind these places, as it is told of the partition of this name, and moves
+            /// the places on.
+            pub(crate) fn tell_on(
+                &self,
+                places: &mut FeedPlaces,
+                partition: &str,
+                told: &mut ToldEvents,
+            ) {
+                $(self.$name.tell_on(&mut places.$name, partition, told);)+
+            }
+
             /// Which of them are kept.
             pub(crate) fn kept(&self) -> SomeServices {
                 SomeServices([$(self.$name.is_kept()),+])
@@ -79,6 +98,12 @@ macro_rules! feeds {
             pub(crate) fn publish(&self, news: &mut News, kept: SomeServices) {
                 $(self.$name.publish_news(&mut news.$name, kept);)+
             }
+        }
+
+        /// A place in each of the feeds.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct FeedPlaces {
+            $($name: Place,)+
         }
     };
 }
@@ -99,6 +124,15 @@ struct EventRing<E> {
 /// A place in the feed of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place(u64);
+
+/// What a partition tells those who follow it in another loop.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct ToldEvents {
+    /// Channels and messages, oldest first within a service.
+    pub(crate) messages: Vec<(String, String)>,
+    /// Whether some events are gone before they were told.
+    pub(crate) has_missed: bool,
+}
 
 /// What a reading gave.
 #[derive(Debug, PartialEq, Eq)]
@@ -254,10 +288,10 @@ impl<M: Machine> Feed<M> {
         self.lock().end()
     }
 
-    /// The place after the newest event, and the id that the next one has at least.
-    pub(crate) fn next(&self) -> (Place, EventId) {
+    /// The place after the newest event, and the id of that event.
+    pub(crate) fn newest(&self) -> (Place, EventId) {
         let ring = self.lock();
-        (ring.end(), ring.newest::<M>().following())
+        (ring.end(), ring.newest::<M>())
     }
 
     /// Whether `last` is none of the events so far: a position behind them, or an event that this
@@ -290,25 +324,38 @@ impl<M: Machine> Feed<M> {
         is_wanted: impl Fn(&M::Event) -> bool,
     ) -> Reading<M::Event> {
         let mut ring = self.lock();
-        if from.0 < ring.first {
-            return Reading::Missed {
-                events: ring.first - from.0,
-                first: ring.first_id::<M>(),
-                place: Place(ring.first),
-            };
+        let reading = ring.read::<M>(from, is_wanted);
+        ring.awaited |= reading == Reading::Nothing;
+        reading
+    }
+
+    /// Adds all that is behind a place to what is told, and moves the place on. The bell rings for others.
+    fn tell_on(&self, place: &mut Place, partition: &str, told: &mut ToldEvents)
+    where
+        M: Registered,
+    {
+        loop {
+            let reading = self.lock().read::<M>(*place, |_event| true);
+            match reading {
+                Reading::Nothing => return,
+                Reading::Events(events, next) => {
+                    *place = next;
+                    let messages = events.iter().map(|event| {
+                        let fields = InPartition {
+                            partition,
+                            fields: event,
+                        };
+                        let channel = M::channel(event).into_owned();
+                        (channel, turnstile_json::object(&fields))
+                    });
+                    told.messages.extend(messages);
+                }
+                Reading::Missed { place: next, .. } => {
+                    *place = next;
+                    told.has_missed = true;
+                }
+            }
         }
-        if from == ring.end() {
-            ring.awaited = true;
-            return Reading::Nothing;
-        }
-        let skipped = usize::try_from(from.0 - ring.first).expect("a place is inside the ring");
-        let end = ring.events.len().min(skipped + EVENTS_AT_ONCE);
-        let looked_at = ring.events.range(skipped..end);
-        let events: Vec<M::Event> = looked_at
-            .filter(|event| is_wanted(event))
-            .cloned()
-            .collect();
-        Reading::Events(events, Place(from.0 + number(end - skipped)))
     }
 
     fn lock(&self) -> MutexGuard<'_, EventRing<M::Event>> {
@@ -319,6 +366,28 @@ impl<M: Machine> Feed<M> {
 impl<E> EventRing<E> {
     fn end(&self) -> Place {
         Place(self.first + number(self.events.len()))
+    }
+
+    /// The events from a place on that are wanted, a bounded number.
+    fn read<M: Machine<Event = E>>(&self, from: Place, is_wanted: impl Fn(&E) -> bool) -> Reading<E>
+    where
+        E: Clone,
+    {
+        if from.0 < self.first {
+            return Reading::Missed {
+                events: self.first - from.0,
+                first: self.first_id::<M>(),
+                place: Place(self.first),
+            };
+        }
+        if from == self.end() {
+            return Reading::Nothing;
+        }
+        let skipped = usize::try_from(from.0 - self.first).expect("a place is inside the ring");
+        let end = self.events.len().min(skipped + EVENTS_AT_ONCE);
+        let looked_at = self.events.range(skipped..end);
+        let events = looked_at.filter(|event| is_wanted(event)).cloned();
+        Reading::Events(events.collect(), Place(from.0 + number(end - skipped)))
     }
 
     /// Adds an event, in the place of the oldest when there is no other.

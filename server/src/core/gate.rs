@@ -12,7 +12,7 @@ use std::{
 
 use mio::Waker;
 use tokio::sync::{oneshot, watch};
-use turnstile_access::Access;
+use turnstile_access::{Access, KeyId};
 use turnstile_chassis::{Field, Fields as _};
 use turnstile_contract::Failure;
 use turnstile_embedded::{ExecuteError, Reply, Status};
@@ -90,6 +90,8 @@ pub enum Request<M: Machine> {
     Query {
         caller: Caller,
         query: M::Query,
+        /// Whether the state of a node may answer that others are ahead of.
+        may_be_stale: bool,
         reply: oneshot::Sender<Answered<M>>,
     },
 }
@@ -109,6 +111,8 @@ macro_rules! asks {
             Status {
                 reply: oneshot::Sender<ServerStatus>,
             },
+            /// Keeps that a key was used, if that was not kept in the last hour. Nobody is answered.
+            NoteUse(KeyId),
         }
     };
 }
@@ -211,6 +215,8 @@ pub struct Gate {
     pub(crate) security: Arc<SecurityLog>,
     /// The services that databases decide. Their events are not told: others may write there too.
     pub(crate) in_databases: SomeServices,
+    /// Whether several partitions decide what is spread over them.
+    pub(crate) is_spread: bool,
 }
 
 /// Wakes the loop, once for whatever has come since it last looked.
@@ -272,6 +278,7 @@ impl Gate {
                 verhoeff,
                 security: Arc::new(SecurityLog::new()),
                 in_databases: SomeServices::NONE,
+                is_spread: false,
             },
             inbox,
         )

@@ -1,11 +1,12 @@
 //! The time before the journal is recovered: the doors are open, and no service is there yet.
 
 use std::sync::{
-    OnceLock,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering},
 };
 
 use turnstile_embedded::{Headway, RecoveryProgress};
+use turnstile_jetstream::LogOpening;
 use turnstile_rooms::IdKey;
 
 /// What every door knows about the recovery.
@@ -15,6 +16,9 @@ use turnstile_rooms::IdKey;
 #[derive(Debug)]
 pub(crate) struct Loading {
     pub(crate) progress: RecoveryProgress,
+    /// What a node of a cluster waits for.
+    brokers: Arc<LogOpening>,
+    is_joining: AtomicBool,
     is_over: AtomicBool,
     /// That of the state, once it is known.
     id_key: OnceLock<IdKey>,
@@ -24,6 +28,10 @@ impl Loading {
     pub(crate) fn begin() -> Self {
         Self {
             progress: RecoveryProgress::default(),
+            brokers: Arc::new(LogOpening::telling(|obstacle| {
+                tracing::warn!("the node waits for the shared log: {obstacle}");
+            })),
+            is_joining: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             id_key: OnceLock::new(),
         }
@@ -60,5 +68,36 @@ impl Loading {
 
     pub(crate) fn headway(&self) -> Headway {
         self.progress.headway()
+    }
+
+    /// The journal is recovered, and the node joins the shared log. Others see how that goes.
+    pub(crate) fn join(&self) -> Arc<LogOpening> {
+        self.is_joining.store(true, Ordering::Release);
+        Arc::clone(&self.brokers)
+    }
+
+    /// What a node waits for that has recovered its journal; nothing before, or where there is no cluster.
+    pub(crate) fn waits_for(&self) -> Option<&'static str> {
+        if !self.is_joining.load(Ordering::Acquire) {
+            return None;
+        }
+        let obstacle = self.brokers.obstacle();
+        Some(obstacle.map_or("the brokers are asked", |obstacle| obstacle.summary()))
+    }
+
+    /// How far the start is, in words for everybody.
+    pub(crate) fn sentence(&self) -> String {
+        match self.waits_for() {
+            Some(reason) => {
+                format!("the journal is recovered, the node waits for the shared log: {reason}")
+            }
+            None => self.headway().to_string(),
+        }
+    }
+
+    /// Ends the recovery and the wait before their time.
+    pub(crate) fn end(&self) {
+        self.progress.end();
+        self.brokers.end();
     }
 }

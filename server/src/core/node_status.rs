@@ -15,6 +15,16 @@ pub struct ClusterStatus {
     pub is_taking: bool,
     /// Whether another node has come to something else.
     pub is_disputed: bool,
+    /// The last entry of the newest snapshot in the store; zero before the first.
+    pub snapshot: u64,
+    /// Snapshots that this node was to put into the store and has not.
+    pub snapshots_failed: u64,
+    /// The first entry that the log still has, as far as known.
+    pub first: u64,
+    /// Bytes of the log on each broker, as far as known.
+    pub bytes: u64,
+    /// Bytes that it may take there.
+    pub bytes_max: u64,
 }
 
 /// A metric of a cluster: name, kind, help, and where its value is read.
@@ -25,7 +35,7 @@ pub(crate) type ClusterMetric = (
     fn(&ClusterStatus) -> u64,
 );
 
-pub(crate) const METRICS: [ClusterMetric; 6] = [
+pub(crate) const METRICS: [ClusterMetric; 11] = [
     (
         "cluster_entry",
         "gauge",
@@ -61,5 +71,35 @@ pub(crate) const METRICS: [ClusterMetric; 6] = [
         "gauge",
         "1 while another node has come to another state.",
         |cluster| u64::from(cluster.is_disputed),
+    ),
+    (
+        "cluster_snapshot_entry",
+        "gauge",
+        "The last entry of the newest snapshot in the store.",
+        |cluster| cluster.snapshot,
+    ),
+    (
+        "cluster_snapshots_failed_total",
+        "counter",
+        "Snapshots that this node was to put into the store and has not.",
+        |cluster| cluster.snapshots_failed,
+    ),
+    (
+        "cluster_log_first_entry",
+        "gauge",
+        "The first entry that the shared log still has, as far as known.",
+        |cluster| cluster.first,
+    ),
+    (
+        "cluster_log_bytes",
+        "gauge",
+        "Bytes of the shared log on each broker, as far as known.",
+        |cluster| cluster.bytes,
+    ),
+    (
+        "cluster_log_max_bytes",
+        "gauge",
+        "Bytes that the shared log may take on each broker.",
+        |cluster| cluster.bytes_max,
     ),
 ];

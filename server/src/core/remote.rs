@@ -11,8 +11,10 @@ use std::{
 };
 
 use tokio::sync::oneshot;
-use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Service};
-use turnstile_types::{Key, Position, Principal};
+use turnstile_chassis::Cursor;
+use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Scope, Service};
+use turnstile_jetstream::ReplyAddress;
+use turnstile_types::{Key, Machine, PartitionNumber, Position, Principal};
 
 pub(crate) use self::url::Kind;
 pub use self::url::{DatabaseUrl, InvalidUrl};
@@ -21,7 +23,7 @@ pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};
 
 use self::queue::Sender;
 use crate::{
-    core::gate::{Answered, BackendStatus, Executed, Gate, Undecided},
+    core::gate::{Answered, BackendStatus, Executed, Gate, TotalsOfServices, Undecided},
     counters::TimedRequests,
     registry::{Registered, SERVICES},
 };
@@ -29,6 +31,9 @@ use crate::{
 /// A service whose state may lie in a database.
 pub(crate) trait Housed: Registered {
     fn landed(landing: Landing<Self>) -> Landed;
+
+    /// Its part of the totals of all services.
+    fn totals_in(totals: &TotalsOfServices) -> &Self::Totals;
 
     /// Its database, where it has one.
     fn remote(remotes: &Remotes) -> Option<&Remote<Self>>;
@@ -63,10 +68,40 @@ macro_rules! remotes {
             $($machine(Landing<turnstile_services::$name::$machine>),)+
         }
 
+        impl Landed {
+            /// The partition that was asked.
+            pub(crate) const fn partition(&self) -> PartitionNumber {
+                match self {
+                    $(Self::$machine(landing) => landing.partition(),)+
+                }
+            }
+
+            /// The number of the answers to which it belongs, if all partitions were asked.
+            pub(crate) const fn gathering(&self) -> Option<u64> {
+                match self {
+                    $(Self::$machine(landing) => landing.gathering(),)+
+                }
+            }
+
+            /// Adds the answer of another partition to the same query.
+            pub(crate) fn add(&mut self, part: Self) {
+                match (self, part) {
+                    $((Self::$machine(sum), Self::$machine(part)) => sum.add(part),)+
+                    (_, part) => {
+                        tracing::error!(partition = ?part.partition(), "an answer to another query");
+                    }
+                }
+            }
+        }
+
         $(
             impl Housed for turnstile_services::$name::$machine {
                 fn landed(landing: Landing<Self>) -> Landed {
                     Landed::$machine(landing)
+                }
+
+                fn totals_in(totals: &TotalsOfServices) -> &Self::Totals {
+                    &totals.$name
                 }
 
                 fn remote(remotes: &Remotes) -> Option<&Remote<Self>> {
@@ -94,6 +129,27 @@ pub(crate) fn silence_of<M: Housed>() -> String {
 pub(crate) struct Requester<T> {
     pub(crate) who: RequestOrigin<T>,
     pub(crate) timed: TimedRequests,
+    /// The partition that decides, or is asked first.
+    pub(crate) partition: PartitionNumber,
+    /// Whether a page of a listing is asked for that goes from partition to partition.
+    pub(crate) is_page: bool,
+}
+
+impl<T> Requester<T> {
+    /// Who asks the first partition, or a database.
+    pub(crate) const fn new(who: RequestOrigin<T>, timed: TimedRequests) -> Self {
+        Self {
+            who,
+            timed,
+            partition: PartitionNumber::FIRST,
+            is_page: false,
+        }
+    }
+
+    /// The same, who asks this partition.
+    pub(crate) fn of(self, partition: PartitionNumber) -> Self {
+        Self { partition, ..self }
+    }
 }
 
 /// A client of a fast door, or somebody at the gate, who is answered through a `T`.
@@ -105,13 +161,50 @@ pub(crate) enum RequestOrigin<T> {
         client: u64,
     },
     Asked(T),
+    /// Answers of all partitions are gathered under this number.
+    Gathering(u64),
+    /// Another node, which does not hold the partition.
+    Node(Box<NodeReply>),
+}
+
+/// Where the answer to another node goes.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeReply {
+    pub(crate) to: ReplyAddress,
+    /// The position behind which its queries were answered.
+    pub(crate) seen: Position,
 }
 
 impl<T> RequestOrigin<T> {
     const fn connection(&self) -> Option<(usize, u64)> {
         match self {
             Self::Connection { place, client } => Some((*place, *client)),
-            Self::Asked(_) => None,
+            Self::Asked(_) | Self::Gathering(_) | Self::Node(_) => None,
+        }
+    }
+
+    const fn gathering(&self) -> Option<u64> {
+        match self {
+            Self::Gathering(number) => Some(*number),
+            Self::Connection { .. } | Self::Asked(_) | Self::Node(_) => None,
+        }
+    }
+
+    pub(crate) fn node(&self) -> Option<&NodeReply> {
+        match self {
+            Self::Node(reply) => Some(reply),
+            Self::Connection { .. } | Self::Asked(_) | Self::Gathering(_) => None,
+        }
+    }
+}
+
+impl<T> RequestOrigin<(T, Position)> {
+    /// Notes the position behind which a query was answered, for those who want to know.
+    pub(crate) fn note_seen(&mut self, position: Position) {
+        match self {
+            Self::Asked((_, seen)) => *seen = position,
+            Self::Node(reply) => reply.seen = position,
+            Self::Connection { .. } | Self::Gathering(_) => {}
         }
     }
 }
@@ -122,29 +215,37 @@ pub(crate) type Commander<M> = Requester<oneshot::Sender<Executed<M>>>;
 /// Who asked for a query; with the last position that was known then.
 pub(crate) type Questioner<M> = Requester<(oneshot::Sender<Answered<M>>, Position)>;
 
+/// A query, and what it may name.
+pub(crate) type ScopedQuery<M> = (<M as Machine>::Query, Scope);
+
 /// What a database is asked.
 pub(crate) enum Job<M: Service> {
     /// Commands of one caller, decided in their order.
     Commands(Vec<Request>, Commander<M>),
-    /// Queries of one caller, answered one after the other.
-    Queries(Principal, Vec<M::Query>, Questioner<M>),
+    /// Queries of one caller and what each may name, answered one after the other.
+    Queries(Principal, Vec<ScopedQuery<M>>, Questioner<M>),
 }
 
 impl<M: Service> Job<M> {
-    const fn commands(&self) -> usize {
+    /// Its commands, if it has any.
+    pub(crate) const fn commands(&self) -> &[Request] {
         match self {
-            Self::Commands(commands, _) => commands.len(),
-            Self::Queries(..) => 0,
+            Self::Commands(commands, _) => commands.as_slice(),
+            Self::Queries(..) => &[],
+        }
+    }
+
+    /// The partition that is asked.
+    pub(crate) const fn partition(&self) -> PartitionNumber {
+        match self {
+            Self::Commands(_, caller) => caller.partition,
+            Self::Queries(_, _, caller) => caller.partition,
         }
     }
 
     /// The keys of its commands, with who uses them.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (&Principal, Key<'_>)> {
-        let commands = match self {
-            Self::Commands(commands, _) => commands.as_slice(),
-            Self::Queries(..) => &[],
-        };
-        commands.iter().filter_map(|request| {
+        self.commands().iter().filter_map(|request| {
             let key = Key::parse(request.key()?.as_bytes()).ok()?;
             Some((&request.principal, key))
         })
@@ -209,11 +310,67 @@ impl<M: Service> Landing<M> {
         }
     }
 
+    /// The partition that was asked.
+    pub(crate) const fn partition(&self) -> PartitionNumber {
+        match self {
+            Self::Commands(_, caller) => caller.partition,
+            Self::Queries(_, caller) => caller.partition,
+        }
+    }
+
+    const fn gathering(&self) -> Option<u64> {
+        match self {
+            Self::Commands(_, caller) => caller.who.gathering(),
+            Self::Queries(_, caller) => caller.who.gathering(),
+        }
+    }
+
     /// The requests that it answers.
     pub(crate) const fn timed(&self) -> &TimedRequests {
         match self {
             Self::Commands(_, caller) => &caller.timed,
             Self::Queries(_, caller) => &caller.timed,
+        }
+    }
+}
+
+impl<M: Housed> Landing<M> {
+    /// Adds the answer of another partition to the same query.
+    fn add(&mut self, part: Self) {
+        let (Self::Queries(sum, _), Self::Queries(parts, _)) = (self, part) else {
+            return;
+        };
+        if sum.is_empty() {
+            *sum = parts;
+            return;
+        }
+        for (sum, part) in sum.iter_mut().zip(parts) {
+            match (&mut *sum, part) {
+                (Ok(sum), Ok(part)) => M::add_answer(sum, &part),
+                (Ok(_), Err(failure)) => *sum = Err(failure),
+                (Err(_), _) => {}
+            }
+        }
+    }
+
+    /// Has the answers to pages say where the next page begins over so many partitions: behind the last
+    /// page of one begins the next.
+    pub(crate) fn turn_pages(&mut self, count: u8) {
+        let Self::Queries(answers, caller) = self else {
+            return;
+        };
+        if !caller.is_page {
+            return;
+        }
+        let here = caller.partition;
+        let after = PartitionNumber::new(here.get() + 1).filter(|after| after.get() < count);
+        for answer in answers.iter_mut().flatten() {
+            if let Some(next) = M::next_of(answer) {
+                *next = match *next {
+                    Some(inside) => Some(Cursor::within(here, Some(inside))),
+                    None => after.map(|after| Cursor::within(after, None)),
+                };
+            }
         }
     }
 }
@@ -294,9 +451,9 @@ pub(crate) struct Landings {
 
 impl Landings {
     /// For so many callers of each of so many databases; each has one answer of each on its way at
-    /// most.
-    pub(crate) fn of(callers: usize, databases: usize) -> Self {
-        let (sender, receiver) = mpsc::sync_channel(callers * databases);
+    /// most. And for so many requests that other partitions decide.
+    pub(crate) fn of(callers: usize, databases: usize, relayed: usize) -> Self {
+        let (sender, receiver) = mpsc::sync_channel(callers * databases + relayed);
         Self { sender, receiver }
     }
 
@@ -321,13 +478,13 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    fn tell(&self, landed: Landed) {
+    pub(crate) fn tell(&self, landed: Landed) {
         if self.landings.try_send(landed).is_err() {
             tracing::debug!("an answer came after the loop had ended");
         }
     }
 
-    fn ring(&self) {
+    pub(crate) fn ring(&self) {
         self.gate.wake();
     }
 }

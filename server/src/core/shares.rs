@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, fmt};
 
-use turnstile_embedded::{Embedded, Reply};
+use turnstile_embedded::Embedded;
 use turnstile_travel::{Travel, Xid};
 use turnstile_types::Timestamp;
 
@@ -102,6 +102,8 @@ macro_rules! shares {
         #[derive(Debug, Default)]
         pub(crate) struct Shares {
             owner: Owner,
+            /// Whether it was ever asked for room. What a database decides is not counted.
+            is_heeded: bool,
             $($name: Share<<turnstile_services::$name::$machine as Registered>::Opened>,)+
         }
 
@@ -167,6 +169,7 @@ impl Shares {
         at: Asking<'_>,
         command: &M::Command<'_>,
     ) -> Result<(), ShareFull> {
+        self.is_heeded = true;
         match M::table(command) {
             None => Ok(()),
             Some(table) => self.check_table::<M>(at, table),
@@ -199,8 +202,8 @@ impl Shares {
 
     /// Notes what a command has opened.
     #[inline]
-    pub(crate) fn note<M: Opens>(&mut self, reply: &Reply<M>) {
-        if let Some(id) = M::opened(&reply.outcome).filter(|_| !reply.replayed) {
+    pub(crate) fn note<M: Opens>(&mut self, outcome: &M::Outcome, is_replayed: bool) {
+        if let Some(id) = M::opened(outcome).filter(|_| self.is_heeded && !is_replayed) {
             M::share(self).open.push_back(id);
         }
     }

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -22,6 +22,9 @@ pub(crate) struct Signals {
     stop_http: OnceLock<Stop>,
     has_limits: AtomicBool,
     limits: Mutex<Option<Limits>>,
+    /// Both are shared with the HTTP door.
+    draining: Arc<AtomicBool>,
+    end_is_near: Arc<AtomicBool>,
 }
 
 impl fmt::Debug for Signals {
@@ -46,6 +49,30 @@ impl Signals {
         if self.is_ending() {
             self.end();
         }
+    }
+
+    /// Has every door see its clients off. The server goes on until it is stopped.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// Whether clients are seen off, for a door that has no signals.
+    pub(crate) fn draining(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.draining)
+    }
+
+    /// Says that the end will begin soon.
+    pub(crate) fn announce_end(&self) {
+        self.end_is_near.store(true, Ordering::Release);
+    }
+
+    /// Whether the end will begin soon, for a door that has no signals.
+    pub(crate) fn end_is_near(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.end_is_near)
     }
 
     /// Has the loop serve within these limits from its next turn on.

@@ -51,6 +51,10 @@ impl SlowLog {
         }
     }
 
+    pub(crate) const fn set_threshold(&mut self, threshold: Duration) {
+        self.threshold = threshold;
+    }
+
     pub(crate) const fn threshold(&self) -> Duration {
         self.threshold
     }

@@ -45,6 +45,14 @@ impl Tickets {
         self.counters
             .late_waiters
             .take(count(before - waiters.len()));
+        if let LateWaiter::Connection(place) = waiter
+            && waiters
+                .iter()
+                .any(|one| matches!(one, LateWaiter::Connection(at) if *at == place))
+        {
+            // It is told once, and fills all that waits for it.
+            return;
+        }
         waiters.push(waiter);
         self.counters.late_waiters.add(1);
     }
@@ -122,6 +130,18 @@ mod tests {
         tickets.add(ticket, LateWaiter::Connection(1));
         tickets.forget(ticket, 1);
         assert_eq!(tickets.waiters.len(), 0);
+        assert_eq!(counters.late_waiters.get(), 0);
+    }
+
+    #[test]
+    fn a_connection_waits_once_for_an_answer() {
+        let counters = Arc::<Counters>::default();
+        let mut tickets = Tickets::new(Arc::clone(&counters));
+        for place in [1, 2, 1] {
+            tickets.add(Position(4), LateWaiter::Connection(place));
+        }
+        assert_eq!(counters.late_waiters.get(), 2);
+        assert_eq!(places(&tickets.take(Position(4))), [1, 2]);
         assert_eq!(counters.late_waiters.get(), 0);
     }
 

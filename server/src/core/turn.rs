@@ -2,6 +2,7 @@
 
 mod accepting;
 mod access;
+mod draining;
 mod ending;
 mod evicting;
 mod handing;
@@ -37,6 +38,7 @@ use crate::{
         listener::Listener,
         log_limit::LogLimit,
         owed::Owed,
+        partitions::PartitionHome,
         post::Route,
         remote::Landings,
         shares::{LeftOpen, Shares},
@@ -97,7 +99,7 @@ pub(crate) struct FastLoop<D: Doors> {
     connections: Connections<D::Session>,
     engine: Engine,
     asks_wait: bool,
-    feeds: Feeds,
+    pub(crate) feeds: Feeds,
     signals: Arc<Signals>,
     limits: Limits,
     doors: D,
@@ -122,6 +124,8 @@ pub(crate) struct FastLoop<D: Doors> {
     left: LeftOpen,
     /// Where the answers of databases come.
     pub(crate) landings: Landings,
+    /// Where answers go in the loop of a partition that has no doors.
+    pub(crate) home: Option<PartitionHome>,
     /// What the log says seldom: of slow clients that were dropped, and of transactions that were evicted.
     drops: LogLimit,
     deaf_followers: LogLimit,
@@ -142,6 +146,8 @@ pub(crate) struct FastLoop<D: Doors> {
     looks: u32,
     /// When the patience with leaving connections ends, once the server stops.
     farewell: Option<Instant>,
+    /// Whether all clients were told to go, because an operator drains the node.
+    has_drained: bool,
     /// The generation of the access service that all callers have heard of.
     heeded: Option<u64>,
     /// The last: who asked hears of its end when all that is owed is dropped.
@@ -183,7 +189,8 @@ impl<D: Doors> FastLoop<D> {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
-            landings: Landings::of(0, 0),
+            landings: Landings::of(0, 0, 0),
+            home: None,
             drops: LogLimit::default(),
             deaf_followers: LogLimit::default(),
             deaf_players: LogLimit::default(),
@@ -196,6 +203,7 @@ impl<D: Doors> FastLoop<D> {
             sweep: 0,
             looks: 0,
             farewell: None,
+            has_drained: false,
             heeded: None,
         }
     }
@@ -235,12 +243,19 @@ impl<D: Doors> FastLoop<D> {
         self.accept();
         self.take_landed();
         self.take_ordered()?;
+        self.take_relayed();
+        self.take_from_nodes();
         self.serve()?;
+        self.drain();
         self.take_asks();
         self.heed_access();
         self.tell_security();
+        self.tell_of_partitions();
         self.evict();
         self.engine.remotes.depart();
+        if let Some(partitions) = &mut self.engine.partitions {
+            partitions.depart();
+        }
         self.engine.propose();
         if self.engine.has_stopped() {
             return Err(Broken::Stopped);
@@ -256,9 +271,8 @@ impl<D: Doors> FastLoop<D> {
     /// Takes over the limits that may change while the server runs.
     fn heed_limits(&mut self) {
         if let Some(limits) = self.signals.take_limits() {
-            self.limits.connections = limits.connections;
-            self.limits.request = limits.request;
-            self.limits.busy_poll = limits.busy_poll;
+            self.limits = limits;
+            self.engine.slow_log.set_threshold(limits.slow_command);
         }
     }
 
@@ -307,10 +321,7 @@ impl<D: Doors> FastLoop<D> {
             self.note_arrival((place, handshake), &mut connection);
             let follows = connection.conversation().follows();
             if follows != followed {
-                self.followers.retain(|&follower| follower != place);
-                if follows {
-                    self.followers.push(place);
-                }
+                self.note_following(place, follows);
             }
             if !waited {
                 let tickets = &mut self.tickets;

@@ -25,7 +25,20 @@ const ABSENT_MS: u64 = 90_000;
 const CALLED_MS: u64 = 60_000;
 
 /// The longest time that a caller is told to wait before it asks again.
-const RETRY_SECONDS_MAX: u64 = 30;
+const RETRY_SECONDS_MAX: u32 = 30;
+
+/// Those who wait longer than that are told different times, this many seconds long: else all who came in
+/// one second would come back in one. The shortest of them, 20 s, keeps requests few.
+const RETRY_SECONDS_SPREAD: u32 = 11;
+
+const _: () = assert!(RETRY_SECONDS_SPREAD < RETRY_SECONDS_MAX);
+
+/// When the caller with this number is to ask again, in seconds. Those with numbers side by side are told
+/// times side by side.
+fn spread_retry_s(number: u64) -> u32 {
+    let part = number % u64::from(RETRY_SECONDS_SPREAD);
+    RETRY_SECONDS_MAX - u32::try_from(part).expect("a part of the spread is short")
+}
 
 /// One request in thousandths.
 const ONE: u64 = 1_000;
@@ -38,21 +51,25 @@ pub enum NotYourTurn {
     /// Others wait, and without an idempotency key there is no place to keep.
     NoKey,
     /// There are as many in line as there may be.
-    Full,
+    Full { retry_after_s: u32 },
     /// The principal has as many places as it may.
-    TooManyPlaces { most: u32 },
+    TooManyPlaces { most: u32, retry_after_s: u32 },
 }
 
 impl NotYourTurn {
     /// When to ask again, in seconds.
     #[must_use]
     pub fn retry_after_s(&self) -> u32 {
-        let seconds = match self {
-            Self::Wait(line) => line.seconds.min(RETRY_SECONDS_MAX),
+        match *self {
+            Self::Wait(line) => u32::try_from(line.seconds)
+                .ok()
+                .filter(|seconds| *seconds <= RETRY_SECONDS_MAX)
+                .unwrap_or_else(|| spread_retry_s(line.place)),
             Self::NoKey => 1,
-            Self::Full | Self::TooManyPlaces { .. } => RETRY_SECONDS_MAX,
-        };
-        u32::try_from(seconds).expect("the longest time is short")
+            Self::Full { retry_after_s } | Self::TooManyPlaces { retry_after_s, .. } => {
+                retry_after_s
+            }
+        }
     }
 }
 
@@ -71,15 +88,18 @@ impl fmt::Display for NotYourTurn {
                 "others wait for their turn: nothing was done, ask with an idempotency key to get a \
                  place in line",
             ),
-            Self::Full => write!(
+            Self::Full { retry_after_s } => write!(
                 f,
                 "{WAITERS_MAX} wait for their turn, as many as may: nothing was done, retry after \
-                 {RETRY_SECONDS_MAX} s"
+                 {retry_after_s} s"
             ),
-            Self::TooManyPlaces { most } => write!(
+            Self::TooManyPlaces {
+                most,
+                retry_after_s,
+            } => write!(
                 f,
                 "{most} requests of this principal wait for their turn, as many as may: nothing was done, \
-                 retry after {RETRY_SECONDS_MAX} s"
+                 retry after {retry_after_s} s"
             ),
         }
     }
@@ -134,6 +154,8 @@ pub(crate) struct WaitingRoom {
     places_max: u32,
     /// Turns given, and requests that found no line.
     let_in: u64,
+    /// Requests that got no place.
+    turned_away: u64,
     /// What may be let in now, in thousandths; at most a second's worth while nobody waits.
     credit: u64,
     /// Until when credit was given.
@@ -159,6 +181,7 @@ impl WaitingRoom {
             rate,
             places_max,
             let_in: 0,
+            turned_away: 0,
             credit: rate * ONE,
             until_ms: 0,
             line: VecDeque::new(),
@@ -233,12 +256,18 @@ impl WaitingRoom {
         }
         let caller = caller.ok_or(NotYourTurn::NoKey)?;
         // Those who have left count until the front comes to them.
+        let retry_after_s = spread_retry_s(self.turned_away);
         if self.line.len() >= WAITERS_MAX {
-            return Err(NotYourTurn::Full);
+            self.turned_away += 1;
+            return Err(NotYourTurn::Full { retry_after_s });
         }
         let places = self.places.entry(principal).or_default();
         if *places >= places_max {
-            return Err(NotYourTurn::TooManyPlaces { most: places_max });
+            self.turned_away += 1;
+            return Err(NotYourTurn::TooManyPlaces {
+                most: places_max,
+                retry_after_s,
+            });
         }
         *places += 1;
         let number = self.end();
@@ -356,6 +385,7 @@ mod tests {
         credit: u64,
         until_ms: u64,
         let_in: u64,
+        turned_away: u64,
         line: Vec<NaiveWaiter>,
     }
 
@@ -422,7 +452,12 @@ mod tests {
             }
             let has = |waiter: &&NaiveWaiter| waiter.principal == principal && !waiter.is_gone;
             if self.line.iter().filter(has).count() >= places_max as usize {
-                return Err(NotYourTurn::TooManyPlaces { most: places_max });
+                let retry_after_s = 30 - (self.turned_away % 11) as u32;
+                self.turned_away += 1;
+                return Err(NotYourTurn::TooManyPlaces {
+                    most: places_max,
+                    retry_after_s,
+                });
             }
             self.line.push(NaiveWaiter {
                 caller,
@@ -472,7 +507,14 @@ mod tests {
         ) {
             let mut room = room(rate);
             let rate = u64::from(rate);
-            let mut naive = Naive { rate, credit: rate * ONE, until_ms: 0, let_in: 0, line: Vec::new() };
+            let mut naive = Naive {
+                rate,
+                credit: rate * ONE,
+                until_ms: 0,
+                let_in: 0,
+                turned_away: 0,
+                line: Vec::new(),
+            };
             let mut now_ms = 0;
             for (pause, number) in asks {
                 now_ms += pause;
@@ -538,7 +580,11 @@ mod tests {
         }
         assert_eq!(
             room.ask(0, Some(caller(u64::MAX - 1)), ANYONE),
-            Err(NotYourTurn::Full)
+            Err(NotYourTurn::Full { retry_after_s: 30 })
+        );
+        assert_eq!(
+            room.ask(0, Some(caller(u64::MAX - 1)), ANYONE),
+            Err(NotYourTurn::Full { retry_after_s: 29 })
         );
         assert_eq!(
             (room.numbers.len(), room.line.len()),
@@ -551,6 +597,25 @@ mod tests {
             (line + table) / WAITERS_MAX <= 80,
             "{line} and {table} bytes"
         );
+    }
+
+    #[test]
+    fn who_came_together_does_not_come_back_together() {
+        let mut room = room(100);
+        let mut times = [0_u32; 31];
+        for number in 0..50_000 {
+            if let Err(not_yet) = room.ask(0, Some(caller(number)), ANYONE) {
+                times[not_yet.retry_after_s() as usize] += 1;
+            }
+        }
+        // Whose turn comes within 30 s is told when; a second's worth was let in.
+        assert_eq!(times[0], 0);
+        assert_eq!(times[1..20], [100; 19]);
+        // The others are told 20 to 30 s, as many each.
+        let others = (50_000 - 100 - 3_000) / 11;
+        for told in &times[20..] {
+            assert!((others + 100..=others + 101).contains(told), "{times:?}");
+        }
     }
 
     #[test]
@@ -613,16 +678,21 @@ mod tests {
         for key in 1..=PLACES_MAX {
             assert_eq!(enter(0, &ada, key), place(key.into()));
         }
-        let most = Err(NotYourTurn::TooManyPlaces { most: PLACES_MAX });
-        assert_eq!(enter(0, &ada, 4), most);
+        let most = |retry_after_s| {
+            Err(NotYourTurn::TooManyPlaces {
+                most: PLACES_MAX,
+                retry_after_s,
+            })
+        };
+        assert_eq!(enter(0, &ada, 4), most(30));
         // Its places stay, and others get theirs.
         assert_eq!(enter(0, &ada, 3), place(3));
         assert_eq!(enter(0, &bob, 4), place(4));
         // Who has come, or was let in and has not come, gives a place back.
         assert_eq!(enter(1_000, &ada, 1), Ok(()));
         assert_eq!(enter(1_000, &ada, 5), place(4));
-        assert_eq!(enter(1_000, &ada, 6), most);
-        assert_eq!(enter(3_000, &ada, 6), most);
+        assert_eq!(enter(1_000, &ada, 6), most(29));
+        assert_eq!(enter(3_000, &ada, 6), most(28));
         assert_eq!(enter(63_001, &ada, 6), Ok(()));
         assert_eq!(room.length().waiting, 0);
         // Where nobody has a key, all are one principal.

@@ -185,6 +185,10 @@ impl Conversation for PeerSession {
         &DESK
     }
 
+    fn outlasts_drain(&self) -> bool {
+        true
+    }
+
     /// Takes the message at the start of the input.
     fn run(
         &mut self,

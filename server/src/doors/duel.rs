@@ -3,11 +3,12 @@
 
 use std::fmt;
 
+use turnstile_contract::Failure;
 use turnstile_duel::{Player, Triple};
 use turnstile_games::{Command, Done, Games, Outcome, PlayerId, Refusal, Standing};
 use turnstile_parcels::Broken;
 
-use crate::core::{engine::Engine, gate::Undecided};
+use crate::core::{engine::Engine, gate::Undecided, remote::Landing};
 
 /// Why a connection is not served any more. The wires have no word for it.
 #[derive(Debug)]
@@ -64,6 +65,54 @@ impl fmt::Display for Refused {
 pub(crate) fn name(player: Player) -> PlayerId {
     let digits = player.0.to_string();
     PlayerId::parse(digits.as_bytes()).expect("ten digits are a name")
+}
+
+/// The number of a name, if it is one.
+pub(crate) fn number_of(player: &PlayerId) -> Option<Player> {
+    let number = player.as_str().parse().ok().map(Player);
+    number.filter(|&number| name(number) == *player)
+}
+
+/// Has the order of a shared log decide a command of this connection, whose player is to hear what comes of
+/// it.
+pub(crate) fn order(
+    engine: &mut Engine,
+    connection: (usize, u64),
+    command: &Command,
+) -> Result<(), Refused> {
+    engine.heed_games();
+    let scope = engine.admit_away::<Games>(None, command);
+    let scope = scope.map_err(|denied| Refused::Execute(denied.into()))?;
+    engine.send_command::<Games>(connection, command, scope);
+    Ok(())
+}
+
+/// What the order has decided of one command.
+pub(crate) fn decided(landing: Landing<Games>) -> Result<Done, Refused> {
+    let result = match landing {
+        Landing::Commands(decided, _) => decided.into_iter().next().map(|(_, result)| result),
+        Landing::Queries(..) => None,
+    };
+    let nothing = || Failure::Broken {
+        reason: "the answer is not one to a command".to_owned(),
+    };
+    let result = result.unwrap_or_else(|| Err(nothing()));
+    let reply = result.map_err(|failure| Refused::Execute(Undecided::Backend(failure)))?;
+    match reply.outcome {
+        Outcome::Done(done) => Ok(done),
+        Outcome::Refused(refusal) => Err(Refused::Machine(refusal)),
+    }
+}
+
+/// As [`decided`], with what the answer to this command tells.
+///
+/// # Panics
+/// The machine gives answers of another kind to this command.
+pub(crate) fn decided_as<T>(
+    landing: Landing<Games>,
+    kind: impl FnOnce(Done) -> Option<T>,
+) -> Result<T, Refused> {
+    Ok(kind(decided(landing)?).expect("the machine answers a command in its own kind"))
 }
 
 /// What the wire says of a standing.

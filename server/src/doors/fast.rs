@@ -124,6 +124,7 @@ impl Conversation for FastSession {
         fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>);
         fn peer(&self) -> Option<PeerLine>;
         fn waits(&self) -> bool;
+        fn outlasts_drain(&self) -> bool;
         fn awaited(&self, name: &mut impl FnMut(Position));
         fn is_arming(&self) -> bool;
         fn held(&self) -> usize;
@@ -155,10 +156,10 @@ impl Doors for FastDoors {
         Some(match door {
             DoorName::Resp => FastSession::Resp(RespSession::new(client, since_ms)),
             DoorName::Xml => FastSession::Xml(XmlSession::new(client.0, self.xml)),
-            DoorName::Lines => FastSession::Lines(LinesSession::new(self.lines)),
+            DoorName::Lines => FastSession::Lines(LinesSession::new(client.0, self.lines)),
             DoorName::Desk => FastSession::Peer(PeerSession::answering()),
-            DoorName::Arena => FastSession::Player(PlayerSession::default()),
-            DoorName::Scores => FastSession::Scores(ScoresSession::default()),
+            DoorName::Arena => FastSession::Player(PlayerSession::new(client.0)),
+            DoorName::Scores => FastSession::Scores(ScoresSession::new(client.0)),
             DoorName::Http => return None,
         })
     }
@@ -188,7 +189,7 @@ impl Doors for FastDoors {
     }
 
     fn dial() -> FastSession {
-        FastSession::DistantScores(DistantScores)
+        FastSession::DistantScores(DistantScores::default())
     }
 
     fn dialed(&self) -> Option<&impl Dialed> {

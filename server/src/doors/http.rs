@@ -3,12 +3,15 @@
 mod access;
 mod attendance;
 mod audit;
+mod backup;
 mod call;
+mod console;
 mod courier;
 mod documents;
 mod exposition;
 mod handshakes;
 mod hosts;
+mod lab;
 mod late;
 mod limits;
 mod line;
@@ -18,6 +21,7 @@ mod operations;
 mod origins;
 mod play;
 mod process;
+mod reloads;
 mod reply;
 mod requests;
 mod routes;
@@ -42,18 +46,24 @@ use std::{
 };
 
 use axum::Router;
+use futures_util::future::join_all;
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 use turnstile_types::AddressPolicy;
 
 use crate::{
-    core::{feed::Feeds, gate::Gate, tls::DoorTls, transport::DoorTransport},
+    core::{
+        cluster::other_nodes::KnownNodes, feed::Feeds, gate::Gate, partitions::FollowedPartition,
+        tls::DoorTls, transport::DoorTransport,
+    },
     counters::{Counters, DoorName},
     limits::HttpLimits,
+    reloading::ReloadLine,
 };
 
 use access::Identities;
 use courier::Courier;
 use handshakes::{PacedHandshakes, serve_secured};
+pub use lab::LabProgram;
 use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
 use line::{Clock, Line, OpenLines, Verdict};
 pub use origins::{InvalidOrigin, WebOrigin};
@@ -73,6 +83,28 @@ pub(crate) struct About {
     pub(crate) hosts: Vec<String>,
     /// How much of the addresses of callers records keep.
     pub(crate) addresses: AddressPolicy,
+    /// Whether clients are to go to other nodes.
+    pub(crate) is_draining: Arc<AtomicBool>,
+    /// Whether the server will stop soon.
+    pub(crate) end_is_near: Arc<AtomicBool>,
+    /// Reaches whoever reads the configuration.
+    pub(crate) reloads: Arc<ReloadLine>,
+    /// The partitions of its node, where there are several.
+    pub(crate) partitions: FollowedPartitions,
+    /// What puts load on the server when an operator wants that, if it may.
+    pub(crate) lab: Option<LabProgram>,
+}
+
+/// The partitions whose events the door tells.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FollowedPartitions {
+    /// The name of the first, whose feeds are those of the door.
+    pub(crate) first: String,
+    pub(crate) others: Vec<FollowedPartition>,
+    /// The names of those that other nodes hold.
+    pub(crate) elsewhere: Vec<String>,
+    /// Who holds them.
+    pub(crate) known: KnownNodes,
 }
 
 /// What the door's thread is made of; every request can reach it.
@@ -82,12 +114,18 @@ pub(crate) struct Door {
     gate: Gate,
     identities: Identities,
     audits: audit::Audits,
+    backup_reads: backup::BackupReads,
+    lab: lab::LabRuns,
     sources: Sources,
+    /// Those of the other partitions, in their order.
+    others: Vec<Sources>,
     counters: Arc<Counters>,
     limits: HttpLimits,
     backlog: Arc<Backlog>,
     streams: AtomicU64,
     players: AtomicU64,
+    /// How many of these there may be.
+    players_max: AtomicU64,
     /// Connections that speak HTTP, and those that are told that there are too many.
     speaking: AtomicUsize,
     turned_away: AtomicUsize,
@@ -135,6 +173,15 @@ impl HttpStopper {
         self.0.stopping.store(true, Ordering::Release);
         self.0.stop.notify_one();
     }
+
+    /// Takes over what can change while the door is open: `players`, `output_bytes`, and the origins
+    /// whose pages may use it.
+    pub(crate) fn take_over(&self, limits: &HttpLimits, origins: &[WebOrigin]) {
+        let Self(door) = self;
+        door.players_max.store(limits.players, Ordering::Relaxed);
+        door.backlog.bound(limits.output_bytes);
+        door.origins.replace(origins);
+    }
 }
 
 impl HttpDoor {
@@ -173,12 +220,21 @@ impl HttpDoor {
             identities: Identities::new((&gate, &counters), tls.is_some(), about.addresses),
             gate,
             audits: audit::Audits::default(),
+            backup_reads: backup::BackupReads::default(),
+            lab: lab::LabRuns::new(about.lab.clone()),
             sources: Sources::new(feeds),
+            others: about
+                .partitions
+                .others
+                .iter()
+                .map(|other| Sources::new(other.feeds.clone()))
+                .collect(),
             counters,
             limits,
             backlog: Arc::new(backlog),
             streams: AtomicU64::new(0),
             players: AtomicU64::new(0),
+            players_max: AtomicU64::new(limits.players),
             speaking: AtomicUsize::new(0),
             turned_away: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
@@ -233,7 +289,8 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     let telling = {
         let door = Arc::clone(&door);
         tokio::spawn(async move {
-            tokio::join!(door.sources.tell_news(), call_players(&door));
+            let others = join_all(door.others.iter().map(Sources::tell_news));
+            tokio::join!(door.sources.tell_news(), call_players(&door), others);
         })
     };
     let sweeping = tokio::spawn(sweep(Arc::clone(&door)));
@@ -244,8 +301,10 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     let mut connections = JoinSet::new();
     accept(&door, &router, &listener, &mut connections).await;
     drop(listener);
+    door.lab.end();
     door.ending.notify_waiters();
     door.sources.notify_all();
+    door.others.iter().for_each(Sources::notify_all);
     door.attendance.wake_all();
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };
@@ -255,6 +314,14 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     connections.abort_all();
     for task in [carrying, telling, sweeping, pacing] {
         task.abort();
+    }
+}
+
+impl Door {
+    /// Another partition than the first, and its feeds.
+    fn other(&self, name: &str) -> Option<(&FollowedPartition, &Sources)> {
+        let mut all = self.about.partitions.others.iter().zip(&self.others);
+        all.find(|(other, _)| other.name == name)
     }
 }
 
@@ -386,6 +453,16 @@ impl Door {
     /// What tells this run of the server from others.
     pub(crate) fn epoch(&self) -> &str {
         &self.run
+    }
+
+    /// Whether clients are to go to other nodes.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.about.is_draining.load(Ordering::Acquire)
+    }
+
+    /// Whether the server will stop soon.
+    pub(crate) fn is_end_near(&self) -> bool {
+        self.about.end_is_near.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

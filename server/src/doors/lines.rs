@@ -4,12 +4,13 @@ mod crashing;
 
 use std::fmt;
 
+use turnstile_contract::Reply;
 use turnstile_lines::{
     Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_ok,
     put_outcome, read,
 };
 use turnstile_resp::travel::Decided;
-use turnstile_travel::{Command, Locator, Outcome, Query, Travel};
+use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
 use turnstile_types::Position;
 
 use crate::{
@@ -19,6 +20,7 @@ use crate::{
         },
         engine::Engine,
         post::DeskMessage,
+        remote::{Landed, Landing},
         shares::Shares,
     },
     counters::{DoorName, ErrorCode},
@@ -50,18 +52,30 @@ const ENDING: &str = "the server is stopping, whatever is open will be aborted";
 pub(crate) struct LinesSession {
     options: Options,
     lines: Lines,
-    /// The command that waits, and how its answer is told.
+    id: u64,
+    /// What the order of a shared log is to decide.
+    ordered: Option<OrderedLine>,
+    /// The command that waits for a lock, and how its answer is told.
     waiting: Option<(Position, Wording)>,
     /// The command that waits for desks to have their fault points.
     arming: Option<Arming>,
     shares: Shares,
 }
 
+/// A line whose answer comes with the order of a shared log.
+#[derive(Clone, Copy, Debug)]
+enum OrderedLine {
+    Command(Wording),
+    Itinerary,
+}
+
 impl LinesSession {
-    pub(crate) fn new(options: Options) -> Self {
+    pub(crate) fn new(id: u64, options: Options) -> Self {
         Self {
             options,
             lines: Lines::default(),
+            id,
+            ordered: None,
             waiting: None,
             arming: None,
             shares: Shares::default(),
@@ -79,7 +93,7 @@ impl LinesSession {
         match asked {
             Ok(Ask::Nothing) => {}
             Ok(Ask::Command { command, wording }) => {
-                self.execute(around.engine, &command, wording, out);
+                self.execute(around, &command, wording, out);
             }
             Ok(Ask::Help(verb)) => put_help(out, verb),
             Ok(Ask::Crash(crash)) => match crashing::arm(around.engine, crash) {
@@ -89,7 +103,7 @@ impl LinesSession {
                 }
                 Err(why) => refuse(around.engine, why, out),
             },
-            Ok(Ask::Itinerary(locator)) => show(around.engine, locator, out),
+            Ok(Ask::Itinerary(locator)) => self.show(around, locator, out),
             Ok(Ask::Shutdown) => {
                 tracing::info!("a client asked the server to stop");
                 if around.engine.travel().settings().roles.coordinator {
@@ -106,11 +120,22 @@ impl LinesSession {
 
     fn execute(
         &mut self,
-        engine: &mut Engine,
+        around: &mut Surroundings<'_>,
         command: &Command,
         wording: Wording,
         out: &mut Vec<u8>,
     ) {
+        let engine = &mut *around.engine;
+        if engine.is_away::<Travel>() {
+            let admitted = engine.admit_away_within::<Travel>(&mut self.shares, None, command);
+            return match admitted {
+                Ok(scope) => {
+                    engine.send_command::<Travel>((around.place, self.id), command, scope);
+                    self.ordered = Some(OrderedLine::Command(wording));
+                }
+                Err(undecided) => put_exception(out, undecided),
+            };
+        }
         match engine.execute_within::<Travel>(&mut self.shares, None, command, None) {
             Ok(reply) => match reply.outcome {
                 Outcome::Waiting { ticket } => self.waiting = Some((ticket, wording)),
@@ -119,6 +144,57 @@ impl LinesSession {
             Err(error) => put_exception(out, error),
         }
     }
+
+    fn show(&mut self, around: &mut Surroundings<'_>, locator: Locator, out: &mut Vec<u8>) {
+        let engine = &mut *around.engine;
+        let query = Query::Itinerary { locator };
+        if let Err(denied) = engine.admit_query::<Travel>(&query) {
+            return put_exception(out, denied);
+        }
+        if engine.is_away::<Travel>() {
+            engine.send_query::<Travel>((around.place, self.id), query);
+            self.ordered = Some(OrderedLine::Itinerary);
+            return;
+        }
+        engine.count_query::<Travel>(&query);
+        put_itinerary(out, engine.travel().itinerary(locator).as_ref());
+    }
+
+    /// Tells what the order has decided, or that it has not.
+    fn land(&mut self, line: OrderedLine, landing: Landing<Travel>, out: &mut Vec<u8>) {
+        let result = match landing {
+            Landing::Commands(decided, _) => {
+                let decided = decided.into_iter().next();
+                decided.map(|(_, result)| result.map(LandedLine::Command))
+            }
+            Landing::Queries(answers, _) => {
+                let answer = answers.into_iter().next();
+                answer.map(|result| result.map(LandedLine::Answer))
+            }
+        };
+        match (line, result) {
+            (OrderedLine::Command(wording), Some(Ok(LandedLine::Command(reply)))) => {
+                self.shares.note::<Travel>(&reply.outcome, reply.replayed);
+                match reply.outcome {
+                    Outcome::Waiting { ticket } => self.waiting = Some((ticket, wording)),
+                    outcome => put_outcome(out, self.options, wording, &outcome),
+                }
+            }
+            (OrderedLine::Itinerary, Some(Ok(LandedLine::Answer(Answer::Itinerary(view))))) => {
+                put_itinerary(out, view.as_ref());
+            }
+            (_, Some(Err(failure))) => {
+                put_exception(out, format_args!("{}: {failure}", failure.code()));
+            }
+            (_, Some(Ok(_)) | None) => put_exception(out, "the answer is not one to this line"),
+        }
+    }
+}
+
+/// What has come for a line.
+enum LandedLine {
+    Command(Reply<Travel>),
+    Answer(Answer),
 }
 
 impl Conversation for LinesSession {
@@ -168,7 +244,7 @@ impl Conversation for LinesSession {
 
     /// A command waits, and every line behind it.
     fn waits(&self) -> bool {
-        self.waiting.is_some() || self.is_arming()
+        self.ordered.is_some() || self.waiting.is_some() || self.is_arming()
     }
 
     fn awaited(&self, name: &mut impl FnMut(Position)) {
@@ -180,6 +256,15 @@ impl Conversation for LinesSession {
     fn put_late(&mut self, _late: (Position, Decided), outcome: &Outcome, out: &mut Vec<u8>) {
         if let Some((_, wording)) = self.waiting.take() {
             put_outcome(out, self.options, wording, outcome);
+        }
+    }
+
+    fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>) {
+        if client == self.id
+            && let Landed::Travel(landing) = landed
+            && let Some(line) = self.ordered.take()
+        {
+            self.land(line, landing, out);
         }
     }
 
@@ -218,15 +303,6 @@ impl Conversation for LinesSession {
             put_exception(out, ENDING);
         }
     }
-}
-
-fn show(engine: &mut Engine, locator: Locator, out: &mut Vec<u8>) {
-    let query = Query::Itinerary { locator };
-    if let Err(denied) = engine.admit_query::<Travel>(&query) {
-        return put_exception(out, denied);
-    }
-    engine.count_query::<Travel>(&query);
-    put_itinerary(out, engine.travel().itinerary(locator).as_ref());
 }
 
 fn refuse(engine: &Engine, why: impl fmt::Display, out: &mut Vec<u8>) {

@@ -5,6 +5,7 @@ mod admission;
 mod away;
 mod batch;
 mod client;
+mod cluster;
 mod filter;
 mod following;
 mod hello;
@@ -29,7 +30,7 @@ use turnstile_types::{Hosts, Position};
 
 use crate::{
     core::{
-        cluster::Clustered,
+        cluster::{ClusterAsker, Clustered},
         conversation::Surroundings,
         engine::Engine,
         gate::Undecided,
@@ -80,8 +81,14 @@ struct Session {
     late: Late,
     /// Commands that go to databases when this run is over.
     departing: Vec<Departing>,
+    /// The jobs of a batch that the order of a shared log decides, while it is executed.
+    executing: Option<Vec<ClusterAsker>>,
     shares: Box<Shares>,
     since_ms: u64,
+    /// Whether it has drained the node, and may stay to see it done.
+    watches_drain: bool,
+    /// Whether its queries are answered from the state of this node, though others may be ahead.
+    reads_stale: bool,
 }
 
 /// A service whose requests this door answers.
@@ -128,8 +135,11 @@ impl Session {
             tracking: None,
             late: Late::default(),
             departing: Vec::new(),
+            executing: None,
             shares: Box::default(),
             since_ms,
+            watches_drain: false,
+            reads_stale: false,
         }
     }
 
@@ -250,7 +260,9 @@ impl Session {
     ) where
         Services: Hosts<M>,
     {
-        if around.engine.is_away::<M>() {
+        let is_stale = self.reads_stale
+            && matches!(request, Request::Query(query) if around.engine.is_answered_here(query));
+        if !is_stale && around.engine.is_away::<M>() {
             return self.send_away::<M>(around, request, out);
         }
         let engine = &mut *around.engine;
@@ -329,6 +341,9 @@ impl Session {
             | Verb::ClientTrackingInfo
             | Verb::ClientCaching
             | Verb::ClientRedirection => return self.track(around, verb, arguments, out),
+            Verb::ClusterAge | Verb::ClusterStatus | Verb::ClusterDrain | Verb::ClusterStepDown => {
+                return self.operate_cluster(around, verb, arguments, out);
+            }
             Verb::Scan
             | Verb::Monitor
             | Verb::SlowLogGet
@@ -347,6 +362,10 @@ impl Session {
             }
             Verb::Ping => self.ping(arguments, &mut reply),
             Verb::Echo => reply.bulk(arguments.get(1).unwrap_or_default()),
+            Verb::ReadOnly | Verb::ReadWrite => {
+                self.reads_stale = verb == Verb::ReadOnly;
+                reply.ok();
+            }
             Verb::Quit => {
                 reply.ok();
                 return Next::Close;

@@ -3,16 +3,17 @@
 mod teller;
 
 use turnstile_duel::{Asked, Clerk, Report, Verdict};
-use turnstile_games::{Command, Done, Standing};
+use turnstile_games::{Command, Done, Games, Standing};
 use turnstile_parcels::{Commands, put_command};
 
 use crate::{
     core::{
         conversation::{ClientProof, Conversation, FastDoor, Next, Progress, Surroundings},
         engine::Engine,
+        remote::Landed,
     },
     counters::{DoorName, ErrorCode},
-    doors::duel::{Refused, decide_as, name, triple},
+    doors::duel::{Refused, decide, decide_as, decided_as, name, order, triple},
 };
 
 pub use self::teller::ScoresWire;
@@ -29,8 +30,26 @@ pub(crate) static SCORES: FastDoor = FastDoor {
 };
 
 /// One arena at the scores' door: results come in, and how both players stand goes out.
+#[derive(Debug)]
+pub(crate) struct ScoresSession {
+    id: u64,
+    line: ScoresLine,
+    counting: ResultWait,
+}
+
+/// A result that the order of a shared log is to count. Nothing is heard before it has.
 #[derive(Debug, Default)]
-pub(crate) enum ScoresSession {
+enum ResultWait {
+    #[default]
+    Nothing,
+    /// The number of a parcel, where it has one.
+    Asked(Option<u64>),
+    Failed(Refused),
+}
+
+/// What an arena speaks.
+#[derive(Debug, Default)]
+enum ScoresLine {
     /// It has said nothing yet.
     #[default]
     New,
@@ -41,33 +60,69 @@ pub(crate) enum ScoresSession {
 }
 
 impl ScoresSession {
+    pub(crate) fn new(id: u64) -> Self {
+        Self {
+            id,
+            line: ScoresLine::New,
+            counting: ResultWait::Nothing,
+        }
+    }
+
     fn hear(
         &mut self,
-        engine: &mut Engine,
+        around: &mut Surroundings<'_>,
         bytes: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<usize>, Refused> {
-        if let (Self::New, Some(&byte)) = (&self, bytes.first()) {
-            *self = if Commands::begins_with(byte) {
-                Self::Numbered(Commands::answering())
+        if let ResultWait::Failed(why) = std::mem::take(&mut self.counting) {
+            return Err(why);
+        }
+        if let (ScoresLine::New, Some(&byte)) = (&self.line, bytes.first()) {
+            self.line = if Commands::begins_with(byte) {
+                ScoresLine::Numbered(Commands::answering())
             } else {
-                Self::Ancestor(Clerk::default())
+                ScoresLine::Ancestor(Clerk::default())
             };
         }
-        match self {
-            Self::New => Ok(None),
-            Self::Ancestor(clerk) => hear_clerk(clerk, engine, bytes, out),
-            Self::Numbered(commands) => {
-                let (parcel, length) = match commands.next(bytes)? {
-                    None => return Ok(None),
-                    Some((Command::Deliver(parcel), length)) => (parcel, length),
-                    Some(_) => return Err(Refused::OtherWay),
-                };
-                let standings = count(engine, &Command::Deliver(parcel))?;
-                let number = parcel.number;
-                put_command(out, &Command::Acknowledge { number, standings });
-                Ok(Some(length))
+        let (command, length) = match &mut self.line {
+            ScoresLine::New => return Ok(None),
+            ScoresLine::Ancestor(clerk) => match clerk.hear(bytes)? {
+                None => return Ok(None),
+                Some((Asked::Second(parcel), length)) => {
+                    out.extend_from_slice(parcel.bytes());
+                    return Ok(Some(length));
+                }
+                Some((Asked::Count(report), length)) => (command(report), length),
+            },
+            ScoresLine::Numbered(commands) => match commands.next(bytes)? {
+                None => return Ok(None),
+                Some((command @ Command::Deliver(_), length)) => (command, length),
+                Some(_) => return Err(Refused::OtherWay),
+            },
+        };
+        let number = match &command {
+            Command::Deliver(parcel) => Some(parcel.number),
+            _ => None,
+        };
+        if around.engine.is_away::<Games>() {
+            order(around.engine, (around.place, self.id), &command)?;
+            self.counting = ResultWait::Asked(number);
+        } else {
+            let standings = decide_as(around.engine, &command, counted)?;
+            self.tell(number, standings, out);
+        }
+        Ok(Some(length))
+    }
+
+    /// Tells how both players stand behind a result.
+    fn tell(&mut self, number: Option<u64>, standings: [Standing; 2], out: &mut Vec<u8>) {
+        match (&mut self.line, number) {
+            (ScoresLine::Ancestor(clerk), _) => {
+                let [first, second] = standings.map(triple);
+                out.extend_from_slice(clerk.tell(first, second).bytes());
             }
+            (_, Some(number)) => put_command(out, &Command::Acknowledge { number, standings }),
+            (_, None) => {}
         }
     }
 }
@@ -87,14 +142,76 @@ impl Conversation for ScoresSession {
         (bytes, _budget): (&[u8], usize),
         out: &mut Vec<u8>,
     ) -> Progress {
-        let heard = self.hear(around.engine, bytes, out);
+        let heard = self.hear(around, bytes, out);
         progress(around.engine, heard, "an arena is not served any more")
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self.counting, ResultWait::Asked(_))
+    }
+
+    fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>) {
+        let (true, ResultWait::Asked(number), Landed::Games(landing)) =
+            (client == self.id, &self.counting, landed)
+        else {
+            return;
+        };
+        let number = *number;
+        self.counting = match decided_as(landing, counted) {
+            Ok(standings) => {
+                self.tell(number, standings, out);
+                ResultWait::Nothing
+            }
+            Err(why) => ResultWait::Failed(why),
+        };
     }
 }
 
 /// The scores at the other end of the connection that this arena has dialed; see [`Teller`].
-#[derive(Debug)]
-pub(crate) struct DistantScores;
+#[derive(Debug, Default)]
+pub(crate) struct DistantScores {
+    /// By what answers of the order are known: which dial of the teller it is.
+    id: u64,
+    /// An acknowledgement that the order of a shared log is to note. Nothing is heard before it has.
+    noting: Noting,
+}
+
+#[derive(Debug, Default)]
+enum Noting {
+    #[default]
+    Nothing,
+    Asked,
+    Noted(Result<(), Refused>),
+}
+
+impl DistantScores {
+    fn hear(
+        &mut self,
+        teller: &mut Teller,
+        around: &mut Surroundings<'_>,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<usize>, Refused> {
+        if let Noting::Noted(noted) = std::mem::take(&mut self.noting) {
+            noted?;
+            teller.note_success();
+        }
+        let (acknowledged, length) = match teller.hear(around.engine, bytes, out)? {
+            None => return Ok(None),
+            Some((None, length)) => return Ok(Some(length)),
+            Some((Some(command), length)) => (command, length),
+        };
+        if around.engine.is_away::<Games>() {
+            self.id = teller.id();
+            order(around.engine, (around.place, self.id), &acknowledged)?;
+            self.noting = Noting::Asked;
+        } else {
+            decide(around.engine, &acknowledged)?;
+            teller.note_success();
+        }
+        Ok(Some(length))
+    }
+}
 
 impl Conversation for DistantScores {
     type Shared = Option<Teller>;
@@ -110,10 +227,27 @@ impl Conversation for DistantScores {
         (bytes, _budget): (&[u8], usize),
         out: &mut Vec<u8>,
     ) -> Progress {
-        let engine = &mut *around.engine;
-        let teller = teller.as_mut();
-        let heard = teller.map_or(Ok(None), |teller| teller.hear(engine, bytes, out));
-        progress(engine, heard, "the scores are not listened to any more")
+        let heard = match teller {
+            Some(teller) => self.hear(teller, around, bytes, out),
+            None => Ok(None),
+        };
+        progress(
+            around.engine,
+            heard,
+            "the scores are not listened to any more",
+        )
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self.noting, Noting::Asked)
+    }
+
+    fn put_landed(&mut self, client: u64, landed: Landed, _out: &mut Vec<u8>) {
+        if let (true, Noting::Asked, Landed::Games(landing)) =
+            (client == self.id, &self.noting, landed)
+        {
+            self.noting = Noting::Noted(decided_as(landing, Some).map(drop));
+        }
     }
 }
 
@@ -134,26 +268,6 @@ fn progress(engine: &Engine, heard: Result<Option<usize>, Refused>, what: &str) 
     }
 }
 
-fn hear_clerk(
-    clerk: &mut Clerk,
-    engine: &mut Engine,
-    bytes: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<Option<usize>, Refused> {
-    let Some((asked, length)) = clerk.hear(bytes)? else {
-        return Ok(None);
-    };
-    let parcel = match asked {
-        Asked::Second(parcel) => parcel,
-        Asked::Count(report) => {
-            let [first, second] = count(engine, &command(report))?;
-            clerk.tell(triple(first), triple(second))
-        }
-    };
-    out.extend_from_slice(parcel.bytes());
-    Ok(Some(length))
-}
-
 fn command(report: Report) -> Command {
     Command::Report {
         players: [report.first, report.second].map(name),
@@ -165,9 +279,9 @@ fn command(report: Report) -> Command {
     }
 }
 
-fn count(engine: &mut Engine, command: &Command) -> Result<[Standing; 2], Refused> {
-    decide_as(engine, command, |done| match done {
+fn counted(done: Done) -> Option<[Standing; 2]> {
+    match done {
         Done::Counted(standings) => Some(standings),
         _ => None,
-    })
+    }
 }

@@ -3,6 +3,8 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{Shutdown, TcpStream},
+    path::Path,
+    sync::mpsc::SyncSender,
 };
 
 use turnstile_access::{Access, AccessRole, Command, GrantedNames, SecretKey};
@@ -10,7 +12,7 @@ use turnstile_embedded::Stage;
 use turnstile_types::{Author, Name, Outcome, Principal, Timestamp};
 
 use super::*;
-use crate::Duels;
+use crate::{BrokerLogin, BrokerTimeouts, Duels, LogSettings, NodeName};
 
 fn settings() -> Settings {
     let door = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -43,7 +45,7 @@ impl Held {
     fn of(make: impl FnOnce(&mut Embedded) + Send + 'static) -> Self {
         let (go_on, told) = sync_channel::<Result<(), StartError>>(1);
         let (begun, begins) = sync_channel(1);
-        let starting = Starting::recovering(&settings(), None, move |loading| {
+        let starting = Starting::recovering(&settings(), (None, None), move |loading| {
             begun.send(()).expect("the test waits");
             told.recv().unwrap_or(Err(StartError::Stopped))?;
             assert!(!loading.is_over());
@@ -304,4 +306,81 @@ fn the_directory_is_taken_before_any_door_is_opened() {
     );
     running.stopper().stop();
     running.join().expect("a clean end");
+}
+
+fn name(text: &str) -> NodeName {
+    text.parse().expect("a name of a node")
+}
+
+fn node_without_brokers(data: &Path) -> Settings {
+    let door = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    Settings {
+        data: Some(data.to_owned()),
+        resp: door,
+        http: door,
+        cluster: Some(LogSettings {
+            // Nothing listens there.
+            servers: vec!["nats://127.0.0.1:1".parse().expect("a URL")],
+            monitors: Vec::new(),
+            partition: name("main"),
+            node: name("n1"),
+            replicas: 1,
+            stream_bytes_max: 16 << 20,
+            snapshot_bytes_max: 16 << 20,
+            snapshot_entries: 1_000,
+            entry_version_max: None,
+            login: BrokerLogin::None,
+            tls: None,
+            timeouts: BrokerTimeouts::USUAL,
+        }),
+        ..Settings::closed(Options::with(Durability::Os))
+    }
+}
+
+#[test]
+fn a_node_that_cannot_hold_what_it_is_to_hold_says_which_partition() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (holds, told) in [
+        (&["main", "c"][..], "cluster.holds names c, which is none"),
+        (&["b"][..], "cluster.holds must name main, the first"),
+    ] {
+        let settings = Settings {
+            partitions: ["main", "b"].map(name).to_vec(),
+            holds: holds.iter().map(|one| name(one)).collect(),
+            ..node_without_brokers(directory.path())
+        };
+        let refused = Starting::begin(&settings).expect_err("it is refused");
+        assert!(refused.to_string().starts_with(told), "{refused}");
+    }
+}
+
+#[test]
+fn a_node_without_brokers_says_what_it_waits_for_until_it_is_stopped() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let settings = node_without_brokers(directory.path());
+    let starting = Starting::begin(&settings).expect("free ports");
+    let held = |door| {
+        let mut doors = starting.doors().iter();
+        let (_, address) = doors.find(|(name, _)| *name == door).expect("it is open");
+        TcpStream::connect(address).expect("the door accepts")
+    };
+    let why = "the node waits for the shared log: no broker can be reached";
+    let http_door = held("http");
+    let told = loop {
+        let (head, body) = http(&http_door, "GET /readyz");
+        assert!(head.starts_with("http/1.1 503"), "{head}");
+        if body.contains("no broker") {
+            break body;
+        }
+    };
+    assert!(told.contains(why), "{told}");
+    let answers = resp(&held("resp"), "ROOMS.LIST-PROPERTIES\n", 1);
+    assert!(answers[0].starts_with("-LOADING"), "{answers:?}");
+    assert!(answers[0].ends_with(why), "{answers:?}");
+    starting.stopper().stop();
+    assert!(matches!(starting.finish(), Err(StartError::Stopped)));
+    // The wait has ended too: the directory is free again.
+    while Claim::new(Some(directory.path()), settings.storage).is_err() {
+        std::thread::yield_now();
+    }
 }

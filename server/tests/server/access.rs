@@ -8,7 +8,10 @@ use turnstile_server::DoorName;
 use turnstile_server::{Durability, Limits, ListenerPrincipals, Options, Settings, start};
 use turnstile_types::{Name, Principal};
 
-use super::client::{Client, Server, book};
+use super::{
+    client::{Client, Server, book},
+    quotas_at_doors::{TOTALS, busy_server, get},
+};
 
 /// A key that nobody guesses, for tests.
 pub(crate) fn key(number: u8) -> SecretKey {
@@ -128,6 +131,9 @@ fn a_user_of_one_property_has_that_and_no_other() {
             "ROOMS.ADD-PROPERTY third OPEN",
             "-NOPERM this needs the right rooms.manage",
         ),
+        ("CLUSTER STATUS", "-NOPERM this needs the right operate"),
+        ("CLUSTER DRAIN n1", "-NOPERM this needs the right operate"),
+        ("CLUSTER STEPDOWN", "-NOPERM this needs the right operate"),
         (
             "EXCHANGE.CREATE-ACCOUNT a 10",
             "-NOPERM this needs the right exchange.manage",
@@ -413,5 +419,25 @@ fn failed_logins_of_all_doors_are_told_to_administrators_without_the_key() {
         let denied = said(&mut reader, channels);
         assert!(denied.starts_with("-NOPERM "), "{channels}: {denied}");
     }
+    server.stop();
+}
+
+/// The position of a record that is made for this.
+fn position(client: &mut Client, property: &str) -> u64 {
+    client.send(format!("ROOMS.ADD-PROPERTY {property} OPEN\r\n"));
+    assert_eq!(client.until("\r\n:1\r\n:"), "*2\r\n:1\r\n:");
+    client.until("\r\n").trim_end().parse().unwrap()
+}
+
+/// The door of HTTP has a copy of the keys that does not say when each was used last.
+#[test]
+fn a_key_that_is_used_at_several_doors_is_noted_once_an_hour() {
+    let (server, mut root, _shop) = busy_server();
+    let before = position(&mut root, "one");
+    let mut http = server.client_of("http");
+    for number in [1, 2, 1, 2] {
+        get(&mut http, TOTALS, &key(number));
+    }
+    assert_eq!(position(&mut root, "two"), before + 1);
     server.stop();
 }

@@ -161,6 +161,17 @@ fn questions_of_tools_are_answered_as_redis_does() {
             "SLOWLOG GET -2\n",
             "-ERR count should be greater than or equal to -1|",
         ),
+        ("READONLY\n", "+OK|"),
+        ("READWRITE\n", "+OK|"),
+        (
+            "CLUSTER STATUS\n",
+            "-ERR this server is no node of a cluster|",
+        ),
+        (
+            "CLUSTER DRAIN n1\n",
+            "-ERR this server is no node of a cluster|",
+        ),
+        ("CLUSTER AGE\n", "-ERR this server is no node of a cluster|"),
     ];
     for (request, reply) in rows {
         client.exchange(request, reply);

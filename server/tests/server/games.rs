@@ -8,30 +8,39 @@ use std::{
 use super::client::{Client, Server};
 
 /// A client that reads one message with each `recv`, as the ancestor's do.
-struct Peer(TcpStream);
+pub(crate) struct Peer(TcpStream);
 
 impl Peer {
-    fn at(server: &Server, door: &str) -> Self {
+    pub(crate) fn at(server: &Server, door: &str) -> Self {
         Self(server.client_of(door).socket)
     }
 
     /// A player who greets.
-    fn player(server: &Server, own: u32, opponent: u32) -> Self {
+    pub(crate) fn player(server: &Server, own: u32, opponent: u32) -> Self {
         let mut player = Self::at(server, "games-arena");
         player.say(format!("\u{1}{own}:{opponent}:").as_bytes());
         player
     }
 
-    fn say(&mut self, bytes: &[u8]) {
+    pub(crate) fn say(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).unwrap();
     }
 
-    fn moves(&mut self, claim: u8, cell: u8) {
+    /// The same to a server that may have closed already.
+    pub(crate) fn try_say(&mut self, bytes: &[u8]) {
+        if let Err(failure) = self.0.write_all(bytes) {
+            let kind = failure.kind();
+            let is_closed = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe].contains(&kind);
+            assert!(is_closed, "{failure}");
+        }
+    }
+
+    pub(crate) fn moves(&mut self, claim: u8, cell: u8) {
         self.say(&[claim, cell]);
     }
 
     /// One `recv`; nothing at the end of the connection.
-    fn hear(&mut self) -> Vec<u8> {
+    pub(crate) fn hear(&mut self) -> Vec<u8> {
         let mut message = [0; 64];
         match self.0.read(&mut message) {
             Ok(length) => message[..length].to_vec(),
@@ -42,14 +51,30 @@ impl Peer {
         }
     }
 
+    /// The same, if there is something to hear already.
+    pub(crate) fn try_hear(&mut self) -> Option<Vec<u8>> {
+        self.0.set_nonblocking(true).unwrap();
+        let mut message = [0; 64];
+        let heard = match self.0.read(&mut message) {
+            Ok(length) => Some(message[..length].to_vec()),
+            Err(failure) if failure.kind() == ErrorKind::WouldBlock => None,
+            Err(failure) => {
+                assert_eq!(failure.kind(), ErrorKind::ConnectionReset);
+                Some(Vec::new())
+            }
+        };
+        self.0.set_nonblocking(false).unwrap();
+        heard
+    }
+
     #[track_caller]
-    fn hears(&mut self, message: &[u8]) {
+    pub(crate) fn hears(&mut self, message: &[u8]) {
         assert_eq!(self.hear(), message);
     }
 
     /// It was closed without a word.
     #[track_caller]
-    fn is_closed(&mut self) {
+    pub(crate) fn is_closed(&mut self) {
         assert_eq!(self.hear(), b"");
     }
 }
@@ -59,7 +84,7 @@ const WINS: u8 = 8;
 const FILLS: u8 = 16;
 
 /// Two who play each other, whoever came first first; both have read their start bytes.
-fn pair(server: &Server) -> [Peer; 2] {
+pub(crate) fn pair(server: &Server) -> [Peer; 2] {
     let [mut one, mut two] = [(1, 2), (2, 1)].map(|(own, other)| Peer::player(server, own, other));
     match [one.hear(), two.hear()].map(|start| start[..] == [1]) {
         [true, false] => [one, two],

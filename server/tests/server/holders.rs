@@ -85,6 +85,18 @@ impl Story {
         let reference = answer.split("\r\n").find(|line| line.starts_with('R'));
         reference.unwrap_or_default().to_owned()
     }
+
+    /// Looks a booking up as a principal.
+    fn look(&mut self, name: &str, reference: &str) {
+        let mut client = logged_in(&self.server, name);
+        let answer = ask(&mut client, &format!("ROOMS.LOOK-UP {reference}"));
+        let word = match answer.strip_prefix('-') {
+            Some(error) => error.trim_end(),
+            None if answer.contains(reference) => "shown",
+            None => "not there",
+        };
+        writeln!(self.told, "{name} ROOMS.LOOK-UP: {word}").unwrap();
+    }
 }
 
 const EXPECTED: &str = "\
@@ -103,7 +115,12 @@ ada ROOMS.CONFIRM: done
 bob ROOMS.CONFIRM: NOPERM another principal holds it: this needs the right rooms.manage
 ada ROOMS.CONFIRM: already_confirmed
 bob ROOMS.CANCEL: done
+keeper ROOMS.LOOK-UP: NOPERM your right rooms.read is not for this
+chief ROOMS.LOOK-UP: not there
 ada ROOMS.BOOK: done
+keeper ROOMS.LOOK-UP: shown
+other ROOMS.LOOK-UP: NOPERM your right rooms.read is not for this
+bob ROOMS.LOOK-UP: shown
 ada ROOMS.CANCEL-FOR-GUEST: NOPERM this needs the right rooms.manage
 other ROOMS.CANCEL-FOR-GUEST: NOPERM your right rooms.manage is not for this
 keeper ROOMS.CANCEL-FOR-GUEST: done
@@ -138,8 +155,14 @@ fn check(rooms: Option<&str>) {
     story.tell("ada", &format!("ROOMS.CONFIRM {held} Ada {GUEST}"));
     // Whoever knows the id number cancels.
     story.tell("bob", &format!("ROOMS.CANCEL {held} {GUEST}"));
+    // Who is limited learns nothing of what is not there.
+    story.look("keeper", &held);
+    story.look("chief", &held);
 
     let booked = story.tell("ada", &format!("ROOMS.BOOK grand r1 {NIGHTS} Ada {GUEST}"));
+    for name in ["keeper", "other", "bob"] {
+        story.look(name, &booked);
+    }
     story.tell("ada", &format!("ROOMS.CANCEL-FOR-GUEST {booked} why"));
     story.tell("other", &format!("ROOMS.CANCEL-FOR-GUEST {booked} why"));
     story.tell(

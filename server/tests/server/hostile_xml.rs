@@ -135,7 +135,7 @@ fn a_request_that_is_cut_off_is_not_begun() {
     }
     closed_but(&counters, 1, &mut other);
     let query = "<transactions id=\"1\"><query id=\"1\"/></transactions>";
-    let unknown = "<error id=\"1\">there is no such order, or it is forgotten</error>";
+    let unknown = "<error id=\"1\">there never was such an order, or it is forgotten</error>";
     other.exchange(&framed(query), &format!("<results>{unknown}</results>"));
     server.stop();
 }
@@ -219,7 +219,7 @@ fn a_deaf_client_of_the_xml_door_is_owed_a_bounded_amount() {
         }
     }
     deaf.socket.set_nonblocking(false).unwrap();
-    let error = "<error id=\"1\">there is no such order, or it is forgotten</error>";
+    let error = "<error id=\"1\">there never was such an order, or it is forgotten</error>";
     let expected = format!("<results>{}</results>", error.repeat(1_000));
     let mut answer = vec![0; expected.len()];
     for _ in 0..written / request.len() {

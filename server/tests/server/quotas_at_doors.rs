@@ -8,7 +8,7 @@ use std::{
 };
 
 use turnstile_access::SecretKey;
-use turnstile_server::{Durability, ListenerPrincipals, Options, Settings};
+use turnstile_server::{Duels, Durability, ListenerPrincipals, Options, Settings};
 use turnstile_types::{Name, Principal};
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
 
 /// A server in memory with keys and all doors, at which `shop` comes to those that know no keys; a client
 /// of its administrator, and one of `shop`, which may use everything.
-fn busy_server() -> (Server, Client, Client) {
+pub(crate) fn busy_server() -> (Server, Client, Client) {
     let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
     let shop = Some(Principal(Name::parse(b"shop").unwrap()));
     let server = Server::started(&Settings {
@@ -26,16 +26,22 @@ fn busy_server() -> (Server, Client, Client) {
         http: anywhere,
         xml: anywhere,
         lines: anywhere,
+        duels: Duels {
+            arena: anywhere,
+            scores: anywhere,
+            ..Duels::default()
+        },
         principals: ListenerPrincipals {
             xml: shop,
             lines: shop,
-            ..ListenerPrincipals::default()
+            arena: shop,
+            scores: shop,
         },
         ..Settings::closed(Options::with(Durability::Memory))
     });
     let mut root = guarded(&server);
     let shop = with_role(&server, &mut root, ("shop", "rooms.user *", 2));
-    for role in ["exchange.manager", "travel.manager", "games.user"] {
+    for role in ["exchange.manager", "travel.manager", "games.manager"] {
         is_done(&mut root, &format!("ACCESS.GRANT shop {role} *"));
     }
     (server, root, shop)
@@ -51,7 +57,7 @@ fn head(http: &mut Client, path: &str, key: &SecretKey) -> String {
 }
 
 /// The same, and its body.
-fn get(http: &mut Client, path: &str, key: &SecretKey) -> (String, String) {
+pub(crate) fn get(http: &mut Client, path: &str, key: &SecretKey) -> (String, String) {
     let head = head(http, path, key);
     let length = header(&head, "content-length").expect("a length");
     let mut body = vec![0; length.parse().expect("a number")];
@@ -66,11 +72,11 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value)
 }
 
-fn is_refused(head: &str) -> bool {
+pub(crate) fn is_refused(head: &str) -> bool {
     head.starts_with("HTTP/1.1 429 ")
 }
 
-const TOTALS: &str = "/v1/rooms/totals";
+pub(crate) const TOTALS: &str = "/v1/rooms/totals";
 
 #[test]
 fn http_tells_what_is_left_of_a_quota_and_nothing_to_others() {

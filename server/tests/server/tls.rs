@@ -474,10 +474,8 @@ fn a_new_certificate_is_for_new_connections() {
     for (door, client) in doors.into_iter().zip(&mut before) {
         ask(door, client);
     }
-    assert!(
-        !site.running.stopper().reload_tls().unwrap(),
-        "nothing is new"
-    );
+    let reload = || site.running.stopper().take_over(&Limits::STANDARD, &[]);
+    assert!(!reload().unwrap(), "nothing is new");
 
     // A file that is not whole is refused, and everything stays.
     let whole = fs::read(&site.own.certificate).unwrap();
@@ -487,7 +485,7 @@ fn a_new_certificate_is_for_new_connections() {
         (&fs::read(site.authority.file()).unwrap(), "KeyMismatch"),
     ] {
         fs::write(&site.own.certificate, content).unwrap();
-        let refused = site.running.stopper().reload_tls().unwrap_err().to_string();
+        let refused = reload().unwrap_err().to_string();
         assert!(refused.contains(reason), "{refused}");
         assert!(refused.contains("server."), "the file: {refused}");
     }
@@ -498,7 +496,7 @@ fn a_new_certificate_is_for_new_connections() {
     }
 
     site.authority.issue("server", &["localhost"]);
-    assert!(site.running.stopper().reload_tls().unwrap());
+    assert!(reload().unwrap());
     for (door, old) in doors.into_iter().zip(&mut before) {
         let mut client = site.client(door);
         ask(door, &mut client);

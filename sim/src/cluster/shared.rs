@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use turnstile_replica::ProposedEntry;
+use turnstile_replica::{ProposedEntry, ServerRun};
 use turnstile_seed::Random;
 
 /// A message on its way to the log.
@@ -18,6 +18,10 @@ pub(super) struct SimMessage {
 #[derive(Debug, Default)]
 pub(super) struct SimStream {
     entries: Vec<Vec<u8>>,
+    /// The node and the run that each of them is of.
+    runs: Vec<(usize, u64)>,
+    /// How many of the first entries were purged.
+    purged: u64,
     ids: BTreeSet<(usize, u64, u64)>,
     on_their_way: Vec<SimMessage>,
 }
@@ -55,11 +59,25 @@ impl SimStream {
             .contains(&(message.from.0, message.from.1, message.number))
     }
 
+    /// Whether the log has something of this node.
+    pub(super) fn has_of(&self, node: usize) -> bool {
+        let mut ids = self.ids.range((node, 0, 0)..(node + 1, 0, 0));
+        ids.next().is_some()
+    }
+
+    /// Whether an entry of a run of a higher number came only after a run of the same node had begun.
+    pub(super) fn has_run_above(&self, (node, run): (usize, &ServerRun)) -> bool {
+        let after = usize::try_from(run.after).expect("a few entries");
+        let mut later = self.runs.iter().skip(after);
+        later.any(|(of, number)| *of == node && *number > run.incarnation)
+    }
+
     /// Makes the message the last entry.
     pub(super) fn take(&mut self, message: &SimMessage) -> u64 {
         self.ids
             .insert((message.from.0, message.from.1, message.number));
         self.entries.push(message.bytes.clone());
+        self.runs.push(message.from);
         self.last()
     }
 
@@ -68,7 +86,20 @@ impl SimStream {
         self.entries.len() as u64
     }
 
+    /// The number of the first entry that is still there.
+    pub(super) const fn first(&self) -> u64 {
+        self.purged + 1
+    }
+
+    /// Forgets the entries before this one.
+    pub(super) fn purge_below(&mut self, sequence: u64) {
+        self.purged = self.purged.max(sequence.saturating_sub(1).min(self.last()));
+    }
+
     pub(super) fn entry(&self, sequence: u64) -> Option<&[u8]> {
+        if sequence < self.first() {
+            return None;
+        }
         let at = usize::try_from(sequence.checked_sub(1)?).ok()?;
         self.entries.get(at).map(Vec::as_slice)
     }

@@ -3,31 +3,25 @@
 
 use std::{
     fs,
-    net::SocketAddr,
     path::{Path, PathBuf},
-    sync::{
-        Condvar, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Instant,
 };
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use turnstile_brokers::{Brokers, BrokersSetup, NatsServer};
-use turnstile_client::{Connection, Error, resp::Value};
 use turnstile_tests::{Turnstile, run};
 
-use crate::crash::{
-    answer::Answer,
-    books::Books as _,
-    hotel::Hotel,
-    listing::{ask, connect},
-    request::Request,
+use crate::{
+    cluster_scene::{Answered, Asking, ClusterScene, in_order},
+    crash::{
+        answer::Answer,
+        books::Books,
+        hotel::Hotel,
+        listing::{ask, connect},
+        request::Request,
+    },
 };
 
-const NODES: usize = 3;
-const CLIENTS: u64 = 6;
+pub(crate) const NODES: usize = 3;
 
 /// Requests that are answered between two faults.
 const ANSWERS_BETWEEN: usize = 150;
@@ -42,24 +36,26 @@ fn faults() -> u32 {
 }
 
 /// The brokers that tests share, built once.
-fn server() -> NatsServer {
+pub(crate) fn server() -> NatsServer {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
     let cache = target.expect("it is in the target folder").join("nats");
     NatsServer::install(&cache).expect("`cargo xtask test` installs Go")
 }
 
 /// What a node is started with.
-struct NodePlace {
-    data: PathBuf,
-    arguments: Vec<String>,
+#[derive(Clone, Debug)]
+pub(crate) struct NodePlace {
+    pub(crate) data: PathBuf,
+    pub(crate) arguments: Vec<String>,
 }
 
 impl NodePlace {
-    fn of(folder: &Path, brokers: &Brokers, number: usize) -> Self {
+    pub(crate) fn of(folder: &Path, brokers: &Brokers, number: usize) -> Self {
         let mut arguments = vec!["--cluster-node".to_owned(), format!("n{number}")];
         arguments.extend(["--cluster-stream-bytes", "268435456"].map(str::to_owned));
         // Some starts load a snapshot.
         arguments.extend(["--snapshot-records", "500"].map(str::to_owned));
+        arguments.extend(["--cluster-snapshot-entries", "200"].map(str::to_owned));
         for url in brokers.urls() {
             arguments.extend(["--cluster-nats".to_owned(), url]);
         }
@@ -70,169 +66,119 @@ impl NodePlace {
         Self { data, arguments }
     }
 
-    fn start(&self) -> Turnstile {
+    /// Gives a flag a value, in the place of another one.
+    pub(crate) fn set(&mut self, flag: &str, value: &str) {
+        if let Some(at) = self.arguments.iter().position(|word| word == flag) {
+            self.arguments.drain(at..at + 2);
+        }
+        self.arguments.extend([flag, value].map(str::to_owned));
+    }
+
+    pub(crate) fn start(&self) -> Turnstile {
         Turnstile::begin(&self.data, &self.arguments).ready()
     }
 }
 
-/// Where nodes can be reached at the moment, and how far the clients are.
-struct ClusterScene {
-    addresses: Mutex<Vec<Option<SocketAddr>>>,
-    answers: Mutex<usize>,
-    /// Somebody was answered.
-    bell: Condvar,
-    is_over: AtomicBool,
+/// Makes an empty directory for a node, with the secret of another one.
+pub(crate) fn make_room(data: &Path, like: &Path) {
+    drop(fs::remove_dir_all(data));
+    fs::create_dir(data).expect("a folder for a node");
+    let key = like.join("id.key");
+    fs::copy(key, data.join("id.key")).expect("the key of another node");
 }
 
-impl ClusterScene {
-    fn set(&self, number: usize, address: Option<SocketAddr>) {
-        let mut addresses = self
-            .addresses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        addresses[number] = address;
+/// Starts a new node at each place, with the id key of the first.
+pub(crate) fn start_all(places: &[NodePlace]) -> Vec<Turnstile> {
+    let [first, others @ ..] = places else {
+        return Vec::new();
+    };
+    fs::create_dir(&first.data).expect("a folder for a node");
+    let mut nodes = vec![first.start()];
+    for place in others {
+        make_room(&place.data, &first.data);
+        nodes.push(place.start());
     }
+    nodes
+}
 
-    /// Some node that runs.
-    fn some(&self, rng: &mut StdRng) -> Option<SocketAddr> {
-        let addresses = self
-            .addresses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        addresses[rng.random_range(0..NODES)]
+/// Ends all nodes; each of these directories is sound.
+pub(crate) fn end_all(
+    nodes: impl IntoIterator<Item = Turnstile>,
+    directories: impl IntoIterator<Item = PathBuf>,
+) {
+    for node in nodes {
+        assert!(node.stop().success(), "a node ends well");
+    }
+    for directory in directories {
+        let verified = run(&["verify"], &directory);
+        assert!(verified.status.success(), "{verified:?}");
     }
 }
 
-/// A request with its answer, and when it was asked and answered.
-struct Answered {
-    request: Request,
-    answer: Answer,
-    asked: Instant,
-    answered: Instant,
+/// A scene at these nodes, whose clients find the property of the tests.
+pub(crate) fn begin_scene(nodes: &[Turnstile]) -> ClusterScene {
+    let mut opening = connect(nodes[0].resp()).expect("a node");
+    for words in Hotel::opening() {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        ask(&mut opening, &words).expect("a new property");
+    }
+    let scene = ClusterScene::new(nodes.len(), 0);
+    for (number, node) in nodes.iter().enumerate() {
+        scene.set(number, Some(node.resp()));
+    }
+    scene
 }
 
-/// One that books at whichever node answers, and asks again under the same key when none did.
-fn book(number: u64, scene: &ClusterScene) -> Vec<Answered> {
-    let mut rng = StdRng::seed_from_u64(number);
-    let mut books = Hotel::default();
-    let mut history = Vec::new();
-    let mut connection = None;
-    while !scene.is_over.load(Ordering::Relaxed) {
-        let request = books.next(&mut rng);
-        let key = format!("{number}-{}", history.len());
-        let asked = Instant::now();
-        let words = Hotel::words(&request, &key);
-        let answer = loop {
-            if let Some(answer) = sent(&mut connection, &words, scene, &mut rng) {
-                break answer;
-            }
-        };
-        books.learn(&request, &answer);
-        *scene.answers.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        scene.bell.notify_all();
-        history.push(Answered {
-            request,
-            answer,
-            asked,
-            answered: Instant::now(),
-        });
-        // Clients change their nodes also while all is well.
-        if rng.random_range(0..20) == 0 {
-            connection = None;
-        }
-    }
-    history
-}
+impl Asking for Hotel {
+    type Wanted = Request;
 
-/// Sends a request once; nothing if it is not known what has become of it.
-fn sent(
-    connection: &mut Option<Connection>,
-    words: &[String],
-    scene: &ClusterScene,
-    rng: &mut StdRng,
-) -> Option<Answer> {
-    if connection.is_none() {
-        *connection = connect(scene.some(rng)?).ok();
+    fn next(&mut self, rng: &mut StdRng) -> Request {
+        Books::next(self, rng)
     }
-    let bytes: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
-    match connection.as_mut()?.command(&bytes) {
-        Ok(Value::Error(error)) => {
-            let is_for_later = ["UNAVAILABLE", "UNKNOWN", "LOADING"]
-                .iter()
-                .any(|word| error.starts_with(word));
-            assert!(is_for_later, "{words:?} was answered -{error}");
-            *connection = None;
-            None
-        }
-        Ok(value) => Some(Answer::parse(&value).expect("an outcome")),
-        Err(Error::Io(_) | Error::Closed) => {
-            *connection = None;
-            None
-        }
-        Err(other) => panic!("{words:?}: {other}"),
+
+    fn words(wanted: &Request, key: &str) -> Vec<String> {
+        wanted.words(key)
+    }
+
+    fn learn(&mut self, wanted: &Request, answer: &Answer) {
+        Books::learn(self, wanted, answer);
     }
 }
 
 /// Kills a node or a broker again and again, and starts it again, while clients are answered.
-fn disturb(
+pub(crate) fn disturb(
     scene: &ClusterScene,
     brokers: &mut Brokers,
-    nodes: &mut [Option<Turnstile>],
+    nodes: &mut Vec<Turnstile>,
     places: &[NodePlace],
 ) {
     let mut rng = StdRng::seed_from_u64(4_711);
     for fault in 0..faults() {
-        await_answers(scene, ANSWERS_BETWEEN);
+        scene.must_see(ANSWERS_BETWEEN);
         let number = rng.random_range(0..NODES);
         if fault % 2 == 0 {
             scene.set(number, None);
-            nodes[number].take().expect("it runs").kill();
-            await_answers(scene, ANSWERS_BETWEEN);
+            nodes.remove(number).kill();
+            scene.must_see(ANSWERS_BETWEEN);
             let node = places[number].start();
             scene.set(number, Some(node.resp()));
-            nodes[number] = Some(node);
+            nodes.insert(number, node);
         } else {
             brokers.kill(number);
-            await_answers(scene, ANSWERS_BETWEEN);
+            scene.must_see(ANSWERS_BETWEEN);
             brokers.restart(number).expect("a broker starts again");
             brokers.await_ready().expect("brokers serve again");
         }
     }
-    await_answers(scene, ANSWERS_BETWEEN);
+    scene.must_see(ANSWERS_BETWEEN);
 }
 
-fn await_answers(scene: &ClusterScene, more: usize) {
-    let answers = scene.answers.lock().unwrap_or_else(PoisonError::into_inner);
-    let goal = *answers + more;
-    let waited = scene.bell.wait_while(answers, |answers| *answers < goal);
-    drop(waited.unwrap_or_else(PoisonError::into_inner));
-}
-
-/// Judges what clients were told: positions are one order, in which every answer is right, and no request
-/// stands before one that had been answered when it was asked.
-fn judge(mut history: Vec<Answered>) -> Hotel {
-    history.sort_by_key(|one| one.answer.position);
+/// Judges what clients were told: it is one order, in which every answer is right. Gives the books after all of
+/// it.
+pub(crate) fn judge(history: &[Answered<Request>]) -> Hotel {
     let mut books = Hotel::default();
-    for pair in history.windows(2) {
-        let positions = (pair[0].answer.position, pair[1].answer.position);
-        assert!(
-            positions.0 < positions.1,
-            "two requests are at {positions:?}"
-        );
-    }
-    let mut earliest_later: Option<Instant> = None;
-    for one in history.iter().rev() {
-        assert!(
-            earliest_later.is_none_or(|answered| answered >= one.asked),
-            "{:?} at {} stands before one that had been answered when it was asked",
-            one.request,
-            one.answer.position
-        );
-        let earliest = earliest_later.map_or(one.answered, |later| later.min(one.answered));
-        earliest_later = Some(earliest);
-    }
-    for one in &history {
-        let entered = books.enter(&one.request, &one.answer);
+    for one in in_order(history) {
+        let entered = books.enter(&one.wanted, &one.answer);
         entered.unwrap_or_else(|why| panic!("{why}"));
     }
     books
@@ -247,58 +193,20 @@ fn nothing_is_lost_or_sold_twice_while_nodes_and_brokers_are_killed() {
     let places: Vec<_> = (0..NODES)
         .map(|number| NodePlace::of(folder.path(), &brokers, number))
         .collect();
-    let mut nodes: Vec<Option<Turnstile>> = Vec::new();
-    for place in &places {
-        fs::create_dir(&place.data).expect("a folder for a node");
-        if !nodes.is_empty() {
-            let key = places[0].data.join("id.key");
-            fs::copy(key, place.data.join("id.key")).expect("the key of the first node");
-        }
-        nodes.push(Some(place.start()));
-    }
-    let addresses = nodes.iter().flatten().map(|node| Some(node.resp()));
-    let scene = ClusterScene {
-        addresses: Mutex::new(addresses.collect()),
-        answers: Mutex::new(0),
-        bell: Condvar::new(),
-        is_over: AtomicBool::new(false),
-    };
-    let first = nodes[0].as_ref().expect("it runs").resp();
-    let mut opening = connect(first).expect("a node");
-    for words in Hotel::opening() {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        ask(&mut opening, &words).expect("a new property");
-    }
-    let history = thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS)
-            .map(|number| {
-                scope.spawn({
-                    let scene = &scene;
-                    move || book(number, scene)
-                })
-            })
-            .collect();
+    let mut nodes = start_all(&places);
+    let scene = begin_scene(&nodes);
+    let history = scene.while_clients_ask::<Hotel>(|| {
         disturb(&scene, &mut brokers, &mut nodes, &places);
-        scene.is_over.store(true, Ordering::Relaxed);
-        let joined = clients.into_iter().map(|client| client.join());
-        let histories = joined.map(|history| history.expect("a client does not panic"));
-        histories.flatten().collect::<Vec<_>>()
     });
     assert!(history.len() > ANSWERS_BETWEEN, "{} answers", history.len());
-    let mut books = judge(history);
-    for node in nodes.iter().flatten() {
+    let mut books = judge(&history);
+    for node in &nodes {
         let mut connection = connect(node.resp()).expect("a node");
         let compared = books.compare(&mut connection);
         compared.unwrap_or_else(|why| panic!("{why}"));
     }
     // All of them have applied the same by now, or do when they start again.
-    for node in nodes.into_iter().flatten() {
-        assert!(node.stop().success(), "a node ends well");
-    }
-    for place in &places {
-        let verified = run(&["verify"], &place.data);
-        assert!(verified.status.success(), "{verified:?}");
-    }
+    end_all(nodes, places.into_iter().map(|place| place.data));
 }
 
 #[test]
@@ -366,7 +274,7 @@ fn a_server_with_data_becomes_a_cluster_by_copies_of_its_directory() {
     }
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).expect("a folder for a node");
     for file in fs::read_dir(from).expect("a folder") {
         let file = file.expect("a file").path();

@@ -19,5 +19,5 @@ mod power;
 mod recorder;
 pub(crate) mod request;
 mod rush;
-mod tape;
+pub(crate) mod tape;
 pub(crate) mod witness;

@@ -1,7 +1,7 @@
 //! SIGKILL of an arena and of its scores while pairs play: every result that players were told stands,
 //! and none is counted twice.
 
-mod pair;
+pub(crate) mod pair;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -141,7 +141,7 @@ fn an_arena_and_scores_that_are_killed_under_load_keep_every_result_once() {
         .map(|number| {
             let (stops, told) = (Arc::clone(&stops), Arc::clone(&told));
             let arena = house.address(ARENA);
-            let mut pair = Pair::new(arena, [2 * number + 1, 2 * number + 2]);
+            let mut pair = Pair::new([arena; 2], [2 * number + 1, 2 * number + 2]);
             thread::spawn(move || {
                 pair.play(&stops, &told);
                 pair

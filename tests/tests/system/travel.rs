@@ -1,7 +1,7 @@
 //! Travel by real processes, one or five: stopped, killed, ended at every fault point.
 
 mod absence;
-mod clerk;
+pub(crate) mod clerk;
 mod company;
 mod faults;
 mod kill;

@@ -61,6 +61,30 @@ impl PostgresServer {
         server
     }
 
+    /// A standby that follows this server, with its files below this folder. It has the settings that were
+    /// made by `ALTER SYSTEM`.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    #[must_use]
+    pub fn standby_in(&self, parent: &Path) -> Self {
+        let account = Account::of("postgres");
+        let folder = account.folder(parent);
+        let mut copy = account.command(&postgres_program("pg_basebackup"));
+        copy.args(["--host=127.0.0.1", "--username=turnstile"]);
+        copy.args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync"]);
+        copy.arg(format!("--port={}", self.port)).arg("--pgdata");
+        run(copy.arg(folder.path().join("cluster")));
+        let mut standby = Self {
+            folder,
+            port: free_port(),
+            running: None,
+            databases: AtomicU32::new(0),
+        };
+        standby.restart();
+        standby
+    }
+
     /// The address of a new, empty database.
     ///
     /// # Panics
@@ -135,8 +159,8 @@ impl PostgresServer {
     /// When it does not start.
     pub fn restart(&mut self) {
         self.kill();
-        let running =
-            Running::keep_starting(STARTS_MAX, || self.command(), "ready to accept connections");
+        // A standby says that it accepts read-only connections.
+        let running = Running::keep_starting(STARTS_MAX, || self.command(), "ready to accept");
         self.running = Some(running);
     }
 

@@ -3,17 +3,33 @@
 //! Everything but the numbers of orders and trades must be equal, to the last unit of cash. What is due
 //! expires in the machine at its very instant, as a server does it.
 
-use turnstile_chassis::Cursor;
+use turnstile_access::AccessRole;
+use turnstile_chassis::{Cursor, Needs as _};
 use turnstile_exchange::{
     AccountId, Answer, ClientId, Command, Decimal, Done, Exchange, Order, OrderId, OrderRef,
     OrderView, Outcome, Query, Refusal, SelfTrade, Side, Symbol, TimeInForce,
 };
 use turnstile_seed::Random;
 use turnstile_sequencer::KEY_MS;
-use turnstile_types::{Principal, Timestamp};
+use turnstile_types::{Machine as _, Principal, Timestamp};
 
-use super::{Names, Suite};
+use super::{
+    Names, Suite,
+    scopes::{self, Grants},
+};
 use crate::Scope;
+
+/// What a caller may have been granted.
+const GRANTS: [Grants; 5] = [
+    &[(AccessRole::ExchangeUser, "*")],
+    &[(AccessRole::ExchangeUser, "a")],
+    &[(AccessRole::ExchangeUser, "b c")],
+    &[(AccessRole::ExchangeManager, "a*")],
+    &[
+        (AccessRole::ExchangeUser, "a"),
+        (AccessRole::ExchangeManager, "n* c"),
+    ],
+];
 
 const ACCOUNTS: [&str; 3] = ["a", "b", "c"];
 const SYMBOLS: [&str; 3] = ["X", "Y", "Z"];
@@ -217,6 +233,17 @@ impl Suite for Exchange {
 
     fn draw_scope(_random: &mut Random, _command: &Self::Command<'_>) -> Scope {
         Scope::EVERYTHING
+    }
+
+    fn draw_query_scope(random: &mut Random, query: &Query) -> Scope {
+        if !matches!(query, Query::Order { .. }) {
+            return Scope::EVERYTHING;
+        }
+        scopes::draw(random, &GRANTS, (Self::SERVICE, query.needed()))
+    }
+
+    fn is_refused(answer: &Answer) -> bool {
+        matches!(answer, Answer::Refused(_))
     }
 
     fn draw_query(random: &mut Random, made: &[OrderId]) -> Query {

@@ -7,7 +7,7 @@ use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Key, Position, Principal, Timestamp};
 
 use super::{BEGINNING, Stand, Suite, oracle::Oracle};
-use crate::{Backend, Failure, Reply, Request};
+use crate::{Backend, Failure, Reply, Request, Scope};
 
 /// What was first answered under an idempotency key.
 #[derive(Clone, Debug)]
@@ -107,7 +107,10 @@ impl<'a, M: Suite, B: Backend<M>> CheckedHistory<'a, M, B> {
                 0 => self.tick().await?,
                 1..4 => {
                     let query = M::draw_query(random, &self.made);
-                    self.ask(&random.pick(&M::principals()), &query).await?;
+                    let principal = random.pick(&M::principals());
+                    self.ask(&principal, &query).await?;
+                    let scope = M::draw_query_scope(random, &query);
+                    self.ask_within(&principal, (&query, &scope)).await?;
                 }
                 _ => self.batch(random).await?,
             }
@@ -273,6 +276,28 @@ impl<'a, M: Suite, B: Backend<M>> CheckedHistory<'a, M, B> {
         let (now, last) = (self.now, self.last);
         equal(&answer, &expected)
             .map_err(|difference| format!("{query:?} at {now}, after {last}: {difference}"))
+    }
+
+    /// Asks as a caller who may see only this.
+    async fn ask_within(
+        &mut self,
+        principal: &Principal,
+        (query, scope): (&M::Query, &Scope),
+    ) -> Result<(), String> {
+        if scope.is_everything() || !M::answers(self.backend.unsupported(), query) {
+            return Ok(());
+        }
+        let now = self.now;
+        let answer = self.oracle.query(now, principal, query);
+        let judged = self.oracle.judge_query(principal, (scope, query, &answer));
+        let expected = judged.map(|()| answer).map_err(|why| scope.refusal(why));
+        let answer = self.backend.query_within(now, principal, (query, scope));
+        let answer = answer.await.map(|mut answer| {
+            M::forget_own(&mut answer);
+            answer
+        });
+        equal(&answer, &expected)
+            .map_err(|difference| format!("{query:?} within {scope:?} at {now}: {difference}"))
     }
 
     async fn answer(&self, principal: &Principal, query: &M::Query) -> Result<M::Answer, String> {

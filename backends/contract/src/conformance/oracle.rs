@@ -109,6 +109,22 @@ impl<M: Suite> Oracle<M> {
         }
     }
 
+    /// Judges a query that names what the back end knows, by what the machine knows of it. Of what it does
+    /// not tell, nobody but the machine knows whose it is.
+    pub(super) fn judge_query(
+        &self,
+        principal: &Principal,
+        (scope, query, answer): (&Scope, &M::Query, &M::Answer),
+    ) -> Result<(), OutOfScope> {
+        let mut query = query.clone();
+        M::query_ours(&mut query, &self.names);
+        let subject = match M::is_refused(answer) {
+            true => Subject::Unknown,
+            false => self.machine.subject_of_query(&query),
+        };
+        scope.judge_subject(principal, &subject)
+    }
+
     /// Does what is due, each at the instant at which it is due.
     pub(super) fn tick(&mut self, now: Timestamp) {
         let local = Principal::local();

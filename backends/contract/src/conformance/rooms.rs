@@ -204,15 +204,35 @@ impl Suite for Rooms {
         if command.entry().is_none() || random.one_in(2) {
             return Scope::EVERYTHING;
         }
-        let rights = scopes::rights(random.pick(&GRANTS));
-        let scope = Scope::of(&rights, Self::SERVICE, command.needed());
-        scope.unwrap_or(Scope::EVERYTHING)
+        scopes::draw(random, &GRANTS, (Self::SERVICE, command.needed()))
+    }
+
+    fn draw_query_scope(random: &mut Random, query: &Query) -> Scope {
+        if !matches!(query, Query::LookUp { .. }) {
+            return Scope::EVERYTHING;
+        }
+        scopes::draw(random, &GRANTS, (Self::SERVICE, query.needed()))
+    }
+
+    fn is_refused(answer: &Answer) -> bool {
+        matches!(answer, Answer::Refused(_))
     }
 
     fn draw_query(random: &mut Random, made: &[Reference]) -> Query {
         let property = name(random.pick(&PROPERTIES));
         let limit = u16::try_from(1 + random.below(4)).expect("below 5");
-        match random.below(8) {
+        match random.below(10) {
+            8 => Query::ListRooms {
+                property,
+                cursor: None,
+                limit,
+            },
+            9 => Query::ListStopSells {
+                property,
+                stay: stay(random),
+                cursor: None,
+                limit,
+            },
             0 => Query::LookUp {
                 reference: reference(random, made),
             },
@@ -283,11 +303,22 @@ impl Suite for Rooms {
                 cursor: None,
                 limit,
             });
+            queries.push(Query::ListRooms {
+                property,
+                cursor: None,
+                limit,
+            });
             for arrival in [20, 50, 90] {
                 queries.push(Query::Availability {
                     property,
                     room_type: None,
                     stay: Stay::new(night(arrival), night(arrival + 40)).expect("forty nights"),
+                });
+                queries.push(Query::ListStopSells {
+                    property,
+                    stay: Stay::new(night(arrival), night(arrival + 40)).expect("forty nights"),
+                    cursor: None,
+                    limit,
                 });
             }
         }
@@ -386,7 +417,9 @@ impl Suite for Rooms {
     fn next_page(answer: &mut Answer) -> Option<Cursor> {
         match answer {
             Answer::Page(page) => page.next.take(),
-            Answer::Properties { next, .. } => next.take(),
+            Answer::Properties { next, .. }
+            | Answer::Rooms { next, .. }
+            | Answer::StopSells { next, .. } => next.take(),
             _ => None,
         }
     }
@@ -396,7 +429,9 @@ impl Suite for Rooms {
             Query::List { cursor, .. }
             | Query::Guest { cursor, .. }
             | Query::Holds { cursor, .. }
-            | Query::Properties { cursor, .. } => Some(cursor),
+            | Query::Properties { cursor, .. }
+            | Query::ListRooms { cursor, .. }
+            | Query::ListStopSells { cursor, .. } => Some(cursor),
             _ => None,
         }
     }
@@ -415,6 +450,26 @@ impl Suite for Rooms {
                 },
             ) => {
                 properties.extend(more);
+                *next = last;
+            }
+            (
+                Answer::Rooms { rooms, next },
+                Answer::Rooms {
+                    rooms: more,
+                    next: last,
+                },
+            ) => {
+                rooms.extend(more);
+                *next = last;
+            }
+            (
+                Answer::StopSells { stop_sells, next },
+                Answer::StopSells {
+                    stop_sells: more,
+                    next: last,
+                },
+            ) => {
+                stop_sells.extend(more);
                 *next = last;
             }
             (answer, page) => *answer = page,

@@ -6,7 +6,7 @@ use futures_util::future::join;
 use turnstile_access::{
     Access, AccessRole, Command as Administration, GrantedNames, NamePattern, Rights,
 };
-use turnstile_chassis::Needs as _;
+use turnstile_chassis::{Needed, Needs as _};
 use turnstile_rooms::{Command, Done, Outcome, Reference, Rooms, Wish, limits};
 use turnstile_seed::Random;
 use turnstile_types::{Context, Machine as _, Position, Principal};
@@ -64,6 +64,17 @@ pub(super) fn rights(grants: Grants) -> Arc<Rights> {
         access.apply(&context, &granted);
     }
     access.rights_of(&principal).expect("it was added")
+}
+
+/// What a caller with one of these grants may name in a request that needs this; everything, if it may
+/// not ask at all.
+pub(super) fn draw(
+    random: &mut Random,
+    grants: &[Grants],
+    (service, needed): (u8, Needed),
+) -> Scope {
+    let rights = rights(random.pick(grants));
+    Scope::of(&rights, service, needed).unwrap_or(Scope::EVERYTHING)
 }
 
 /// While one user makes holds, another releases the references that come next. What it guesses is

@@ -71,8 +71,8 @@ impl fmt::Display for Refusal {
             }
             Self::Unfinished { place } => write!(
                 f,
-                "{place} holds an unfinished copy: `rooms copy --again` throws it away and begins \
-                 anew"
+                "{place} holds an unfinished copy: what began it (`rooms copy` or `restore`) throws it \
+                 away and begins anew with `--again`"
             ),
             Self::NotOffered { what, piece } => write!(
                 f,

@@ -24,13 +24,17 @@ use tokio::time::{sleep, timeout};
 
 use crate::{
     api::{Api, NO_STREAM, NoAnswer, StreamReport},
+    event::LogExtent,
+    id::Sequence,
     reading::ID_HEADER,
     settings::LogSettings,
+    shared::StreamIdentity,
     stream,
 };
 
 use super::{
-    MeasuredBytes, SnapshotError, StoredSnapshot, chunks::Chunks, damaged, late, unavailable,
+    LogInStore, MeasuredBytes, SnapshotError, StoredSnapshot, chunks::Chunks, damaged, late,
+    unavailable,
 };
 
 /// Bytes of a chunk: few acknowledgements, and room beside it for the header.
@@ -102,6 +106,28 @@ impl SnapshotBucket {
                 Err(NoAnswer::Unknown(_) | NoAnswer::Refused { .. }) => {
                     sleep(PAUSE_MAX).await;
                 }
+            }
+        }
+    }
+
+    /// The log, as its leader knows it.
+    pub(super) async fn log(&self, name: &str) -> Result<Option<LogInStore>, SnapshotError> {
+        let what = format!("STREAM.INFO.{name}");
+        loop {
+            match self.api.ask::<StreamReport>(&what, Value::Null).await {
+                Ok(info) if info.has_leader() => {
+                    let extent = LogExtent {
+                        first: Sequence(info.state.first_seq),
+                        last: Sequence(info.state.last_seq),
+                        bytes: info.state.bytes,
+                    };
+                    let identity = StreamIdentity(info.created);
+                    return Ok(Some(LogInStore { identity, extent }));
+                }
+                Err(NoAnswer::Refused {
+                    number: NO_STREAM, ..
+                }) => return Ok(None),
+                Ok(_) | Err(_) => sleep(PAUSE_MAX).await,
             }
         }
     }
@@ -315,8 +341,12 @@ impl SnapshotBucket {
     pub(super) async fn list(&self) -> Result<Vec<StoredSnapshot>, SnapshotError> {
         let descriptions = json!({ "subjects_filter": format!("$O.{}.M.>", self.name) });
         let what = format!("STREAM.INFO.{}", self.stream());
-        let told = self.api.ask::<Value>(&what, descriptions).await;
-        let told = told.map_err(unavailable)?;
+        let told = match self.api.ask::<Value>(&what, descriptions).await {
+            Err(NoAnswer::Refused {
+                number: NO_STREAM, ..
+            }) => return Ok(Vec::new()),
+            told => told.map_err(unavailable)?,
+        };
         let mut snapshots = Vec::new();
         for subject in told["state"]["subjects"].as_object().into_iter().flatten() {
             let what = format!("STREAM.MSG.GET.{}", self.stream());

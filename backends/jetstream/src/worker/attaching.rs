@@ -259,14 +259,25 @@ pub(super) async fn info(api: &Api, stream: &str) -> Result<StreamReport, NoAnsw
 
 /// Removes the entries before `below`.
 pub(super) async fn purge(api: &Api, stream: &str, below: Sequence) -> Result<(), NoAnswer> {
+    let order = json!({ "seq": below.0 });
+    succeed(api, &format!("STREAM.PURGE.{stream}"), order).await
+}
+
+/// Has the leader of a stream leave that to another broker.
+pub(super) async fn step_down(api: &Api, stream: &str) -> Result<(), NoAnswer> {
+    let what = format!("STREAM.LEADER.STEPDOWN.{stream}");
+    succeed(api, &what, Value::Null).await
+}
+
+/// Asks for something that succeeds or does not.
+async fn succeed(api: &Api, what: &str, order: Value) -> Result<(), NoAnswer> {
     #[derive(Deserialize)]
-    struct Purged {
+    struct Done {
         success: bool,
     }
-    let order = json!({ "seq": below.0 });
-    let purged: Purged = api.ask(&format!("STREAM.PURGE.{stream}"), order).await?;
-    if purged.success {
+    let done: Done = api.ask(what, order).await?;
+    if done.success {
         return Ok(());
     }
-    Err(NoAnswer::Unknown("the purge had no success".to_owned()))
+    Err(NoAnswer::Unknown(format!("{what} had no success")))
 }

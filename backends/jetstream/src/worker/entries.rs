@@ -17,6 +17,9 @@ use super::{
     nanos,
 };
 
+/// About what a broker stores beside the bytes of an entry: its subject, its id, its place.
+const STORED_BESIDE: u64 = 128;
+
 impl LogWorker {
     /// Asks for more entries, if the caller has room for them.
     pub(super) async fn ask_for_entries(&mut self, now: Instant) {
@@ -104,6 +107,10 @@ impl LogWorker {
                     .fetch_max(entry.sequence.0, Ordering::Relaxed);
                 if let Some(id) = &entry.id {
                     self.proposals.seen(id);
+                }
+                if entry.sequence.0 > self.measured {
+                    let stored = entry.bytes.len() as u64 + STORED_BESIDE;
+                    self.shared.bytes.fetch_add(stored, Ordering::Relaxed);
                 }
                 let unread = &self.shared.unread_bytes;
                 unread.fetch_add(entry.bytes.len(), Ordering::SeqCst);

@@ -2,12 +2,13 @@
 
 use std::{
     collections::VecDeque,
+    pin::pin,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
-use tokio::time::{sleep, timeout_at};
+use tokio::time::sleep;
 
 use crate::{
     api::{Api, NO_STREAM, NoAnswer, StreamReport},
@@ -15,6 +16,7 @@ use crate::{
     error::OpenLogError,
     event::{BrokerWarning, Fatal, LogStatus},
     id::Sequence,
+    opening::{LogObstacle, LogOpening},
     proposals::Proposals,
     reading::StreamReading,
     settings::LogSettings,
@@ -32,7 +34,16 @@ use super::{
 const REPLICAS_MIN: u8 = 3;
 
 /// Why a stream is not made now: no peers, no majority, no leader, and another node that was faster.
-const MAY_PASS: [u32; 4] = [10_005, 10_008, 10_009, 10_058];
+const MAY_PASS: [u32; 4] = [NO_PEERS, 10_008, 10_009, 10_058];
+
+/// No brokers are suited for the stream; the reason is in words.
+const NO_PEERS: u32 = 10_005;
+
+/// What brokers say when those that are there have too little storage.
+const NO_STORAGE: &str = "insufficient storage";
+
+/// Why a stream cannot be made as large as it is to be: resources, storage.
+const TOO_LARGE: [u32; 2] = [10_023, 10_047];
 
 /// Between two questions about the stream.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -40,12 +51,21 @@ const PAUSE: Duration = Duration::from_millis(200);
 impl LogWorker {
     /// Connects, and checks all that can be checked.
     pub(super) async fn open(start: LogStart) -> Result<(Self, Opened), OpenLogError> {
-        let deadline = Instant::now() + start.settings.timeouts.open;
-        let mut obstacle = unavailable(&"no broker answers in time");
-        let opening = open(start, &mut obstacle);
-        match timeout_at(deadline.into(), opening).await {
-            Ok(result) => result,
-            Err(_elapsed) => Err(obstacle),
+        let patience = start.settings.timeouts.open;
+        let (watched, is_patient) = (Arc::clone(&start.opening), start.is_patient);
+        let mut opening = pin!(open(start, &watched));
+        loop {
+            tokio::select! {
+                result = &mut opening => return result,
+                () = watched.ended() => return Err(OpenLogError::Ended),
+                () = sleep(patience) => {}
+            }
+            let obstacle = watched.obstacle();
+            let obstacle = obstacle
+                .unwrap_or_else(|| LogObstacle::NoBroker("none answers in time".to_owned()));
+            if !is_patient || !obstacle.may_pass() {
+                return Err(obstacle.into());
+            }
         }
     }
 }
@@ -54,20 +74,21 @@ fn unavailable(reason: &impl ToString) -> OpenLogError {
     OpenLogError::Unavailable(reason.to_string())
 }
 
-/// `obstacle` says what it waits for.
-async fn open(
-    start: LogStart,
-    obstacle: &mut OpenLogError,
-) -> Result<(LogWorker, Opened), OpenLogError> {
+fn not_connected(error: NotConnected) -> OpenLogError {
+    match error {
+        NotConnected::Settings(reason) => OpenLogError::Settings(reason),
+        NotConnected::Refused(reason) => OpenLogError::Unavailable(reason),
+    }
+}
+
+/// `opening` hears what it waits for.
+async fn open(start: LogStart, opening: &LogOpening) -> Result<(LogWorker, Opened), OpenLogError> {
     let settings = &start.settings;
     let signals = Arc::new(ConnectionSignals::default());
     let client = connecting::connect(settings, &signals, |reason| {
-        *obstacle = unavailable(&reason);
+        opening.hear(&LogObstacle::NoBroker(reason));
     });
-    let client = client.await.map_err(|error| match error {
-        NotConnected::Settings(reason) => OpenLogError::Settings(reason),
-        NotConnected::Refused(reason) => OpenLogError::Unavailable(reason),
-    })?;
+    let client = client.await.map_err(not_connected)?;
     let max_payload = client.max_payload();
     if max_payload < stream::MESSAGE_BYTES_MAX {
         let broker = client.server_info().server_name;
@@ -81,7 +102,7 @@ async fn open(
     let subscribed = client.subscribe(format!("{inbox}.>")).await;
     let messages = subscribed.map_err(|error| unavailable(&error))?;
     let api = Api::new(client.clone(), settings.timeouts.request);
-    let info = stream_of(&start, &api, &signals, obstacle).await?;
+    let info = stream_of(&start, &api, &signals).await?;
     let identity = StreamIdentity(info.created.clone());
     let opened = Opened {
         identity: identity.clone(),
@@ -101,6 +122,7 @@ async fn open(
         orders: start.orders,
         events: start.events,
         unsent: VecDeque::new(),
+        measured: start.shared.note_extent(info.state),
         shared: start.shared,
         wake: start.wake,
         proposals: Proposals::new(settings.timeouts.acknowledgement),
@@ -114,10 +136,11 @@ async fn open(
         next_purge: now,
         purge_below: Sequence::default(),
         purged_below: Sequence::default(),
+        stepping_down: None,
         survey: None,
         next_survey: now + Duration::from_secs(60),
         warned: warnings,
-        leader: info.leader(),
+        leader: connected.as_ref().and_then(|asked| info.leader(asked)),
         is_connected: true,
         connected,
         last_success: now,
@@ -148,12 +171,11 @@ async fn stream_of(
     start: &LogStart,
     api: &Api,
     signals: &ConnectionSignals,
-    obstacle: &mut OpenLogError,
 ) -> Result<StreamReport, OpenLogError> {
     let name = stream::name(&start.settings);
     loop {
         let waits_for = match attaching::info(api, &name).await {
-            Ok(info) if !info.has_leader() => unavailable(&"the stream has no leader"),
+            Ok(info) if !info.has_leader() => LogObstacle::NoLeader,
             Ok(info) => match check(start, &name, &info) {
                 Ok(()) => {
                     check_configuration(start, name, &info)?;
@@ -161,19 +183,19 @@ async fn stream_of(
                 }
                 Err(NotAttached::Fatal(fatal)) => return Err(OpenLogError::Stream(fatal)),
                 // A broker that has lost its peers may answer from the past.
-                Err(NotAttached::Short(fatal)) => OpenLogError::Stream(fatal),
-                Err(NotAttached::Unanswered(unanswered)) => unavailable(&unanswered),
+                Err(NotAttached::Short(fatal)) => LogObstacle::Stream(fatal),
+                Err(NotAttached::Unanswered(unanswered)) => not_yet(&unanswered),
             },
             Err(NoAnswer::Refused {
                 number: NO_STREAM, ..
             }) => make(start, api, &name).await?,
-            Err(unanswered) => unavailable(&unanswered),
+            Err(unanswered) => not_yet(&unanswered),
         };
         let waits_for = match (waits_for, signals.complaint()) {
-            (OpenLogError::Unavailable(_), Some(complaint)) => unavailable(&complaint),
+            (LogObstacle::NotYet(_), Some(complaint)) => LogObstacle::NotYet(complaint),
             (waits_for, _) => waits_for,
         };
-        *obstacle = waits_for;
+        start.opening.hear(&waits_for);
         sleep(PAUSE).await;
     }
 }
@@ -202,21 +224,34 @@ fn check_configuration(
 
 /// Makes the stream, and says what is to be waited for. Another node may make it at the same time,
 /// which is no harm. A node whose own stream is gone makes no other.
-async fn make(start: &LogStart, api: &Api, name: &str) -> Result<OpenLogError, OpenLogError> {
+async fn make(start: &LogStart, api: &Api, name: &str) -> Result<LogObstacle, OpenLogError> {
     if start.identity.is_some() {
         let stream = name.to_owned();
-        return Ok(OpenLogError::Stream(Fatal::Deleted { stream }));
+        return Ok(LogObstacle::Stream(Fatal::Deleted { stream }));
     }
     let what = format!("STREAM.CREATE.{name}");
     let wanted = stream::wanted(&start.settings);
     match api.ask::<Value>(&what, wanted).await {
-        Ok(_) => Ok(unavailable(&"the stream was just made")),
+        Ok(_) => Ok(not_yet(&"the stream was just made")),
+        Err(NoAnswer::Refused { number, reason })
+            if TOO_LARGE.contains(&number) || number == NO_PEERS && reason.contains(NO_STORAGE) =>
+        {
+            Ok(LogObstacle::NoStorage {
+                stream_bytes: start.settings.stream_bytes_max,
+                replicas: start.settings.replicas,
+                reason,
+            })
+        }
         Err(NoAnswer::Refused { number, reason }) if !MAY_PASS.contains(&number) => {
             Err(OpenLogError::NotMade {
                 stream: name.to_owned(),
                 reason,
             })
         }
-        Err(unanswered) => Ok(unavailable(&unanswered)),
+        Err(unanswered) => Ok(not_yet(&unanswered)),
     }
+}
+
+fn not_yet(reason: &impl ToString) -> LogObstacle {
+    LogObstacle::NotYet(reason.to_string())
 }

@@ -15,7 +15,7 @@ use crate::{
 const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
 const PUBLIC: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
 
-fn guarded(configuration: &str) -> Cluster {
+pub(crate) fn guarded(configuration: &str) -> Cluster {
     Cluster::with(&BrokersSetup {
         configuration: configuration.to_owned(),
         ..BrokersSetup::of(1)
@@ -134,7 +134,7 @@ fn files_that_hold_no_secret_are_named() {
 }
 
 /// The rights of a user, as a broker's configuration says them.
-fn rights(settings: &LogSettings, without: Option<&str>) -> String {
+pub(crate) fn rights(settings: &LogSettings, without: Option<&str>) -> String {
     let rights = settings.rights();
     let list = |subjects: &[String]| {
         let quoted = subjects

@@ -1,4 +1,4 @@
-//! The log on real brokers: order, faults, refusals, keys and snapshots.
+//! The log on real brokers: order, faults, refusals, keys, snapshots, and messages between nodes.
 
 mod damage;
 mod ends;
@@ -9,6 +9,7 @@ mod node;
 mod opening;
 mod order;
 mod power;
+mod relaying;
 mod snapshots;
 
 use std::{

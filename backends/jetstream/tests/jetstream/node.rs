@@ -30,6 +30,8 @@ pub(crate) fn settings(brokers: &Brokers, node: &str) -> LogSettings {
         replicas,
         stream_bytes_max: 256 << 20,
         snapshot_bytes_max: 256 << 20,
+        snapshot_entries: 1_000,
+        entry_version_max: None,
         login: BrokerLogin::None,
         tls: None,
         timeouts: BrokerTimeouts {

@@ -3,13 +3,16 @@
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     net::TcpListener,
+    sync::{Arc, mpsc::channel},
     thread,
     time::Duration,
 };
 
 use serde_json::json;
 use turnstile_brokers::{BrokersSetup, Syncing};
-use turnstile_jetstream::{BrokerWarning, OpenLogError, Sequence};
+use turnstile_jetstream::{
+    BrokerWarning, LogObstacle, LogOpening, LogSettings, OpenLogError, Sequence, SharedLog,
+};
 
 use crate::{
     Cluster,
@@ -163,6 +166,55 @@ fn a_start_waits_for_brokers() {
     cluster.brokers.restart(0).expect("it starts");
     let opened = node.join().expect("it has no way to fail");
     opened.expect("the log opens");
+}
+
+/// Starts a log that waits as long as there is hope, until it has told what it waits for; then ends it. Says no
+/// when the log opened instead.
+fn told_by_a_patient_start(settings: &LogSettings, is_it: fn(&LogObstacle) -> bool) -> bool {
+    let (tell, told) = channel();
+    let opening = Arc::new(LogOpening::telling(move |obstacle| {
+        tell.send(obstacle.clone()).ok();
+    }));
+    let watched = Arc::clone(&opening);
+    let settings = settings.clone();
+    let start = thread::spawn(move || {
+        let opened = SharedLog::open_patiently(&settings, Sequence(0), None, watched, || {});
+        opened.map(drop)
+    });
+    while !start.is_finished() {
+        let told = told.recv_timeout(Duration::from_millis(100));
+        if told.is_ok_and(|obstacle| is_it(&obstacle)) {
+            assert!(opening.obstacle().is_some_and(|obstacle| is_it(&obstacle)));
+            opening.end();
+        }
+    }
+    let ended = start.join().expect("it has no way to fail");
+    let is_told = matches!(ended, Err(OpenLogError::Ended));
+    assert!(is_told || ended.is_ok(), "{ended:?}");
+    is_told
+}
+
+#[test]
+fn a_patient_start_tells_what_is_missing_and_ends_when_it_is_told_to() {
+    let mut cluster = Cluster::of(3);
+    let mut large = settings(&cluster.brokers, "a");
+    large.stream_bytes_max = 1 << 40;
+    large.timeouts.open = Duration::from_millis(1);
+    assert!(told_by_a_patient_start(&large, |obstacle| {
+        matches!(obstacle, LogObstacle::NoStorage { .. })
+    }));
+    let settings = settings(&cluster.brokers, "a");
+    drop(Node::open(&settings, 0).expect("the log opens"));
+    cluster.brokers.kill(1);
+    cluster.brokers.kill(2);
+    // A leader that is left alone may serve until it notices.
+    while !told_by_a_patient_start(&settings, |obstacle| {
+        matches!(obstacle, LogObstacle::NoLeader)
+    }) {}
+    cluster.brokers.kill(0);
+    assert!(told_by_a_patient_start(&settings, |obstacle| {
+        matches!(obstacle, LogObstacle::NoBroker(_))
+    }));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use turnstile_brokers::{Brokers, BrokersSetup, Syncing};
 use turnstile_jetstream::Fatal;
-use turnstile_trial::{Volume, VolumeLog};
+use turnstile_trial::{Injection, Volume, VolumeLog};
 
 use crate::{
     Cluster,
@@ -136,4 +136,39 @@ fn brokers_that_do_not_sync_lose_acknowledged_entries() {
         lost,
         "{VAIN_CUTS_MAX} cuts took nothing: this rig does not cut"
     );
+}
+
+/// From now on no sync of a process reaches its disk, and it is told so.
+fn fail_syncs(pid: u32) -> Injection {
+    let syncs = "--trace=fsync,fdatasync";
+    let fail = "--inject=fsync,fdatasync:error=EIO";
+    Injection::into(pid, &["--follow-forks", syncs, fail])
+}
+
+/// Brokers look at no error of a sync. Brokers that live on while the disks under all of them fail
+/// acknowledge what no disk has, and it goes with the power. Nodes notice, and stop. When this fails, brokers
+/// have learned it, and docs/cluster.md can say so.
+#[test]
+fn brokers_acknowledge_what_their_disks_did_not_sync() {
+    let promise = "that nodes notice what brokers lose whose disks fail under them";
+    let Some(mut rig) = Rig::new(Syncing::Always, promise) else {
+        return;
+    };
+    let mut node = Node::of(rig.brokers(), "a");
+    load(&mut node);
+    let last = |node: &Node| node.published.values().map(|sequence| sequence.0).max();
+    let durable = last(&node).expect("there are some");
+    let failing = (0..3).map(|number| rig.brokers().pid(number).expect("it runs"));
+    let failing: Vec<Injection> = failing.map(fail_syncs).collect();
+    load(&mut node);
+    let acknowledged = last(&node).expect("there are some");
+    assert!(acknowledged > durable, "brokers acknowledge nothing more");
+    rig.cut();
+    drop(failing);
+    let mut settings = settings(rig.brokers(), "a");
+    settings.timeouts.open = Duration::from_secs(20);
+    let refused = Node::open(&settings, acknowledged).err();
+    let told = refused.expect("entries are missing").to_string();
+    assert!(told.contains("lost entries"), "{told}");
+    assert_ne!(node.ended(), Fatal::Ended);
 }

@@ -29,10 +29,10 @@ pub(super) struct Part {
 
 /// Where a page ended: behind an arrival in a room.
 #[derive(Clone, Debug)]
-struct After {
+pub(super) struct After {
     number: u64,
-    loose: bool,
-    place: Vec<u8>,
+    pub(super) loose: bool,
+    pub(super) place: Vec<u8>,
     arrival: u64,
 }
 
@@ -58,7 +58,7 @@ pub(super) async fn list(
         }
         Ok(_) => match part.cursor {
             None => Some(None),
-            Some(cursor) => after(session, part, cursor).await?.map(Some),
+            Some(cursor) => after(session, part.property, cursor).await?.map(Some),
         },
     };
     let Some(after) = after.filter(|_| part.nights.start < part.nights.end) else {
@@ -93,14 +93,14 @@ pub(super) async fn list(
 }
 
 /// A cursor is a room, whether it was loose, and an arrival.
-fn cursor(number: u64, loose: bool, arrival: u16) -> Cursor {
+pub(super) fn cursor(number: u64, loose: bool, arrival: u16) -> Cursor {
     Cursor(number << 32 | u64::from(loose) << 16 | u64::from(arrival))
 }
 
 /// What a cursor stands for; nothing when it is none of this property.
-async fn after(
+pub(super) async fn after(
     session: &mut Session,
-    part: &Part,
+    of: Name,
     Cursor(cursor): Cursor,
 ) -> Result<Option<After>, Fault> {
     let (number, loose, arrival) = (cursor >> 32, cursor >> 16 & 0xffff, cursor & 0xffff);
@@ -118,7 +118,7 @@ async fn after(
         place: place(&name, loose, number),
         arrival,
     };
-    Ok((property == part.property).then_some(after))
+    Ok((property == of).then_some(after))
 }
 
 fn statements(now: Timestamp, part: &Part, after: Option<&After>) -> String {

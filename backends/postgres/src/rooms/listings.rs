@@ -95,30 +95,20 @@ pub(super) async fn of_property(
     (from, to): (Night, Night),
     (cursor, limit): (Option<Cursor>, u16),
 ) -> Result<Page, Trouble> {
-    let (property, room) = (property.as_str(), room.map(Name::as_str));
     let (mut place, mut arrival) = (Vec::new(), -1_i32);
-    if let Some(Cursor(cursor)) = cursor {
-        let cursor = cursor.cast_signed();
-        let (number, is_loose) = (cursor >> 17, cursor & LOOSE != 0);
-        let known = "SELECT r.name FROM rooms.room r JOIN rooms.property p USING (property)
-                     WHERE r.room = $1 AND p.name = $2";
-        let rows = connection.rows(known, &[&number, &property]).await?;
-        let Some(row) = rows.first() else {
+    if let Some(cursor) = cursor {
+        let Some((shown, behind)) = place_of(connection, property, cursor).await? else {
             return Ok(Page {
                 entries: Vec::new(),
                 next: None,
             });
         };
-        let shown: &str = column(row, 0)?;
-        if room.is_none_or(|room| room == shown) {
-            place = if is_loose {
-                loose_place(number)
-            } else {
-                natural_place(&name(shown)?)
-            };
-            arrival = i32::try_from(cursor & 0xffff).expect("masked to 16 bits");
+        if room.is_none_or(|room| *room == shown) {
+            place = behind;
+            arrival = i32::try_from(cursor.0 & 0xffff).expect("masked to 16 bits");
         }
     }
+    let (property, room) = (property.as_str(), room.map(Name::as_str));
     let (from, to) = (i32::from(from.days()), i32::from(to.days()));
     let parameters: [&(dyn ToSql + Sync); 8] = [
         &property,
@@ -132,11 +122,40 @@ pub(super) async fn of_property(
     ];
     let rows = connection.rows(OF_PROPERTY, &parameters).await?;
     page(&rows, moment, limit, |row| {
-        let loose: bool = column(row, "loose")?;
-        let arrival: i32 = column(row, "arrival")?;
-        let number: i64 = column(row, "number")?;
-        Ok(number << 17 | if loose { LOOSE } else { 0 } | i64::from(arrival))
+        cursor_behind(row, column(row, "arrival")?)
     })
+}
+
+/// The room that a cursor names, and its place; nothing when it is none of this property.
+pub(super) async fn place_of(
+    connection: &mut Connection,
+    property: &Name,
+    Cursor(cursor): Cursor,
+) -> Result<Option<(Name, Vec<u8>)>, Trouble> {
+    let cursor = cursor.cast_signed();
+    let (number, is_loose) = (cursor >> 17, cursor & LOOSE != 0);
+    let known = "SELECT r.name FROM rooms.room r JOIN rooms.property p USING (property)
+                 WHERE r.room = $1 AND p.name = $2";
+    let rows = connection
+        .rows(known, &[&number, &property.as_str()])
+        .await?;
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let room = name(column(row, 0)?)?;
+    let place = if is_loose {
+        loose_place(number)
+    } else {
+        natural_place(&room)
+    };
+    Ok(Some((room, place)))
+}
+
+/// The cursor behind a room, or behind an entry of it.
+pub(super) fn cursor_behind(row: &Row, arrival: i32) -> Result<i64, Trouble> {
+    let loose: bool = column(row, "loose")?;
+    let number: i64 = column(row, "number")?;
+    Ok(number << 17 | if loose { LOOSE } else { 0 } | i64::from(arrival))
 }
 
 /// A guest's bookings, the newest first; the cursor is the position of the last one shown.
@@ -176,7 +195,7 @@ fn signed(position: u64) -> i64 {
 }
 
 /// One more than a page holds says whether there is another.
-fn one_more(limit: u16) -> i64 {
+pub(super) fn one_more(limit: u16) -> i64 {
     i64::from(limit.max(1)) + 1
 }
 

@@ -92,6 +92,7 @@ fn refusal(row: &Row, answer: &str, request: Option<&Request>) -> Result<Option<
         "sold_out" => Refusal::SoldOut { nights: nights()? },
         "stop_sell" => Refusal::StopSell { nights: nights()? },
         "too_many_holds" => Refusal::TooManyHolds { limit: bound()? },
+        "full" => Refusal::Full { limit: bound()? },
         "hold_too_long" => Refusal::HoldTooLong {
             ttl_ms_max: bound()?,
         },

@@ -9,6 +9,7 @@ use turnstile_types::{Name, Principal, Stay, Timestamp};
 
 use super::{
     commands::wish_of,
+    inventory,
     listings::{self, AskedAt},
     order::natural_place,
     values::{bits, column, count, instant, name, reference_of, stay, time_of},
@@ -164,11 +165,22 @@ pub(super) async fn answer(
         } => explain(connection, moment, (&property, &wish), stay).await,
         Query::Properties { cursor, limit } => properties(connection, cursor, limit).await,
         Query::Totals => totals(connection, moment).await,
+        Query::ListRooms {
+            property,
+            cursor,
+            limit,
+        } => inventory::rooms(connection, &property, (cursor, limit)).await,
+        Query::ListStopSells {
+            property,
+            stay,
+            cursor,
+            limit,
+        } => inventory::stop_sells(connection, (&property, stay), (cursor, limit)).await,
     }
 }
 
 /// Why there is nothing to be asked about.
-async fn unknown(
+pub(super) async fn unknown(
     connection: &mut Connection,
     property: &Name,
     wish: &Wish,
@@ -361,6 +373,6 @@ async fn totals(connection: &mut Connection, moment: AskedAt) -> Result<Answer, 
 }
 
 /// The first night of a stay and the first after it, in days since 1970.
-fn days_of(stay: Stay) -> (i32, i32) {
+pub(super) fn days_of(stay: Stay) -> (i32, i32) {
     (stay.arrival().days().into(), stay.departure().days().into())
 }

@@ -1,24 +1,15 @@
 //! Players who connect at a door, play one game in pairs, and stay.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::net::SocketAddr;
 
 use anyhow::{Context as _, Result, ensure};
-use turnstile_client::resp::{self, Limits};
+use turnstile_client::resp;
 
+use super::super::newcomer::Newcomer;
 use crate::{
     load::tables::{MOVES, number_of_match},
     server::Server,
 };
-
-/// How long the server may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The longest that is read at once.
-const READ_BYTES: usize = 4_096;
 
 /// A WebSocket's mask, which changes nothing: all its bytes are zero.
 const MASK: [u8; 4] = [0; 4];
@@ -30,16 +21,9 @@ pub(super) enum Door {
     WebSocket,
 }
 
-/// One who is connected.
-#[derive(Debug)]
-pub(super) struct Guest {
-    stream: TcpStream,
-    unread: Vec<u8>,
-}
-
 impl Door {
     /// Lets so many come and play.
-    pub(super) fn seat(self, server: &Server, players: u32) -> Result<Vec<Guest>> {
+    pub(super) fn seat(self, server: &Server, players: u32) -> Result<Vec<Newcomer>> {
         let mut guests = Vec::new();
         for first in (1..=players).step_by(2) {
             let pair = match self {
@@ -53,69 +37,25 @@ impl Door {
     }
 }
 
-impl Guest {
-    fn connect(address: SocketAddr) -> Result<Self> {
-        let stream = TcpStream::connect(address)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        Ok(Self {
-            stream,
-            unread: Vec::new(),
-        })
-    }
-
-    fn say(&mut self, bytes: &[u8]) -> Result<()> {
-        Ok(self.stream.write_all(bytes)?)
-    }
-
-    /// Reads once more.
-    fn read(&mut self) -> Result<()> {
-        let mut bytes = [0; READ_BYTES];
-        let read = self.stream.read(&mut bytes).context("no answer came")?;
-        ensure!(read > 0, "the server has closed the connection");
-        self.unread.extend_from_slice(&bytes[..read]);
-        Ok(())
-    }
-
-    /// Takes what one read gives, which is one message.
-    fn message(&mut self) -> Result<Vec<u8>> {
-        self.read()?;
-        Ok(std::mem::take(&mut self.unread))
-    }
-
-    /// Reads up to and with these words, and answers what was read.
-    fn until(&mut self, words: &[u8]) -> Result<Vec<u8>> {
-        loop {
-            if let Some(at) = memchr::memmem::find(&self.unread, words) {
-                return Ok(self.unread.drain(..at + words.len()).collect());
-            }
-            self.read()?;
-        }
-    }
-
-    /// Reads one reply of RESP.
-    fn reply(&mut self) -> Result<Vec<u8>> {
-        loop {
-            if let Some((_, length)) = resp::reply(&self.unread, &Limits::REPLY)? {
-                return Ok(self.unread.drain(..length).collect());
-            }
-            self.read()?;
-        }
-    }
-
-    /// Says a text in one frame.
-    fn say_text(&mut self, text: &str) -> Result<()> {
-        let length = u8::try_from(text.len()).ok().filter(|&length| length < 126);
-        let length = length.context("a message of the script is short")?;
-        let mut frame = vec![0x81, 0x80 | length];
-        frame.extend_from_slice(&MASK);
-        frame.extend_from_slice(text.as_bytes());
-        self.say(&frame)
-    }
+/// Says a text in one frame of a WebSocket.
+fn say_text(guest: &mut Newcomer, text: &str) -> Result<()> {
+    let length = u8::try_from(text.len()).ok().filter(|&length| length < 126);
+    let length = length.context("a message of the script is short")?;
+    let mut frame = vec![0x81, 0x80 | length];
+    frame.extend_from_slice(&MASK);
+    frame.extend_from_slice(text.as_bytes());
+    guest.say(&frame)
 }
 
-fn play_on_wire(address: SocketAddr, first: u32) -> Result<[Guest; 2]> {
-    let mut pair = [Guest::connect(address)?, Guest::connect(address)?];
+fn pair(address: SocketAddr) -> Result<[Newcomer; 2]> {
+    Ok([
+        Newcomer::connect(address, None)?,
+        Newcomer::connect(address, None)?,
+    ])
+}
+
+fn play_on_wire(address: SocketAddr, first: u32) -> Result<[Newcomer; 2]> {
+    let mut pair = pair(address)?;
     for (guest, [own, other]) in pair
         .iter_mut()
         .zip([[first, first + 1], [first + 1, first]])
@@ -143,8 +83,8 @@ fn play_on_wire(address: SocketAddr, first: u32) -> Result<[Guest; 2]> {
     Ok(pair)
 }
 
-fn play_over_resp(address: SocketAddr, first: u32) -> Result<[Guest; 2]> {
-    let mut pair = [Guest::connect(address)?, Guest::connect(address)?];
+fn play_over_resp(address: SocketAddr, first: u32) -> Result<[Newcomer; 2]> {
+    let mut pair = pair(address)?;
     let names = [first, first + 1].map(|name| name.to_string().into_bytes());
     let [one, other] = names.each_ref().map(Vec::as_slice);
     let mut ask = |guest: usize, words: &[&[u8]]| {
@@ -168,10 +108,10 @@ fn play_over_resp(address: SocketAddr, first: u32) -> Result<[Guest; 2]> {
     Ok(pair)
 }
 
-fn play_on_sockets(address: SocketAddr, first: u32) -> Result<[Guest; 2]> {
+fn play_on_sockets(address: SocketAddr, first: u32) -> Result<[Newcomer; 2]> {
     const BEGUN: &[u8] = br#"{"match":"#;
     let names = [first, first + 1];
-    let mut pair = [Guest::connect(address)?, Guest::connect(address)?];
+    let mut pair = pair(address)?;
     for (guest, name) in pair.iter_mut().zip(names) {
         let request = format!(
             "GET /v1/games/play?player={name} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\n\
@@ -182,9 +122,9 @@ fn play_on_sockets(address: SocketAddr, first: u32) -> Result<[Guest; 2]> {
         guest.until(br#""op":"state""#)?;
     }
     for (guest, opponent) in pair.iter_mut().zip([names[1], names[0]]) {
-        guest.say_text(&format!(
-            r#"{{"op":"challenge","opponent":"{opponent}","game":"tic-tac-toe"}}"#
-        ))?;
+        let challenge =
+            format!(r#"{{"op":"challenge","opponent":"{opponent}","game":"tic-tac-toe"}}"#);
+        say_text(guest, &challenge)?;
         guest.until(br#""op":"done""#)?;
     }
     pair[0].until(BEGUN)?;
@@ -193,9 +133,8 @@ fn play_on_sockets(address: SocketAddr, first: u32) -> Result<[Guest; 2]> {
     for ply in 0..MOVES {
         let mover = usize::from(ply % 2 == 1);
         let choice = ply + 1;
-        pair[mover].say_text(&format!(
-            r#"{{"op":"move","match":{number},"ply":{ply},"choice":{choice}}}"#
-        ))?;
+        let step = format!(r#"{{"op":"move","match":{number},"ply":{ply},"choice":{choice}}}"#);
+        say_text(&mut pair[mover], &step)?;
         pair[mover].until(br#""op":"done""#)?;
     }
     Ok(pair)

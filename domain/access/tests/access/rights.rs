@@ -1,7 +1,7 @@
 //! What roles permit.
 
 use turnstile_access::{Command, MissingRight, Query, Right, Rights, Subject};
-use turnstile_chassis::{Needs as _, Served};
+use turnstile_chassis::{Needs as _, SubjectOf as _};
 use turnstile_types::Principal;
 
 use crate::scenery::{Office, add_principal, grant, key_id, name, principal};

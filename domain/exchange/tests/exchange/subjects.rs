@@ -1,6 +1,6 @@
 //! What requests need of their callers, and which accounts they are about.
 
-use turnstile_chassis::{Needed, Needs as _, Right, Served, Subject};
+use turnstile_chassis::{Needed, Needs as _, Right, Subject, SubjectOf as _};
 use turnstile_exchange::{Command, Done, Exchange, OrderId, OrderRef, Outcome, Query, Side};
 use turnstile_trial::context;
 use turnstile_types::{Machine, Name, Principal};

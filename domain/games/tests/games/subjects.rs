@@ -1,6 +1,6 @@
 //! What requests need of their callers, and which players they are about.
 
-use turnstile_chassis::{Needed, Needs as _, Right, Served, Subject};
+use turnstile_chassis::{Needed, Needs as _, Right, Subject, SubjectOf as _};
 use turnstile_games::{Command, Deed, Game, Games, MatchId, Measure, Query, Settings, Verdict};
 use turnstile_types::{Machine, Name};
 

@@ -3,7 +3,7 @@
 use turnstile_types::{Context, Name, Stay};
 
 use crate::{
-    Done, EventKind, GuestId, GuestName, Reference, Refusal, Rooms, Wish,
+    Done, EventKind, GuestId, GuestName, Refusal, Rooms, Wish,
     ledger::{Slot, State},
 };
 
@@ -22,17 +22,19 @@ impl Rooms {
         let choice = self.choice(property, wish)?;
         self.prepare_search(property, &choice, stay);
         let place = self.place(property, &choice, stay, &[])?;
+        self.ledger.check_room()?;
 
         let room = self.settle(property, place);
         let guest = self.guests.register(guest, id);
-        let reference = self.enter(context, room, stay, State::Booked(guest));
-        self.guests.link(&mut self.ledger, reference.slot);
+        let slot = self.enter(context, room, stay, State::Booked(guest));
+        self.guests.link(&mut self.ledger, slot);
         self.counts.bookings += 1;
         self.counts.booked += 1;
         let room = match wish {
             Wish::Room(name) => *name,
             Wish::Type(_) | Wish::Any => self.directory.room_name(room),
         };
+        let reference = self.ledger.reference(slot);
         self.announce(
             context,
             EventKind::Booked,
@@ -42,18 +44,18 @@ impl Rooms {
         Ok(Done::Booked { reference, room })
     }
 
-    /// Keeps a new entry, which has its nights from now on.
+    /// Keeps a new entry, which has its nights from now on, and answers its slot.
     pub(super) fn enter(
         &mut self,
         context: &Context<'_>,
         room: u32,
         stay: Stay,
         state: State,
-    ) -> Reference {
+    ) -> u32 {
         let slot = self.ledger.next_slot();
         self.occupy(room, stay, slot);
         let principal = self.principals.enrol(context.principal);
-        let reference = self.ledger.add(Slot {
+        let added = self.ledger.add(Slot {
             generation: 0,
             room,
             principal,
@@ -62,10 +64,7 @@ impl Rooms {
             position: context.position,
             state,
         });
-        assert!(
-            reference.slot == slot,
-            "the entry lies where it was announced"
-        );
-        reference
+        assert!(added == slot, "the entry lies where it was announced");
+        slot
     }
 }

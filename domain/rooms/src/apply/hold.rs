@@ -20,18 +20,19 @@ impl Rooms {
         self.refuse_too_many_holds(context)?;
         self.prepare_search(property, &choice, stay);
         let place = self.place(property, &choice, stay, &[])?;
+        self.ledger.check_room()?;
 
         let room = self.settle(property, place);
         let until = context.now.plus_ms(u64::from(ttl_ms));
         let made = context.position;
-        let reference = self.enter(context, room, stay, State::Held { until, made });
-        let principal = self.ledger.at(reference.slot).principal;
-        self.principals.add_hold(principal, made, reference.slot);
-        self.deadlines.insert((until, reference.slot));
+        let slot = self.enter(context, room, stay, State::Held { until, made });
+        let principal = self.ledger.at(slot).principal;
+        self.principals.add_hold(principal, made, slot);
+        self.deadlines.insert((until, slot));
         self.counts.held += 1;
-        self.tell(context, EventKind::Held, reference.slot);
+        self.tell(context, EventKind::Held, slot);
         Ok(Done::Held {
-            reference,
+            reference: self.ledger.reference(slot),
             room: self.directory.room_name(room),
             until,
         })

@@ -58,7 +58,7 @@ impl View<'_> {
     }
 
     /// The step and arrival that a cursor names, if it can be one of this property's.
-    fn place_of(&self, property: u32, Cursor(cursor): Cursor) -> Option<(Step, Night)> {
+    pub(super) fn place_of(&self, property: u32, Cursor(cursor): Cursor) -> Option<(Step, Night)> {
         let room = low_32(cursor >> 32);
         let low = low_32(cursor);
         let loose = low & LOOSE != 0;
@@ -156,7 +156,7 @@ impl Page {
     };
 }
 
-fn cursor_after(step: Step, arrival: Night) -> Cursor {
+pub(super) fn cursor_after(step: Step, arrival: Night) -> Cursor {
     let loose = if step.loose { LOOSE } else { 0 };
     Cursor(join(step.room, loose | u32::from(arrival.days())))
 }

@@ -208,6 +208,7 @@ fn refusals() -> Vec<(Outcome, &'static str)> {
             Refusal::HoldCeiling { until_max: until },
             "92 0403020100000000",
         ),
+        (Refusal::Full { limit: 1 << 26 }, "93 00000004"),
     ];
     let refused = refused.map(|(refusal, bytes)| (Outcome::Refused(refusal), bytes));
     refused.into()

@@ -216,6 +216,21 @@ fn queries(universe: &Universe) -> impl Strategy<Value = Query> + use<> {
         }),
         (cursors(), 1..3_u16).prop_map(|(cursor, limit)| Query::Properties { cursor, limit }),
         Just(Query::Totals),
+        (property(), cursors(), 1..4_u16).prop_map(|(property, cursor, limit)| {
+            Query::ListRooms {
+                property,
+                cursor,
+                limit,
+            }
+        }),
+        (property(), stays(), cursors(), 1..4_u16).prop_map(|(property, stay, cursor, limit)| {
+            Query::ListStopSells {
+                property,
+                stay,
+                cursor,
+                limit,
+            }
+        }),
     ]
 }
 
@@ -361,7 +376,9 @@ impl Pair {
         loop {
             let next = match self.ask(principal, &query) {
                 turnstile_rooms::Answer::Page(page) => page.next,
-                turnstile_rooms::Answer::Properties { next, .. } => next,
+                turnstile_rooms::Answer::Properties { next, .. }
+                | turnstile_rooms::Answer::Rooms { next, .. }
+                | turnstile_rooms::Answer::StopSells { next, .. } => next,
                 _ => None,
             };
             if next.is_none() {
@@ -371,7 +388,9 @@ impl Pair {
                 Query::List { cursor, .. }
                 | Query::Guest { cursor, .. }
                 | Query::Holds { cursor, .. }
-                | Query::Properties { cursor, .. } => *cursor = next,
+                | Query::Properties { cursor, .. }
+                | Query::ListRooms { cursor, .. }
+                | Query::ListStopSells { cursor, .. } => *cursor = next,
                 _ => unreachable!("only listings have another page"),
             }
         }

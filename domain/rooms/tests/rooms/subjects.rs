@@ -1,6 +1,6 @@
 //! What requests need of their callers, and which properties they are about.
 
-use turnstile_chassis::{Needed, Needs as _, Right, Served, Subject};
+use turnstile_chassis::{Needed, Needs as _, Right, Subject, SubjectOf as _};
 use turnstile_rooms::{Command, Done, Outcome, Query, Reference, Rooms, Wish};
 use turnstile_trial::context;
 use turnstile_types::{Machine, Name, Principal};
@@ -185,6 +185,22 @@ fn listings_show_guests_of_a_property_and_availability_is_public() {
     check_query(&rooms, &list, Subject::of(property));
     check_query(&rooms, &explain, Subject::of(property));
     let (cursor, limit) = (None, 1);
+    let inventory = [
+        Query::ListRooms {
+            property,
+            cursor,
+            limit,
+        },
+        Query::ListStopSells {
+            property,
+            stay: stay(1, 2),
+            cursor,
+            limit,
+        },
+    ];
+    for query in inventory {
+        check_query(&rooms, &query, Subject::of(property));
+    }
     let guest = Query::Guest {
         id: id(1),
         cursor,

@@ -1,6 +1,6 @@
 //! What requests need of their callers, and which shows they are about.
 
-use turnstile_chassis::{Needed, Needs as _, Right, Served, Subject};
+use turnstile_chassis::{Needed, Needs as _, Right, Subject, SubjectOf as _};
 use turnstile_seats::{BookingNumber, Command, Done, Outcome, Query, Seats};
 use turnstile_trial::context;
 use turnstile_types::{Machine, Principal, Timestamp};

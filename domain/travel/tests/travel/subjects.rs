@@ -1,6 +1,8 @@
 //! What requests need of their callers, and which customers they are about.
 
-use turnstile_chassis::{Countable, Needed, Needs as _, Right, Served, Subject};
+use turnstile_chassis::{
+    Countable, Needed, Needs as _, Right, Served as _, Subject, SubjectOf as _,
+};
 use turnstile_travel::{
     Command, CustomerId, Desk, Done, Locator, Outcome, Query, Settings, Step, Travel, Xid,
 };

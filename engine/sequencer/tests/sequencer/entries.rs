@@ -5,8 +5,10 @@
 
 use proptest::prelude::*;
 use turnstile_journal::{FaultyDisk, Journal, Log};
-use turnstile_record::{EntryBuilder, EntryHead, RecordRef, SharedEntry};
-use turnstile_sequencer::{EntryFate, ExecuteError, NotOrdered, Reply, Sequencer, SharedPlace};
+use turnstile_record::{EntryBuilder, EntryHead, RecordRef, SERVICE_ENGINE, SharedEntry};
+use turnstile_sequencer::{
+    EntryFate, ExecuteError, NotOrdered, Reply, Sequencer, SharedPlace, SnapshotStep, State,
+};
 use turnstile_types::{Author, Key, Machine as _, Name, Position, Principal, Timestamp};
 
 use crate::{
@@ -44,6 +46,8 @@ fn entry(number: u64, (time, records): &Asked) -> Vec<u8> {
         epoch: Position(0),
         installation: 5,
         applied: (0, 0),
+        version: 1,
+        reads: 1,
     };
     builder.finish(&head, Timestamp(*time))
 }
@@ -54,14 +58,27 @@ fn apply<L: Log>(sequencer: &mut Sequencer<Seats, L>, sequence: u64, asked: &Ask
     let mut told = Vec::new();
     let bytes = entry(sequence, asked);
     let entry = SharedEntry::parse(&bytes).unwrap();
-    let mut each = |outcome: Result<Reply<&[u8]>, _>| {
-        told.push(outcome.map(|reply| Reply {
-            position: reply.position,
-            replayed: reply.replayed,
-            outcome: Seats::decode_outcome(reply.outcome).unwrap(),
-        }));
+    let mut seen = Vec::new();
+    let mut witness = |state: &State<Seats>, outcome: Option<Result<Reply<&[u8]>, _>>| {
+        seen.push(state.position());
+        let decode = |bytes: &[u8]| Seats::decode_outcome(bytes).unwrap();
+        told.extend(outcome.map(|outcome| outcome.map(|reply| reply.map(decode))));
     };
-    let decided = sequencer.apply_entry(sequence, &entry, Some(&mut each));
+    let before = sequencer.state().position();
+    let decided = sequencer.apply_entry(sequence, &entry, Some(&mut witness));
+    // The first look is behind the mark of the entry, each other behind its record.
+    assert_eq!(seen.first(), Some(&before.next()));
+    for (seen, told) in seen.iter().skip(1).zip(&told) {
+        if let Ok(Reply {
+            position,
+            replayed: false,
+            ..
+        }) = told
+        {
+            assert_eq!(seen, position);
+        }
+    }
+    assert_eq!(seen.len(), told.len() + 1);
     assert_eq!(decided, Ok(EntryFate::Decided));
     told
 }
@@ -152,6 +169,110 @@ fn an_entry_out_of_its_order_stops_the_server() {
     assert!(sequencer.commit().is_err());
 }
 
+#[test]
+fn a_place_of_the_version_without_snapshots_is_read() {
+    let mut sequencer = in_memory();
+    apply(&mut sequencer, 4, &(10, vec![(7, 0, Some(1))]));
+    let bytes = bytes_of(sequencer.state());
+    // Version, position, time and four numbers; then two bytes for no snapshots and no claim, and two
+    // for the version that may be written; then one server: count, name, three numbers, and what is new.
+    let (place, runs) = (1 + 2 * 8 + 4 * 8, 8 + (2 + 2) + 3 * 8);
+    assert_eq!((bytes[0], &bytes[place..place + 4]), (4, &[0, 0, 1, 0][..]));
+    let news = place + 4 + runs;
+    let rest = news + 2 * 8 + 2 + 8;
+    let old = [
+        &[3],
+        &bytes[1..place],
+        &bytes[place + 4..news],
+        &bytes[rest..],
+    ]
+    .concat();
+    let restored = State::<Seats>::restore(turnstile_types::Reader::new(&old)).unwrap();
+    let place = |state: &State<Seats>| {
+        let place = state.shared().cloned().unwrap();
+        (
+            place.sequence,
+            place.chain,
+            place.incarnation(&Name::parse(b"n1").unwrap()),
+        )
+    };
+    assert_eq!(place(&restored), place(sequencer.state()));
+    assert_eq!(bytes_of(&restored).len(), bytes.len(), "it is written anew");
+}
+
+/// An entry with one record of the engine.
+fn entry_of_engine(payload: &[u8]) -> Vec<u8> {
+    let principal = Principal::local();
+    let mut builder = EntryBuilder::default();
+    builder.push(&RecordRef {
+        service: SERVICE_ENGINE,
+        author: Author::server(&principal),
+        key: None,
+        payload,
+    });
+    let head = EntryHead {
+        node: Name::parse(b"n1").unwrap(),
+        incarnation: 1,
+        number: 1,
+        epoch: Position(0),
+        installation: 5,
+        applied: (0, 0),
+        version: 1,
+        reads: 1,
+    };
+    builder.finish(&head, Timestamp(10))
+}
+
+#[test]
+fn an_entry_may_speak_of_snapshots_and_of_nothing_else_of_the_engine() {
+    let claimed = SnapshotStep::Claimed {
+        node: Name::parse(b"n1").unwrap(),
+        incarnation: 1,
+        newest: 0,
+    };
+    let mut sequencer = in_memory();
+    let bytes = entry_of_engine(&claimed.bytes());
+    let entry = SharedEntry::parse(&bytes).unwrap();
+    let fate = sequencer.apply_entry(8, &entry, None);
+    assert_eq!(fate, Ok(EntryFate::Decided));
+    let claim = |state: &State<Seats>| {
+        let place = state.shared().cloned().unwrap();
+        place.snapshots.claim().map(|claim| claim.sequence)
+    };
+    assert_eq!(claim(sequencer.state()), Some(8));
+    // The mark of an entry, the end of a copy, a founding, and something that nobody knows.
+    let founding = [6, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0];
+    for payload in [&[1, 0][..], &[5], &founding, &[9]] {
+        let mut other = in_memory();
+        let bytes = entry_of_engine(payload);
+        let entry = SharedEntry::parse(&bytes).unwrap();
+        let refused = other.apply_entry(8, &entry, None);
+        assert!(
+            matches!(refused, Err(NotOrdered::Unreadable(_))),
+            "{payload:?}"
+        );
+    }
+}
+
+#[test]
+fn a_copy_that_is_left_has_the_same_machines_and_no_place() {
+    let disk = FaultyDisk::new(3);
+    let mut sequencer = on_disk(&disk);
+    apply(&mut sequencer, 1, &(10, vec![(7, 50, Some(1))]));
+    let machines = turnstile_types::hash_of(sequencer.state().machines());
+    sequencer.leave_shared_log().unwrap();
+    sequencer.commit().unwrap();
+    drop(sequencer);
+    let again = on_disk(&disk);
+    assert_eq!(again.state().shared(), None);
+    assert_eq!(turnstile_types::hash_of(again.state().machines()), machines);
+    assert!(again.state().knows(
+        Timestamp(10),
+        &Principal::local(),
+        Key::parse(b"1").unwrap()
+    ));
+}
+
 fn asked() -> impl Strategy<Value = Asked> {
     let record = (
         0_u64..12,
@@ -200,7 +321,7 @@ proptest! {
         }
         prop_assert_eq!(other.state().shared(), one.state().shared());
         prop_assert_eq!(bytes_of(other.state()), bytes_of(one.state()));
-        let restored = turnstile_sequencer::State::<Seats>::restore(
+        let restored = State::<Seats>::restore(
             turnstile_types::Reader::new(&bytes_of(one.state())),
         ).unwrap();
         prop_assert_eq!(restored.shared(), one.state().shared());

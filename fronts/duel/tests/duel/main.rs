@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ancestor;
 #[cfg(test)]
+mod apart;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod kernel;

@@ -174,6 +174,14 @@ pub fn put_lagged(form: StreamForm, missed: u64, first: EventId, out: &mut Vec<u
     }
 }
 
+/// Tells a follower that the server stops; nothing comes after it.
+pub fn put_stopping(form: StreamForm, out: &mut Vec<u8>) {
+    match form {
+        StreamForm::Events => out.extend_from_slice(event::STOPPING),
+        StreamForm::Lines => out.extend_from_slice(b"{\"kind\":\"stopping\"}\n"),
+    }
+}
+
 fn put_line(fields: &impl Fields, out: &mut Vec<u8>) {
     serde_json::to_writer(&mut *out, &Object(fields)).expect("fields are texts and numbers");
     out.write_all(b"\n").expect("a vector takes all bytes");

@@ -28,13 +28,24 @@ impl Audience {
             Answerer::Play => having(Service::Games, Right::Use),
             // They tell of everybody's business.
             Answerer::Audit | Answerer::SecurityEvents => having(Service::Access, Right::Read),
+            // The configuration says whom the server serves, and by which certificate it is known.
+            Answerer::Reload => having(Service::Access, Right::Manage),
             Answerer::OpenSession
             | Answerer::OwnSession
             | Answerer::Logout
             | Answerer::Sessions
             | Answerer::EndSession
             | Answerer::Ticket => Self::Callers,
-            Answerer::Metrics => Self::Operators,
+            Answerer::Metrics
+            | Answerer::Backup
+            | Answerer::BackupPieces
+            | Answerer::BackupSnapshot
+            | Answerer::StartLabRun
+            | Answerer::LabRuns
+            | Answerer::LabRun
+            | Answerer::StopLabRun
+            | Answerer::LabResult
+            | Answerer::LabReport => Self::Operators,
             // Whatever starts and watches the server asks whether it is ready, and rarely has a key.
             Answerer::Live
             | Answerer::Ready

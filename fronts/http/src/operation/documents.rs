@@ -16,12 +16,18 @@ const EVENT_ID: Kind = Kind::Pattern {
     pattern: r"^[0-9]{1,19}(\.[0-9]{1,9})?$",
 };
 
+/// One for each partition, in the order of the cluster's list.
+const EVENT_IDS: Kind = Kind::Pattern {
+    example: "17.0",
+    pattern: r"^[0-9]{1,19}(\.[0-9]{1,9})?(,[0-9]{1,19}(\.[0-9]{1,9})?){0,63}$",
+};
+
 /// The words of `format`.
 pub(crate) const FORMATS: &[&str] = &["sse", "ndjson"];
 
 const PROMETHEUS: [&str; 2] = ["text/plain", "application/openmetrics-text"];
 
-fn document(
+pub(super) fn document(
     answerer: Answerer,
     path: &'static str,
     id: &'static str,
@@ -43,7 +49,11 @@ fn document(
     }
 }
 
-const fn query(name: &'static str, meaning: &'static str, kind: Kind) -> PlacedParameter {
+pub(super) const fn query(
+    name: &'static str,
+    meaning: &'static str,
+    kind: Kind,
+) -> PlacedParameter {
     PlacedParameter {
         place: Place::Query,
         declared: Parameter {
@@ -57,7 +67,7 @@ const fn query(name: &'static str, meaning: &'static str, kind: Kind) -> PlacedP
 }
 
 /// The same where a request without it is wrong.
-fn required(parameter: PlacedParameter) -> PlacedParameter {
+pub(super) fn required(parameter: PlacedParameter) -> PlacedParameter {
     let declared = Parameter {
         need: Need::Required,
         ..parameter.declared
@@ -76,8 +86,20 @@ const fn since() -> PlacedParameter {
     )
 }
 
+const fn since_in_partitions() -> PlacedParameter {
+    query(
+        "since",
+        "The event that was seen last; the header Last-Event-ID comes before it. With several partitions, \
+         one for each in their order, with commas between them",
+        EVENT_IDS,
+    )
+}
+
 fn stream(service: Service) -> Operation {
-    let mut parameters = vec![since()];
+    let mut parameters = vec![match service.is_spread() {
+        true => since_in_partitions(),
+        false => since(),
+    }];
     if service == Service::Exchange {
         parameters.push(query(
             "symbol",
@@ -86,6 +108,13 @@ fn stream(service: Service) -> Operation {
         ));
         let account = AccountId::kind();
         parameters.push(query("account", "Only events of this account", account));
+    }
+    if service.is_spread() {
+        parameters.push(query(
+            "partition",
+            "The only partition whose events are followed; without it, all of a cluster with several",
+            Kind::NAME,
+        ));
     }
     Operation {
         path: format!("/v1/{}/events", service.name()),
@@ -260,13 +289,86 @@ fn audit() -> Operation {
     }
 }
 
+fn reload() -> Operation {
+    Operation {
+        method: Method::Post,
+        success: Success::Json("ReloadDone"),
+        problems: vec![400, 409, 503],
+        ..document(
+            Answerer::Reload,
+            "/v1/admin/reload",
+            "reloadConfiguration",
+            "Reads the configuration and the files of TLS again, as SIGHUP does; all that has changed is \
+             taken over, or nothing",
+            &[],
+        )
+    }
+}
+
+/// What a backup or a standby asks for.
+fn backup() -> [Operation; 3] {
+    const BYTES: &[&str] = &["application/octet-stream"];
+    let number = |name, meaning, kind| required(query(name, meaning, kind));
+    let (min, max) = (1, u32::MAX.into());
+    let segment = Kind::Number { min, max };
+    let offset = Kind::Number { min: 0, max };
+    [
+        Operation {
+            problems: vec![503],
+            ..document(
+                Answerer::Backup,
+                "/v1/backup",
+                "describeBackup",
+                "Says with what a copy of the journal can begin",
+                &[JSON],
+            )
+        },
+        Operation {
+            parameters: vec![
+                number("segment", "The segment in which the copy ends", segment),
+                number("offset", "The byte in it behind the last group", offset),
+                number("after", "The last position of the copy", Kind::NUMBER),
+            ],
+            problems: vec![400, 410, 503],
+            ..document(
+                Answerer::BackupPieces,
+                "/v1/backup/pieces",
+                "backupPieces",
+                "Gives groups of the journal that follow a place, as they lie on the disk",
+                BYTES,
+            )
+        },
+        Operation {
+            parameters: vec![
+                number("position", "Of the snapshot", Kind::NUMBER),
+                number("offset", "Of the first wanted byte", Kind::NUMBER),
+            ],
+            problems: vec![400, 410, 503],
+            ..document(
+                Answerer::BackupSnapshot,
+                "/v1/backup/snapshot",
+                "backupSnapshot",
+                "Gives bytes of a snapshot's file",
+                BYTES,
+            )
+        },
+    ]
+}
+
 pub(crate) fn operations() -> Vec<Operation> {
     let mut all: Vec<Operation> = Service::ALL.iter().copied().map(stream).collect();
     all.push(watch());
     all.extend(sockets());
     all.extend(sessions());
-    all.extend([audit(), security_events()]);
-    all.extend([
+    all.extend([audit(), security_events(), reload()]);
+    all.extend(backup());
+    all.extend(super::lab::operations());
+    all.extend(documents());
+    all
+}
+
+fn documents() -> [Operation; 8] {
+    [
         document(
             Answerer::Live,
             "/livez",
@@ -329,6 +431,5 @@ pub(crate) fn operations() -> Vec<Operation> {
             "The script of the documentation",
             &["text/javascript"],
         ),
-    ]);
-    all
+    ]
 }

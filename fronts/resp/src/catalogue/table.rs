@@ -296,7 +296,52 @@ const OTHERS: &[Syntax] = &[
         ],
         "About callers; ACCESS commands change them",
     ),
+    session(
+        Verb::ReadOnly,
+        "readonly",
+        &[],
+        "Has queries of this connection answered from the state of this node, which may be stale",
+    ),
+    session(
+        Verb::ReadWrite,
+        "readwrite",
+        &[],
+        "Ends READONLY: queries see all that any node has answered before",
+    ),
+    CLUSTER,
 ];
+
+const CLUSTER: Syntax = container(
+    "cluster",
+    "server",
+    &[
+        session(
+            Verb::ClusterAge,
+            "cluster|age",
+            &[],
+            "The last entry applied here, its position in the journal, and its age in milliseconds",
+        ),
+        session(
+            Verb::ClusterDrain,
+            "cluster|drain",
+            &[text("node")],
+            "Has this node, which must have that name, finish and close its connections",
+        ),
+        session(
+            Verb::ClusterStatus,
+            "cluster|status",
+            &[],
+            "How this node stands and what it knows of the others, as JSON",
+        ),
+        session(
+            Verb::ClusterStepDown,
+            "cluster|stepdown",
+            &[],
+            "Asks the broker that leads the shared log to leave that to another",
+        ),
+    ],
+    "About the nodes that share a log; all but AGE is for operators",
+);
 
 const SLOW_LOG: Syntax = container(
     "slowlog",

@@ -271,6 +271,28 @@ fn a_line_becomes_its_query() {
 }
 
 #[test]
+fn the_rooms_of_a_property_and_its_stop_sells_are_listed() {
+    let property = name("inn");
+    asked("ROOMS.LIST-ROOMS inn LIMIT 5", |found| {
+        let query = Query::ListRooms {
+            property,
+            cursor: None,
+            limit: 5,
+        };
+        assert_eq!(found, Ok(Request::Query(query)));
+    });
+    asked("ROOMS.LIST-STOP-SELLS inn 2027-01-01 2027-01-03", |found| {
+        let query = Query::ListStopSells {
+            property,
+            stay: stay("2027-01-01", "2027-01-03"),
+            cursor: None,
+            limit: 100,
+        };
+        assert_eq!(found, Ok(Request::Query(query)));
+    });
+}
+
+#[test]
 fn totals_are_asked_for_without_any_argument() {
     asked("ROOMS.GET-TOTALS", |found| {
         assert_eq!(found, Ok(Request::Query(Query::Totals)));

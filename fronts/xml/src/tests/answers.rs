@@ -91,7 +91,7 @@ fn a_refusal_names_what_was_wrong_with_the_figures() {
     let cash = |units: u128| Cash(units * 1_000_000);
     let rows = [
         (Refusal::UnknownAccount, "there is no such account"),
-        (Refusal::AccountExists, "the account exists already"),
+        (Refusal::AccountExists, "the account exists"),
         (
             Refusal::InsufficientFunds {
                 needed: cash(3_750_050),
@@ -126,12 +126,12 @@ fn a_refusal_names_what_was_wrong_with_the_figures() {
             },
             "the limit is outside the price band, from 1.5, up to 2",
         ),
-        (Refusal::SymbolHalted, "trading of the symbol is halted"),
+        (Refusal::SymbolHalted, "trading in the symbol is halted"),
         (
             Refusal::NotFound,
-            "there is no such order, or it is forgotten",
+            "there never was such an order, or it is forgotten",
         ),
-        (Refusal::NotYours, "the order belongs to another account"),
+        (Refusal::NotYours, "it is another account's order"),
         (Refusal::NotOpen, "nothing of the order is open"),
     ];
     let echo = Echo::Order {

@@ -6,24 +6,13 @@ use std::sync::Arc;
 use turnstile_check::{Charge, exchange as model, witnesses};
 use turnstile_client::{Connection, ServerAddress, resp::Value};
 
-use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
+use super::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3, unfit};
 use crate::{
-    Error, again,
+    Error,
     door::{self, field},
-    exchange::{self as workload, AccountBooks, Balance, CENTS, Door, RunMarket, Trader, WHOLE},
-    pace::{Pace, Progress},
+    exchange::{self as workload, AccountBooks, Balance, CENTS, Door, RunMarket, WHOLE},
+    pace::Progress,
 };
-
-/// What to drive, and how hard.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The RESP door of a server at whose exchange nobody else trades.
-    pub pace: Pace,
-    pub when: When,
-    /// Traders; each has a connection of its own.
-    pub users: usize,
-    pub symbols: usize,
-}
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
@@ -32,18 +21,22 @@ struct Counters {
     open: u64,
 }
 
-/// Makes accounts and symbols, runs traders against the server, and checks all that they are told.
+/// Makes accounts and so many symbols, runs traders against the server, and checks all that they are told.
 ///
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell positions. What
 /// the server did wrong is in the report's proof.
-pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+pub fn run(
+    config: &Config,
+    symbols: usize,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, Error> {
     let workload = workload::Config {
         door: Door::Resp,
         pace: config.pace.clone(),
         proof: Some(config.pace.address.clone()),
         users: config.users,
-        symbols: config.symbols,
+        symbols,
         one_shot: None,
     };
     let market = Arc::new(workload.open_market()?);
@@ -61,14 +54,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         RunMarket::shares_each(),
     );
     let checked = (model, chronicle);
-    let settle = |trader: &mut Trader<true>| again::settle(trader, &config.pace.address);
-    let driven = drive(
-        (&config.pace, &config.when),
-        traders,
-        checked,
-        progress,
-        settle,
-    )?;
+    let driven = drive_keyed(config, traders, checked, progress)?;
     let mut charge = Charge::default();
     let replayed = &driven.model;
     if !replayed.is_clouded() {

@@ -1,11 +1,6 @@
 //! Stewards who act for the same players, under keys, so that every answer is known in the end; all
 //! checked.
 
-mod answer;
-mod plan;
-mod steward;
-mod words;
-
 use std::{io, sync::Arc};
 
 use turnstile_check::{
@@ -15,17 +10,20 @@ use turnstile_check::{
 };
 use turnstile_client::{self as client, Connection, ServerAddress, resp, resp::Value};
 
-use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
+use super::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3, unfit};
 use crate::{
     Error,
-    again::{self, Line},
+    again::{Keyed, KeyedReply, Line},
     door::{self, Facts, field},
+    games::{
+        PlayerNames, Steward, answer,
+        plan::{CIRCLE, ContestedPlay},
+        words,
+    },
     pace::{Garbled, Pace, Progress, Rhythm, Think},
     reply,
+    seed::Dice,
 };
-use answer::{GamesReply, PlayerNames};
-use plan::CIRCLE;
-use steward::Steward;
 
 /// Players: as many as there are stewards, within these bounds. So each of them is wanted again and
 /// again.
@@ -35,16 +33,6 @@ const PLAYERS_MAX: usize = 1_000;
 /// Each player must be acted for so often, at least, in seconds on average: a match that rests is ended
 /// by the server's clock, after five minutes where nothing else was set.
 const REST_S_MAX: f64 = 10.0;
-
-/// What to drive, and how hard.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The RESP door of a server at whose arena nobody else plays.
-    pub pace: Pace,
-    pub when: When,
-    /// Stewards; each has a connection of its own.
-    pub users: usize,
-}
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
@@ -56,30 +44,27 @@ struct Counters {
     seeking: u64,
 }
 
-impl Config {
-    /// Whether it can be checked: no match rests for so long that the server's clock could end it.
-    ///
-    /// # Errors
-    /// A setting that makes no sense.
-    pub fn check(&self) -> Result<(), Error> {
-        let users = f64::from(u32::try_from(self.users).expect("users are at most 50,000"));
-        let rate = match &self.pace.rhythm {
-            Rhythm::Open { rate, .. } => rate.level(),
-            Rhythm::Closed { think, .. } => match think {
-                Think::None => None,
-                Think::Fixed(pause) | Think::Exponential(pause) => {
-                    Some(users / pause.as_secs_f64())
-                }
-            },
-        };
-        if rate.is_some_and(|rate| rate * REST_S_MAX < f64::from(players(self.users))) {
-            return Err(Error::Setting(
-                "games rest for too long at so few requests: ask for at least one in ten seconds for \
-                 each player, of whom there are as many as connections, 8 to 1,000",
-            ));
-        }
-        Ok(())
+/// Whether such a load of so many users can be checked: no match rests for so long that the server's
+/// clock could end it.
+///
+/// # Errors
+/// A setting that makes no sense.
+pub fn judge(pace: &Pace, users: usize) -> Result<(), Error> {
+    let number = f64::from(u32::try_from(users).expect("users are at most 50,000"));
+    let rate = match &pace.rhythm {
+        Rhythm::Open { rate, .. } => rate.level(),
+        Rhythm::Closed { think, .. } => match think {
+            Think::None => None,
+            Think::Fixed(pause) | Think::Exponential(pause) => Some(number / pause.as_secs_f64()),
+        },
+    };
+    if rate.is_some_and(|rate| rate * REST_S_MAX < f64::from(players(users))) {
+        return Err(Error::Setting(
+            "games rest for too long at so few requests: ask for at least one in ten seconds for \
+             each player, of whom there are as many as connections, 8 to 1,000",
+        ));
     }
+    Ok(())
 }
 
 /// Runs stewards against the server, and checks all that they are told.
@@ -89,7 +74,7 @@ impl Config {
 /// somebody plays already. What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     let players = players(config.users);
-    config.check()?;
+    judge(&config.pace, config.users)?;
     let address = &config.pace.address;
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
@@ -100,21 +85,15 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let names = Arc::new(PlayerNames::of_run(position, players));
     tells_positions(&mut door, &names)?;
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, position);
-    let steward = |witness| {
-        let names = Arc::clone(&names);
-        let start = (position, before.begun);
-        Steward::new(&config.pace, start, (names, players), witness)
+    let steward = |(number, witness)| {
+        let dice = Dice::of_user(config.pace.seed, number);
+        let plan = ContestedPlay::new(dice, players, before.begun);
+        let steward = Steward::new(plan, Arc::clone(&names));
+        Keyed::checked(steward, witness, (position, config.pace.pipeline))
     };
-    let stewards = witnesses.into_iter().map(steward).collect();
+    let stewards = (0..).zip(witnesses).map(steward).collect();
     let checked = (Club::new(players, before.begun), chronicle);
-    let settle = |steward: &mut Steward| again::settle(steward, address);
-    let driven = drive(
-        (&config.pace, &config.when),
-        stewards,
-        checked,
-        progress,
-        settle,
-    )?;
+    let driven = drive_keyed(config, stewards, checked, progress)?;
     let replayed = &driven.model;
     let mut charge = Charge::default();
     if !replayed.is_clouded() {
@@ -175,8 +154,8 @@ fn compare_players(
                     return Ok(None);
                 };
                 match answer::told(&bytes[whole], &ask, names)? {
-                    GamesReply::Answered { answer, .. } => Ok(Some(ClubOperation { ask, answer })),
-                    GamesReply::Error(_) => Err(Garbled),
+                    KeyedReply::Answered { answer, .. } => Ok(Some(ClubOperation { ask, answer })),
+                    KeyedReply::Error(_) | KeyedReply::Waits => Err(Garbled),
                 }
             };
             let found = line.ask(&request, hear).map_err(socket)?;

@@ -7,11 +7,11 @@ use turnstile_check::{
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Server;
 
-use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
+use super::{Config, Counted, Proof, Report, compare_counts, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, Counters, field},
-    pace::{Pace, Progress},
+    pace::Progress,
     reply::millis,
     rooms::{
         Names, PROPERTY, Visitor, open_property,
@@ -27,16 +27,6 @@ const ROOMS_MAX: usize = 1_000;
 /// Where a database decides several commands at a time, their positions need not have the order of their
 /// times: so much one may be earlier than one before.
 const DATABASE_SLACK_MS: u64 = 1_000;
-
-/// What to drive, and how hard.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The RESP door of a server whose rooms nobody else books: everything is counted.
-    pub pace: Pace,
-    pub when: When,
-    /// Visitors; each has a connection of its own.
-    pub users: usize,
-}
 
 /// Runs visitors against the server, and checks all that they are told.
 ///
@@ -60,13 +50,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let visitors = (0..).zip(witnesses).map(visitor).collect();
     let table = Table::new(rooms, NIGHTS).with_slack(slack_ms(&server));
     let checked = (table, chronicle);
-    let driven = drive(
-        (&config.pace, &config.when),
-        visitors,
-        checked,
-        progress,
-        |_visitor| {},
-    )?;
+    let driven = drive(config, visitors, checked, progress, |_visitor| {})?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect_again(&config.pace.address)?;
     speak_resp3(&mut door)?;

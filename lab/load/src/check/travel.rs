@@ -13,15 +13,16 @@ use std::{
 };
 
 use turnstile_check::{
-    Model as _,
-    travel::{Agency, AgencyEnd},
+    Model as _, Witness,
+    travel::{Agency, AgencyEnd, AgencyOperation},
     witnesses,
 };
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Proof, Report, When, drive, speak_resp3, unfit};
+use super::{Config, Proof, Report, drive_keyed, speak_resp3, unfit};
 use crate::{
-    Error, again,
+    Error,
+    again::Keyed,
     door::{self, field},
     pace::{Pace, Progress},
 };
@@ -43,33 +44,17 @@ pub const HOLD_LATE_MS_MAX: u64 = 30_000;
 /// How often it is looked meanwhile.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What to drive, and how hard.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// The RESP door of a server at whose agency nobody else books. A connection has one request
-    /// under way.
-    pub pace: Pace,
-    pub when: When,
-    /// Planners; each has a connection of its own.
-    pub users: usize,
-    /// How long after its time a hold stands at most while the server works, in milliseconds, where it is
-    /// known how long locks are waited for; otherwise it is only asked for when the load is over.
-    pub hold_late_ms_max: Option<u64>,
-}
-
-impl Config {
-    /// Whether it can be checked.
-    ///
-    /// # Errors
-    /// A setting that makes no sense.
-    pub const fn check(&self) -> Result<(), Error> {
-        if self.pace.pipeline > 1 {
-            return Err(Error::Setting(
-                "a planner waits for each answer before it asks again: travel has no pipeline",
-            ));
-        }
-        Ok(())
+/// Whether such a load can be checked.
+///
+/// # Errors
+/// A setting that makes no sense.
+pub const fn judge(pace: &Pace) -> Result<(), Error> {
+    if pace.pipeline > 1 {
+        return Err(Error::Setting(
+            "a planner waits for each answer before it asks again: travel has no pipeline",
+        ));
     }
+    Ok(())
 }
 
 /// The server's own counts at one instant.
@@ -81,11 +66,19 @@ struct Counters {
 
 /// Makes items and customers, runs planners against the server, and checks all that they are told.
 ///
+/// `hold_late_ms_max`: how long after its time a hold stands at most while the server works, in
+/// milliseconds, where it is known how long locks are waited for; otherwise it is only asked for when
+/// the load is over.
+///
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell places. What the
 /// server did wrong is in the report's proof.
-pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
-    config.check()?;
+pub fn run(
+    config: &Config,
+    hold_late_ms_max: Option<u64>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, Error> {
+    judge(&config.pace)?;
     let address = &config.pace.address;
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
@@ -98,22 +91,17 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let before = Counters::ask(&mut door)?;
     let first = (position + 1) * Agency::PLACES - 1;
     let (witnesses, chronicle) = witnesses(config.users, 1, first);
-    let run = (config.pace.seed, position);
-    let planner = |witness| Planner::new(&stock, witness, run);
+    let planner = |witness: Witness<AgencyOperation>| {
+        let planner = Planner::new(&stock, witness.user(), config.pace.seed);
+        Keyed::checked(planner, witness, (position, 1))
+    };
     let planners = witnesses.into_iter().map(planner).collect();
     let mut agency = Agency::new(stock.offers(), stock.customers());
-    if let Some(late) = config.hold_late_ms_max {
+    if let Some(late) = hold_late_ms_max {
         agency = agency.with_holds_late_by(late);
     }
     let checked = (agency, chronicle);
-    let settle = |planner: &mut Planner| again::settle(planner, address);
-    let driven = drive(
-        (&config.pace, &config.when),
-        planners,
-        checked,
-        progress,
-        settle,
-    )?;
+    let driven = drive_keyed(config, planners, checked, progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect_again(address)?;
     speak_resp3(&mut door)?;

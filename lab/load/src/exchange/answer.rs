@@ -8,32 +8,13 @@ use turnstile_exchange::{CASH_SCALE, Decimal};
 
 use super::{CENTS, WHOLE};
 use crate::{
+    again::KeyedReply,
     pace::Garbled,
     reply::{Tokens, error},
 };
 
-/// What a trader was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ExchangeReply<'a> {
-    Error(&'a [u8]),
-    Ordered {
-        position: u64,
-        answer: Ordered,
-        refused: Option<&'a [u8]>,
-    },
-    Cancelled {
-        position: u64,
-        answer: OrderCancelled,
-        refused: Option<&'a [u8]>,
-    },
-    /// The best price on each side, and how many shares wait there.
-    Seen {
-        bid: BestPrice,
-        ask: BestPrice,
-    },
-}
-
-type BestPrice = Option<(Cents, ShareCount)>;
+/// The best price of a side, and how many shares wait there.
+pub(super) type BestPrice = Option<(Cents, ShareCount)>;
 
 /// The fields of an outcome.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,9 +32,9 @@ struct OrderFields<'a> {
 }
 
 /// Reads a whole reply in RESP3 to an order.
-pub(super) fn ordered(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
+pub(super) fn ordered(reply: &[u8]) -> Result<KeyedReply<'_, Ordered>, Garbled> {
     if let Some(code) = error(reply)? {
-        return Ok(ExchangeReply::Error(code));
+        return Ok(KeyedReply::Error(code));
     }
     let fields = OrderFields::read(reply)?;
     let position = fields.position.ok_or(Garbled)?;
@@ -63,8 +44,8 @@ pub(super) fn ordered(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
             _ => Ordered::Strange,
         };
         let refused = fields.reason;
-        return Ok(ExchangeReply::Ordered {
-            position,
+        return Ok(KeyedReply::Answered {
+            position: Some(position),
             answer,
             refused,
         });
@@ -84,17 +65,17 @@ pub(super) fn ordered(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
     };
     let order = fields.order.ok_or(Garbled)?;
     let answer = Ordered::Accepted { order, ticket };
-    Ok(ExchangeReply::Ordered {
-        position,
+    Ok(KeyedReply::Answered {
+        position: Some(position),
         answer,
         refused: None,
     })
 }
 
 /// Reads a whole reply in RESP3 to a cancellation.
-pub(super) fn cancelled(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
+pub(super) fn cancelled(reply: &[u8]) -> Result<KeyedReply<'_, OrderCancelled>, Garbled> {
     if let Some(code) = error(reply)? {
-        return Ok(ExchangeReply::Error(code));
+        return Ok(KeyedReply::Error(code));
     }
     let fields = OrderFields::read(reply)?;
     let answer = match fields.reason {
@@ -102,17 +83,17 @@ pub(super) fn cancelled(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
         Some(b"not_open" | b"not_found") => OrderCancelled::Gone,
         Some(_) => OrderCancelled::Strange,
     };
-    Ok(ExchangeReply::Cancelled {
-        position: fields.position.ok_or(Garbled)?,
+    Ok(KeyedReply::Answered {
+        position: Some(fields.position.ok_or(Garbled)?),
         answer,
         refused: fields.reason,
     })
 }
 
-/// Reads a whole reply in RESP3 to a look at the best prices.
-pub(super) fn top(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
+/// Reads a whole reply in RESP3 to a look at the best prices: of who buys, and of who sells.
+pub(super) fn top(reply: &[u8]) -> Result<KeyedReply<'_, [BestPrice; 2]>, Garbled> {
     if let Some(code) = error(reply)? {
-        return Ok(ExchangeReply::Error(code));
+        return Ok(KeyedReply::Error(code));
     }
     let mut tokens = Tokens(reply);
     let (mut bid, mut ask) = (None, None);
@@ -124,7 +105,11 @@ pub(super) fn top(reply: &[u8]) -> Result<ExchangeReply<'_>, Garbled> {
             _ => {}
         }
     }
-    Ok(ExchangeReply::Seen { bid, ask })
+    Ok(KeyedReply::Answered {
+        position: None,
+        answer: [bid, ask],
+        refused: None,
+    })
 }
 
 /// The only level of a side, or none.
@@ -229,8 +214,8 @@ mod tests {
             open: 4,
         };
         let answer = Ordered::Accepted { order: 17, ticket };
-        let told = ExchangeReply::Ordered {
-            position: 9,
+        let told = KeyedReply::Answered {
+            position: Some(9),
             answer,
             refused: None,
         };
@@ -252,8 +237,8 @@ mod tests {
             ("insufficient_funds", Ordered::NotCovered),
             ("no_market", Ordered::Strange),
         ] {
-            let told = ExchangeReply::Ordered {
-                position: 9,
+            let told = KeyedReply::Answered {
+                position: Some(9),
                 answer,
                 refused: Some(reason.as_bytes()),
             };
@@ -263,8 +248,8 @@ mod tests {
             ("not_open", OrderCancelled::Gone),
             ("not_yours", OrderCancelled::Strange),
         ] {
-            let told = ExchangeReply::Cancelled {
-                position: 9,
+            let told = KeyedReply::Answered {
+                position: Some(9),
                 answer,
                 refused: Some(reason.as_bytes()),
             };
@@ -272,7 +257,7 @@ mod tests {
         }
         assert_eq!(
             cancelled(b"-BUSY later\r\n"),
-            Ok(ExchangeReply::Error(b"BUSY"))
+            Ok(KeyedReply::Error(b"BUSY"))
         );
     }
 
@@ -285,9 +270,10 @@ mod tests {
             ("orders", ":2"),
         ]));
         reply.extend(b"$4\r\nasks\r\n*0\r\n");
-        let told = ExchangeReply::Seen {
-            bid: Some((9_950, 12)),
-            ask: None,
+        let told = KeyedReply::Answered {
+            position: None,
+            answer: [Some((9_950, 12)), None],
+            refused: None,
         };
         assert_eq!(top(&reply), Ok(told));
     }

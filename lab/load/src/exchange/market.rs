@@ -155,7 +155,7 @@ impl RunMarket {
             request.account(&market.accounts[0], market.cash_each);
             request.finish();
             let answer = door.receive()?;
-            let exists = String::from_utf8_lossy(answer).contains("exists already");
+            let exists = String::from_utf8_lossy(answer).contains("the account exists");
             if !exists {
                 created(answer)?;
             }

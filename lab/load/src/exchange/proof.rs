@@ -15,7 +15,9 @@ use super::{
     statuses::{self, Statuses},
 };
 use crate::{
-    Error, door,
+    Error,
+    again::Keyed,
+    door,
     pace::{Tally, Totals},
     point,
 };
@@ -79,7 +81,7 @@ pub(super) fn prove(
     config: &Config,
     market: &RunMarket,
     before: Option<&Counters>,
-    totals: &Totals<Trader<false>>,
+    totals: &Totals<Keyed<Trader<false>>>,
 ) -> Result<Proof, Error> {
     let mut proof = Proof::of_run(config, market, totals);
     match proof.reconcile(config, market, before, totals) {
@@ -97,9 +99,9 @@ pub(super) fn prove(
 
 impl Proof {
     /// What the generator knows.
-    fn of_run(config: &Config, market: &RunMarket, totals: &Totals<Trader<false>>) -> Self {
+    fn of_run(config: &Config, market: &RunMarket, totals: &Totals<Keyed<Trader<false>>>) -> Self {
         let (order, unknown) = acknowledged(&totals.tally);
-        let left_out = totals.users.iter().map(|trader| trader.sent().1);
+        let left_out = totals.users.iter().map(|trader| trader.user.sent().1);
         Self {
             by: config.witness().map_or("statuses", |_| "accounts"),
             accounts: count(market.accounts.len()),
@@ -142,7 +144,7 @@ impl Proof {
         config: &Config,
         market: &RunMarket,
         before: Option<&Counters>,
-        totals: &Totals<Trader<false>>,
+        totals: &Totals<Keyed<Trader<false>>>,
     ) -> Result<(), Error> {
         let statuses = statuses::ask(config, market, &totals.users)?;
         self.statuses = statuses.asked;
@@ -196,7 +198,7 @@ impl Proof {
         before: &Counters,
         after: &Counters,
         statuses: &Statuses,
-        totals: &Totals<Trader<false>>,
+        totals: &Totals<Keyed<Trader<false>>>,
     ) {
         self.orders_by_server = after.orders.saturating_sub(before.orders);
         self.trades = after.trades.saturating_sub(before.trades);

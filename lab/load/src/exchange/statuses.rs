@@ -9,6 +9,7 @@ use turnstile_xml::client::{Outgoing, Part, Replies, Reply, ReplyKind};
 use super::{Config, Door, RunMarket, Trader, market::connect_xml, proof::text, trader::SentOrder};
 use crate::{
     Error,
+    again::Keyed,
     door::{self, field},
 };
 
@@ -55,7 +56,7 @@ struct OrderStatus {
 pub(super) fn ask(
     config: &Config,
     market: &RunMarket,
-    traders: &[Trader<false>],
+    traders: &[Keyed<Trader<false>>],
 ) -> Result<Statuses, Error> {
     let mut statuses = Statuses {
         asked: 0,
@@ -63,7 +64,7 @@ pub(super) fn ask(
         symbols: market.symbols.len(),
         dealt: vec![Dealt::default(); market.accounts.len() * market.symbols.len()],
     };
-    let sent = traders.iter().flat_map(|trader| trader.sent().0);
+    let sent = traders.iter().flat_map(|trader| trader.user.sent().0);
     let sent: Vec<SentOrder> = sent.copied().collect();
     match config.door {
         Door::Resp => statuses.ask_resp(&config.pace.address, &sent, market)?,

@@ -1,10 +1,10 @@
 //! A trader: sends orders and cancels the oldest that it holds, over either door. With a witness it asks
 //! under keys until each answer is known, looks at the books, and tells all that it hears.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use turnstile_check::{
-    Seen, Witness,
+    Witness,
     exchange::{LimitOrder, OrderCancelled, OrderSide, OrderState, Ordered, TradingOperation},
 };
 use turnstile_client::resp;
@@ -12,14 +12,13 @@ use turnstile_exchange::Side;
 
 use super::{
     Config, Door, RunMarket,
-    answer::{self, ExchangeReply},
+    answer::{self, BestPrice},
     flow::{Flow, FlowOrder, Path, RestingOrder, Wish},
     wire::{OpenedOrder, TraderReply},
 };
 use crate::{
-    again::{self, Ask, Insistent, KEY_WORDS, Unanswered},
-    pace::{Answer, Garbled, Heard, User},
-    reply,
+    again::{Keyed, KeyedReply, KeyedUser, WitnessOf},
+    pace::{Answer, Garbled, Heard},
     seed::Dice,
 };
 
@@ -42,15 +41,8 @@ pub(crate) struct Trader<const CHECKED: bool> {
     sent: Vec<SentOrder>,
     /// How many orders were accepted.
     accepted: usize,
-    checked: Option<Checked>,
-}
-
-/// What a trader with a witness needs besides.
-#[derive(Debug)]
-struct Checked {
-    witness: Witness<TradingOperation>,
-    unanswered: Unanswered<TraderRequest>,
-    dice: Dice,
+    /// When a trader with a witness looks, and at which book.
+    looks: Dice,
 }
 
 /// An order that was accepted, and what the server has told of it.
@@ -69,20 +61,21 @@ pub(super) struct SentOrder {
 
 const _: () = assert!(size_of::<SentOrder>() == 16);
 
-/// What a trader asked. The key means something only where a witness is told.
+/// What a trader asks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TraderRequest {
-    Order { new: FlowOrder, key: u64 },
-    Cancel { held: RestingOrder, key: u64 },
+    Order { new: FlowOrder },
+    Cancel { held: RestingOrder },
     Look { symbol: usize },
 }
 
 /// The traders of a run whose answers nobody checks.
-pub(super) fn traders(config: &Config, market: &Arc<RunMarket>) -> Vec<Trader<false>> {
+pub(super) fn traders(config: &Config, market: &Arc<RunMarket>) -> Vec<Keyed<Trader<false>>> {
     let path = Arc::new(Path::of_seed(config.pace.seed));
     let remembered = (SENT_MAX / config.users.max(1)).max(64);
     (0..config.users)
         .map(|number| Trader::new(config, number, market, &path, remembered))
+        .map(Keyed::plain)
         .collect()
 }
 
@@ -92,17 +85,11 @@ pub(crate) fn checked(
     market: &Arc<RunMarket>,
     position: u64,
     witnesses: Vec<Witness<TradingOperation>>,
-) -> Vec<Trader<true>> {
+) -> Vec<Keyed<Trader<true>>> {
     let path = Arc::new(Path::of_seed(config.pace.seed));
     let trader = |witness: Witness<TradingOperation>| {
-        let number = witness.user();
-        let mut trader = Trader::new(config, number, market, &path, 0);
-        trader.checked = Some(Checked {
-            witness,
-            unanswered: Unanswered::new(position, number, config.pace.pipeline),
-            dice: Dice::of_user(!config.pace.seed, wide(number)),
-        });
-        trader
+        let trader = Trader::new(config, witness.user(), market, &path, 0);
+        Keyed::checked(trader, witness, (position, config.pace.pipeline))
     };
     witnesses.into_iter().map(trader).collect()
 }
@@ -138,14 +125,12 @@ impl<const CHECKED: bool> Trader<CHECKED> {
             asks_left: u64::MAX,
             sent: Vec::with_capacity(remembered),
             accepted: 0,
-            checked: None,
+            looks: Dice::of_user(!config.pace.seed, wide(number)),
         }
     }
 
-    /// The same trader, who asks once.
-    pub(super) fn once(mut self) -> Self {
+    pub(super) const fn asks_once(&mut self) {
         self.asks_left = 1;
-        self
     }
 
     /// The orders that were accepted last, and how many more there were.
@@ -201,107 +186,6 @@ impl<const CHECKED: bool> Trader<CHECKED> {
             place,
         });
     }
-
-    /// Reads an answer that nobody checks.
-    fn hear_briefly<'a>(
-        &mut self,
-        what: &TraderRequest,
-        bytes: &'a [u8],
-    ) -> Result<Option<Heard<'a>>, Garbled> {
-        let Some((told, length)) = self.door.hear(bytes)? else {
-            return Ok(None);
-        };
-        let answer = match (told, what) {
-            (TraderReply::Error(code), _) => Answer::Error(code),
-            (TraderReply::Refused(reason), what) => {
-                if let TraderRequest::Cancel { held, .. } = what
-                    && reason == self.door.not_open()
-                {
-                    self.ended(held);
-                }
-                Answer::Refused(reason)
-            }
-            (TraderReply::Cancelled, TraderRequest::Cancel { held, .. }) => {
-                self.ended(held);
-                Answer::Done
-            }
-            (TraderReply::Opened(opened), TraderRequest::Order { new, .. }) => {
-                self.opened(opened, new);
-                Answer::Done
-            }
-            (TraderReply::Cancelled | TraderReply::Opened(_), _) => return Err(Garbled),
-        };
-        Ok(Some(Heard { length, answer }))
-    }
-
-    /// Reads an answer, and tells the witness.
-    fn hear_whole<'a>(
-        &mut self,
-        ask: &Ask<TraderRequest>,
-        bytes: &'a [u8],
-    ) -> Result<Option<Heard<'a>>, Garbled> {
-        let Some(whole) = reply::whole(bytes, ask.greets)? else {
-            return Ok(None);
-        };
-        let length = whole.end;
-        let reply = &bytes[whole];
-        let told = match ask.what {
-            TraderRequest::Order { .. } => answer::ordered(reply)?,
-            TraderRequest::Cancel { .. } => answer::cancelled(reply)?,
-            TraderRequest::Look { .. } => answer::top(reply)?,
-        };
-        let (seen, operation, answer) = match (told, &ask.what) {
-            (ExchangeReply::Error(code), what) => {
-                let unknown = what.unknown().filter(|_one| reply::is_unknown(code));
-                self.tell(unknown.map(|operation| (Seen::Unknown, operation)));
-                let answer = Answer::Error(code);
-                return Ok(Some(Heard { length, answer }));
-            }
-            (
-                ExchangeReply::Ordered {
-                    position,
-                    answer,
-                    refused,
-                },
-                TraderRequest::Order { new, .. },
-            ) => {
-                if let Ordered::Accepted { order, ticket } = answer
-                    && ticket.state == OrderState::Open
-                {
-                    self.rests(order, new, 0);
-                }
-                (Seen::At(position), ordered(new, answer), refused)
-            }
-            (
-                ExchangeReply::Cancelled {
-                    position,
-                    answer,
-                    refused,
-                },
-                TraderRequest::Cancel { held, .. },
-            ) => (Seen::At(position), cancelled(held, answer), refused),
-            (ExchangeReply::Seen { bid, ask }, TraderRequest::Look { symbol }) => {
-                let symbol = narrow(*symbol);
-                let look = TradingOperation::Look { symbol, bid, ask };
-                (Seen::Reading, look, None)
-            }
-            _ => return Err(Garbled),
-        };
-        self.tell(Some((seen, operation)));
-        let answer = answer.map_or(Answer::Done, Answer::Refused);
-        Ok(Some(Heard { length, answer }))
-    }
-
-    /// Tells the witness what was heard, or that nothing was done.
-    fn tell(&mut self, heard: Option<(Seen, TradingOperation)>) {
-        let Some(checked) = &mut self.checked else {
-            return;
-        };
-        match heard {
-            Some((seen, operation)) => checked.witness.hears(seen, operation),
-            None => checked.witness.hears_nothing(),
-        }
-    }
 }
 
 fn ordered(new: &FlowOrder, answer: Ordered) -> TradingOperation {
@@ -327,73 +211,10 @@ fn cancelled(held: &RestingOrder, answer: OrderCancelled) -> TradingOperation {
     }
 }
 
-impl TraderRequest {
-    /// The same without an answer; nothing of what changes nothing.
-    fn unknown(&self) -> Option<TradingOperation> {
-        match self {
-            Self::Order { new, .. } => Some(ordered(new, Ordered::Unknown)),
-            Self::Cancel { held, .. } => Some(cancelled(held, OrderCancelled::Unknown)),
-            Self::Look { .. } => None,
-        }
-    }
-}
-
-impl<const CHECKED: bool> Insistent for Trader<CHECKED> {
+impl<const CHECKED: bool> KeyedUser for Trader<CHECKED> {
     type What = TraderRequest;
 
-    fn unanswered(&mut self) -> &mut Unanswered<TraderRequest> {
-        let checked = self.checked.as_mut();
-        &mut checked
-            .expect("only traders with a witness insist")
-            .unanswered
-    }
-
-    fn choose(&mut self) -> TraderRequest {
-        let mut key = 0;
-        if let Some(checked) = &mut self.checked {
-            checked.witness.asks();
-            if checked.dice.below(LOOKS_ONE_IN) == 0 {
-                let symbol = checked.dice.below(wide(self.market.symbols.len()));
-                let symbol = usize::try_from(symbol).expect("symbols are bounded");
-                return TraderRequest::Look { symbol };
-            }
-            key = checked.unanswered.next_key();
-        }
-        match self.flow.next() {
-            Wish::New(new) => TraderRequest::Order { new, key },
-            Wish::Cancel(held) => TraderRequest::Cancel { held, key },
-        }
-    }
-
-    fn put(&mut self, out: &mut Vec<u8>, what: &TraderRequest) {
-        let more = if CHECKED { KEY_WORDS } else { 0 };
-        let key = match what {
-            TraderRequest::Order { new, key } => {
-                self.door.put_new(out, &self.market, new, more);
-                *key
-            }
-            TraderRequest::Cancel { held, key } => {
-                self.door.put_cancel(out, &self.market, *held, more);
-                *key
-            }
-            TraderRequest::Look { symbol } => {
-                let symbol = self.market.symbols[*symbol].as_bytes();
-                return resp::put_command(out, &[b"EXCHANGE.GET-DEPTH", symbol, b"LEVELS", b"1"]);
-            }
-        };
-        if let Some(checked) = &mut self.checked {
-            checked.unanswered.put_key(out, key);
-        }
-    }
-
-    fn gives_up(&mut self, what: &TraderRequest) {
-        let unknown = what.unknown();
-        self.tell(unknown.map(|operation| (Seen::Unknown, operation)));
-    }
-}
-
-impl<const CHECKED: bool> User for Trader<CHECKED> {
-    type Ask = Ask<TraderRequest>;
+    type Operation = TradingOperation;
 
     const OPERATIONS: &'static [&'static str] = if CHECKED {
         &["order", "cancel", "look"]
@@ -401,60 +222,113 @@ impl<const CHECKED: bool> User for Trader<CHECKED> {
         &["order", "cancel"]
     };
 
-    const REQUEST_BYTES_MAX: usize = 512;
-
-    fn at(&mut self, now: Instant) {
-        if let Some(checked) = &mut self.checked {
-            checked.witness.at(now);
-        }
-    }
-
-    fn connected(&mut self) {
-        if let Some(checked) = &mut self.checked {
-            checked.unanswered.connected();
-        }
-    }
-
-    fn goes_on(&self) -> bool {
-        let checked = self.checked.as_ref();
-        checked.is_some_and(|checked| !checked.unanswered.is_empty())
-    }
-
-    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<TraderRequest>> {
-        if self.checked.is_some() {
-            return Some(again::ask(self, out));
-        }
+    fn choose(&mut self) -> Option<TraderRequest> {
         self.asks_left = self.asks_left.checked_sub(1)?;
-        let what = self.choose();
-        self.put(out, &what);
-        let greets = false;
-        Some(Ask { greets, what })
+        if CHECKED && self.looks.below(LOOKS_ONE_IN) == 0 {
+            let symbol = self.looks.below(wide(self.market.symbols.len()));
+            let symbol = usize::try_from(symbol).expect("symbols are bounded");
+            return Some(TraderRequest::Look { symbol });
+        }
+        Some(match self.flow.next() {
+            Wish::New(new) => TraderRequest::Order { new },
+            Wish::Cancel(held) => TraderRequest::Cancel { held },
+        })
     }
 
-    fn operation(ask: &Ask<TraderRequest>) -> usize {
-        match ask.what {
+    fn put(&mut self, out: &mut Vec<u8>, what: &TraderRequest, more: usize) {
+        match what {
+            TraderRequest::Order { new } => self.door.put_new(out, &self.market, new, more),
+            TraderRequest::Cancel { held } => {
+                self.door.put_cancel(out, &self.market, *held, more);
+            }
+            TraderRequest::Look { symbol } => {
+                let symbol = self.market.symbols[*symbol].as_bytes();
+                resp::put_command(out, &[b"EXCHANGE.GET-DEPTH", symbol, b"LEVELS", b"1"]);
+            }
+        }
+    }
+
+    fn operation(what: &TraderRequest) -> usize {
+        match what {
             TraderRequest::Order { .. } => 0,
             TraderRequest::Cancel { .. } => 1,
             TraderRequest::Look { .. } => 2,
         }
     }
 
-    fn hear<'a>(
-        &mut self,
-        ask: &Ask<TraderRequest>,
-        bytes: &'a [u8],
-    ) -> Result<Option<Heard<'a>>, Garbled> {
-        if self.checked.is_some() {
-            self.hear_whole(ask, bytes)
-        } else {
-            self.hear_briefly(&ask.what, bytes)
+    fn changes(what: &TraderRequest) -> bool {
+        !matches!(what, TraderRequest::Look { .. })
+    }
+
+    fn unknown(&mut self, what: &TraderRequest) -> Option<TradingOperation> {
+        match what {
+            TraderRequest::Order { new } => Some(ordered(new, Ordered::Unknown)),
+            TraderRequest::Cancel { held } => Some(cancelled(held, OrderCancelled::Unknown)),
+            TraderRequest::Look { .. } => None,
         }
     }
 
-    fn lost(&mut self, ask: &Ask<TraderRequest>) {
-        if let Some(checked) = &mut self.checked {
-            checked.unanswered.lose(ask.what);
-        }
+    fn hear_briefly<'a>(
+        &mut self,
+        what: &TraderRequest,
+        bytes: &'a [u8],
+    ) -> Result<Option<Heard<'a>>, Garbled> {
+        let Some((told, length)) = self.door.hear(bytes)? else {
+            return Ok(None);
+        };
+        let answer = match (told, what) {
+            (TraderReply::Error(code), _) => Answer::Error(code),
+            (TraderReply::Refused(reason), what) => {
+                if let TraderRequest::Cancel { held } = what
+                    && reason == self.door.not_open()
+                {
+                    self.ended(held);
+                }
+                Answer::Refused(reason)
+            }
+            (TraderReply::Cancelled, TraderRequest::Cancel { held }) => {
+                self.ended(held);
+                Answer::Done
+            }
+            (TraderReply::Opened(opened), TraderRequest::Order { new }) => {
+                self.opened(opened, new);
+                Answer::Done
+            }
+            (TraderReply::Cancelled | TraderReply::Opened(_), _) => return Err(Garbled),
+        };
+        Ok(Some(Heard { length, answer }))
+    }
+
+    fn hear_whole<'a>(
+        &mut self,
+        what: &TraderRequest,
+        reply: &'a [u8],
+        witness: &mut WitnessOf<Self>,
+    ) -> Result<Answer<'a>, Garbled> {
+        let unknown = self.unknown(what);
+        Ok(match what {
+            TraderRequest::Order { new } => {
+                let reply = answer::ordered(reply)?;
+                if let KeyedReply::Answered {
+                    answer: Ordered::Accepted { order, ticket },
+                    ..
+                } = reply
+                    && ticket.state == OrderState::Open
+                {
+                    self.rests(order, new, 0);
+                }
+                witness.takes(reply, unknown, |answer| ordered(new, answer))
+            }
+            TraderRequest::Cancel { held } => {
+                let reply = answer::cancelled(reply)?;
+                witness.takes(reply, unknown, |answer| cancelled(held, answer))
+            }
+            TraderRequest::Look { symbol } => {
+                let symbol = narrow(*symbol);
+                let look = |[bid, ask]: [BestPrice; 2]| TradingOperation::Look { symbol, bid, ask };
+                witness.takes(answer::top(reply)?, unknown, look)
+            }
+        })
     }
 }
 

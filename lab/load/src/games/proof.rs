@@ -71,12 +71,6 @@ impl Proof {
         point::found(point::rule(rule, &self.violations, unfinished), self)
     }
 
-    /// Whether nothing contradicts what was promised.
-    #[must_use]
-    pub const fn holds(&self) -> bool {
-        self.violations.is_empty()
-    }
-
     /// Whether every game was played to its end.
     #[must_use]
     pub const fn is_whole(&self) -> bool {

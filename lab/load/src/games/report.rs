@@ -3,7 +3,6 @@
 use std::{fmt, time::Duration};
 
 use turnstile_published as published;
-use turnstile_result::Point;
 use turnstile_stats::{
     Little, Summary,
     units::{Count, Nanos, PerSecond, to_float},
@@ -11,7 +10,7 @@ use turnstile_stats::{
 
 use super::{Config, Door, Proof};
 use crate::{
-    Verdict,
+    LoadReport, Verdict,
     pace::{Pace, Totals, User},
     point,
 };
@@ -44,9 +43,8 @@ pub struct Level {
     pub cpu_per_game: f64,
     /// What the ancestor's authors measured with so many.
     pub published: Option<published::Level>,
-    pub proof: Proof,
-    /// The same for `run.json`.
-    pub point: Point,
+    /// The proof, and the same for `run.json`.
+    pub load: LoadReport<Proof>,
 }
 
 /// What is kept of a run of one number of players.
@@ -58,8 +56,7 @@ pub(super) struct Kept {
     throughput: f64,
     took: Duration,
     cpu: Duration,
-    proof: Proof,
-    point: Point,
+    load: LoadReport<Proof>,
 }
 
 impl Kept {
@@ -69,8 +66,11 @@ impl Kept {
             throughput: totals.figures().throughput,
             took: totals.took,
             cpu: totals.cpu,
-            point: point::point("games", pace, totals, vec![proof.rule()]),
-            proof,
+            load: LoadReport {
+                server: None,
+                point: point::point("games", pace, totals, vec![proof.rule()]),
+                proof,
+            },
         }
     }
 }
@@ -82,16 +82,15 @@ impl Level {
             mut throughput,
             took,
             cpu,
-            proof,
-            mut point,
+            mut load,
         } = kept;
         let pairs = u64::try_from(players / 2).expect("players are at most 50,000");
         if let Some(games) = config.iterations {
-            point::count(&mut point, took, pairs, games.get().saturating_mul(pairs));
-            throughput = point.throughput;
+            let games = games.get().saturating_mul(pairs);
+            point::count(&mut load.point, took, pairs, games);
+            throughput = load.point.throughput;
         }
         Self {
-            point,
             players,
             throughput: PLAYERS * throughput,
             times,
@@ -99,17 +98,7 @@ impl Level {
             little: Little::new(pairs, throughput, times.mean),
             cpu_per_game: cpu.as_secs_f64() * 1e9 / (PLAYERS * to_float(times.count.max(1))),
             published: published::Level::of(players),
-            proof,
-        }
-    }
-
-    const fn verdict(&self) -> Verdict {
-        if !self.proof.holds() {
-            Verdict::Violated
-        } else if self.proof.is_whole() {
-            Verdict::Fine
-        } else {
-            Verdict::Invalid
+            load,
         }
     }
 }
@@ -118,7 +107,7 @@ impl Report {
     /// The report of levels that were [played](super::play).
     #[must_use]
     pub fn new(config: &Config, levels: Vec<Level>) -> Self {
-        let verdict = levels.iter().map(Level::verdict).max();
+        let verdict = levels.iter().map(|level| level.load.verdict()).max();
         Self {
             config: config.clone(),
             levels,
@@ -159,7 +148,7 @@ impl fmt::Display for Report {
             writeln!(f, "{:>9}{} {cpu:>8}", level.players, level.times)?;
         }
         for level in &self.levels {
-            let (players, little, proof) = (level.players, &level.little, &level.proof);
+            let (players, little, proof) = (level.players, &level.little, &level.load.proof);
             write!(f, "\n{players} players: {proof}\n  {little}")?;
         }
         if self.verdict == Verdict::Invalid {

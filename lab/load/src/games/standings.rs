@@ -3,7 +3,7 @@
 
 use turnstile_client::{Connection, ServerAddress, resp::Value};
 
-use super::{Proof, Table, player::Games, table::Fault};
+use super::{PlayerNames, Proof, Tables, plan::ScriptFault, player::Games};
 use crate::{
     Error,
     door::{self, field, refusal},
@@ -35,16 +35,14 @@ impl Standings {
     /// Asks about each player, and each pair.
     pub(super) fn ask(
         address: &ServerAddress,
-        pairs: impl Iterator<Item = [u32; 2]>,
+        names: &PlayerNames,
+        pairs: &[[u16; 2]],
     ) -> Result<Self, Error> {
         let mut door = door::connect(address)?;
-        let pairs: Vec<[String; 2]> = pairs
-            .map(|pair| pair.map(|name| name.to_string()))
-            .collect();
         let mut tallies = Vec::with_capacity(3 * pairs.len());
         for batch in pairs.chunks(BATCH) {
-            for [one, two] in batch {
-                let (one, two) = (one.as_bytes(), two.as_bytes());
+            for pair in batch {
+                let [one, two] = pair.map(|player| names.of(player));
                 door.send(&[b"GAMES.GET-STANDING", one]);
                 door.send(&[b"GAMES.GET-STANDING", two]);
                 door.send(&[b"GAMES.GET-TALLY", one, two]);
@@ -110,13 +108,18 @@ impl Tally {
     }
 }
 
-/// Holds what the tables have played against what the server has counted meanwhile.
-pub(super) fn prove(tables: &[Table], before: &Standings, after: &Standings) -> Proof {
+/// Holds what pairs have played against what the server has counted meanwhile.
+pub(super) fn prove(
+    tables: &Tables,
+    names: &PlayerNames,
+    before: &Standings,
+    after: &Standings,
+) -> Proof {
     let mut proof = Proof::default();
     let (mut finished, mut doubts) = (0, 0);
-    let mut tables: Vec<&Table> = tables.iter().collect();
+    let mut tables: Vec<_> = tables.iter().map(|table| &table.user.plan).collect();
     // Threads give them back in no order.
-    tables.sort_by_key(|table| table.pair());
+    tables.sort_by_key(|table| table.pair);
     let rows = tables.iter().zip(before.by_pair().zip(after.by_pair()));
     for (table, (before, after)) in rows {
         let [one, two] = table.played;
@@ -127,7 +130,9 @@ pub(super) fn prove(tables: &[Table], before: &Standings, after: &Standings) -> 
             .iter()
             .zip(after)
             .map(|(before, after)| after.since(*before));
-        let names = table.names();
+        let names = table
+            .pair
+            .map(|player| String::from_utf8_lossy(names.of(player)));
         let whose = [
             (format!("player {}", names[0]), one),
             (format!("player {}", names[1]), two),
@@ -148,15 +153,15 @@ pub(super) fn prove(tables: &[Table], before: &Standings, after: &Standings) -> 
             }
         }
         match &table.fault {
-            Some(Fault::Answered(words)) => {
+            Some(ScriptFault::Answered(words)) => {
                 proof.violate(format!(
                     "player {}, game {}: {words}",
                     names[0],
                     one.all() + 1
                 ));
             }
-            Some(Fault::Refused(words)) => proof.refuse(words),
-            Some(Fault::Lost) | None => {}
+            Some(ScriptFault::Refused(words)) => proof.refuse(words),
+            Some(ScriptFault::Lost) | None => {}
         }
     }
     proof.games = finished;

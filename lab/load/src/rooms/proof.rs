@@ -288,9 +288,10 @@ impl<'a> Told<'a> {
                 ]);
             }
             for &number in batch {
-                let answer = door.receive()?;
+                let Some(answer) = sold(&door.receive()?) else {
+                    continue;
+                };
                 proof.asked_again += 1;
-                let answer = sold(&answer);
                 proof.twice += u64::from(matches!(answer, Booked::Done(_)));
                 let (place, id) = (Self::place(number), SOMEBODY_ELSE);
                 self.hear(number, &Operation::Book { place, id, answer });
@@ -300,23 +301,19 @@ impl<'a> Told<'a> {
     }
 }
 
-/// The answer to a booking of one night.
-fn sold(answer: &Value) -> Booked {
-    match refusal(answer) {
-        Some("sold_out") => Booked::SoldOut(1),
-        Some(_) => Booked::Strange,
-        None => {
-            let parts = answer.as_array().unwrap_or_default();
-            let reference = match parts {
-                [Value::Integer(1), reference, ..] => reference.as_bytes(),
-                _ => None,
-            };
-            let reference = reference.map(Reference::parse);
-            reference
-                .and_then(Result::ok)
-                .map_or(Booked::Strange, Booked::Done)
-        }
-    }
+/// The answer to a booking of one night; nothing when that is a place in line, which decides nothing.
+fn sold(answer: &Value) -> Option<Booked> {
+    let done = match answer.as_array().unwrap_or_default() {
+        [Value::Integer(2), ..] => return None,
+        [Value::Integer(1), reference, ..] => reference.as_bytes(),
+        _ => None,
+    };
+    let done = done.and_then(|text| Reference::parse(text).ok());
+    Some(match (done, refusal(answer)) {
+        (Some(reference), _) => Booked::Done(reference),
+        (None, Some("sold_out")) => Booked::SoldOut(1),
+        (None, _) => Booked::Strange,
+    })
 }
 
 /// A booking's room, arrival and departure.

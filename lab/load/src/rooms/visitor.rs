@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     pace::{self, Ended, Garbled, Heard, User},
-    reply::{self, Brief},
+    reply::{self, Brief, IN_LINE},
 };
 
 const GUESTS: [&[u8]; 16] = [
@@ -36,9 +36,6 @@ const GUESTS: [&[u8]; 16] = [
     b"tony",
     b"vint",
 ];
-
-/// The reason under which it is counted that a caller must wait.
-pub(crate) const IN_LINE: &[u8] = b"in_line";
 
 /// The longest name of a room, and the longest reference.
 const NAME_BYTES_MAX: usize = 64;

@@ -2,17 +2,17 @@
 
 use std::{collections::BTreeMap, fmt, time::Instant};
 
-use turnstile_check::Charge;
-use turnstile_client::{Connection, resp::Value};
+use turnstile_check::{
+    Charge,
+    seats::{SeatBlock, SoldEntry},
+};
+use turnstile_client::Connection;
 use turnstile_result::Rule;
 use turnstile_services::seats::BookingNumber;
 use turnstile_stats::units::Count;
 
-use super::{Block, Booking, Buyer, SEATS, SECTION_SEATS, SECTIONS};
-use crate::{Error, door::field, error::unfit, pace::Totals, point};
-
-/// Bookings of a page of the listing.
-const PAGE: &[u8] = b"1000";
+use super::{ApartBuying, Buyer, PLAN, RunShow, plan::SoldBlock, show::Listed};
+use crate::{Error, again::Keyed, pace::Totals, point};
 
 /// The reconciliation of a run with its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,21 +65,22 @@ struct Owners(Vec<Option<BookingNumber>>);
 
 impl Owners {
     fn new() -> Self {
-        Self(vec![None; SEATS])
+        Self(vec![None; PLAN.seats()])
     }
 
     /// Gives the seats to this booking; it is a violation that another has one of them.
-    fn give(&mut self, block: Block, reference: BookingNumber, twice: &mut Charge) {
-        for seat in block.seats() {
+    fn give(&mut self, seats: &SeatBlock, reference: BookingNumber, twice: &mut Charge) {
+        for seat in PLAN.numbers(seats) {
             if let Some(other) = self.0[seat].replace(reference) {
-                twice.add(|| format!("{other} and {reference} share a seat of {block}"));
+                twice.add(|| format!("{other} and {reference} share a seat of {seats}"));
             }
         }
     }
 
     /// Free seats of a section.
     fn free(&self, section: usize) -> usize {
-        let seats = &self.0[section * SECTION_SEATS..][..SECTION_SEATS];
+        let seats = PLAN.section_seats();
+        let seats = &self.0[section * seats..][..seats];
         seats.iter().filter(|owner| owner.is_none()).count()
     }
 }
@@ -87,8 +88,8 @@ impl Owners {
 /// Compares the answers of the run with the server's listing of the show and its counts of free seats.
 pub(super) fn prove(
     door: &mut Connection,
-    show: &str,
-    totals: &Totals<Buyer>,
+    show: &RunShow,
+    totals: &Totals<Keyed<Buyer<ApartBuying>>>,
 ) -> Result<Proof, Error> {
     let operations = &totals.tally.operations;
     let mut proof = Proof {
@@ -96,29 +97,34 @@ pub(super) fn prove(
         ..Proof::default()
     };
     let acknowledged = acknowledged(&mut proof, &totals.users);
-    let owners = compare(&mut proof, acknowledged, &list(door, show)?);
+    let owners = compare(&mut proof, acknowledged, &show.list(door)?);
     count_free(door, show, &mut proof, &owners)?;
     Ok(proof)
 }
 
 /// The bookings that the answers of the run leave standing.
-fn acknowledged(proof: &mut Proof, buyers: &[Buyer]) -> BTreeMap<BookingNumber, Block> {
+fn acknowledged(
+    proof: &mut Proof,
+    buyers: &[Keyed<Buyer<ApartBuying>>],
+) -> BTreeMap<BookingNumber, SeatBlock> {
+    let plans = || buyers.iter().map(|buyer| buyer.user.plan());
     let mut standing = BTreeMap::new();
     let mut again = Charge::default();
-    for booking in buyers.iter().flat_map(Buyer::held) {
-        let reference = booking.reference;
-        if standing.insert(reference, booking.block).is_some() {
+    for booking in plans().flat_map(ApartBuying::held) {
+        let reference = BookingNumber(booking.number);
+        if standing.insert(reference, booking.seats).is_some() {
             again.add(|| format!("two bookings were acknowledged as {reference}"));
         }
     }
     proof.acknowledged = number(standing.len());
     proof.accuse(again);
-    let held = buyers.iter().flat_map(Buyer::held);
-    let past = buyers.iter().flat_map(Buyer::past);
-    let held = held.map(|booking| (booking, None));
+    let held = plans()
+        .flat_map(ApartBuying::held)
+        .map(|booking| (booking, None));
+    let past = plans().flat_map(ApartBuying::past);
     let past = past.map(|(booking, until)| (booking, Some(*until)));
     proof.accuse(shared(held.chain(past)));
-    let strange: u64 = buyers.iter().map(Buyer::strange).sum();
+    let strange: u64 = plans().map(ApartBuying::strange).sum();
     if strange > 0 {
         let sentence =
             format!("{strange} bookings were answered with seats that were not asked for");
@@ -129,21 +135,22 @@ fn acknowledged(proof: &mut Proof, buyers: &[Buyer]) -> BTreeMap<BookingNumber, 
 
 /// Seats that two bookings had at once: each from its acknowledgement until its cancellation was asked for,
 /// if it was.
-fn shared<'a>(bookings: impl Iterator<Item = (&'a Booking, Option<Instant>)>) -> Charge {
+fn shared<'a>(bookings: impl Iterator<Item = (&'a SoldBlock, Option<Instant>)>) -> Charge {
     let mut claims = Vec::new();
     for (booking, until) in bookings {
-        let seats = booking.block.seats();
+        let seats = PLAN.numbers(&booking.seats);
         claims.extend(seats.map(|seat| (seat, booking, until)));
     }
     claims.sort_unstable_by_key(|&(seat, booking, _)| (seat, booking.since));
     let mut twice = Charge::default();
-    let mut last: Option<(usize, &Booking, Option<Instant>)> = None;
+    let mut last: Option<(usize, &SoldBlock, Option<Instant>)> = None;
     for (seat, booking, until) in claims {
         if let Some((_, holder, held_until)) = last.filter(|(other, ..)| *other == seat) {
             let had = held_until.is_none_or(|end| booking.since < end);
-            if had && holder.reference != booking.reference {
-                let (first, block, second) = (holder.reference, booking.block, booking.reference);
-                twice.add(|| format!("{first} and {second} had a seat of {block} at once"));
+            if had && holder.number != booking.number {
+                let [first, second] = [holder.number, booking.number].map(BookingNumber);
+                let seats = booking.seats;
+                twice.add(|| format!("{first} and {second} had a seat of {seats} at once"));
             }
             if held_until.is_none_or(|end| until.is_some_and(|until| until <= end)) {
                 continue;
@@ -154,70 +161,25 @@ fn shared<'a>(bookings: impl Iterator<Item = (&'a Booking, Option<Instant>)>) ->
     twice
 }
 
-/// A listed booking; no block where its seats are not adjacent ones of the show.
-type Listed = (BookingNumber, Option<Block>);
-
-/// Every booking of the show that the server lists.
-fn list(door: &mut Connection, show: &str) -> Result<Vec<Listed>, Error> {
-    let mut listed = Vec::new();
-    let mut cursor: Option<Value> = None;
-    loop {
-        let mut words = vec![&b"SEATS.LIST-BOOKINGS"[..], show.as_bytes(), b"LIMIT", PAGE];
-        let from = cursor.as_ref().and_then(cursor_text);
-        if let Some(from) = &from {
-            words.extend([&b"CURSOR"[..], from.as_bytes()]);
-        }
-        let page = door.command(&words)?;
-        let entries = field(&page, "entries").and_then(Value::as_array);
-        let read: Option<Vec<Listed>> =
-            entries.and_then(|entries| entries.iter().map(listed_booking).collect());
-        let Some(read) = read else {
-            return Err(unfit("SEATS.LIST-BOOKINGS", &page));
-        };
-        listed.extend(read);
-        cursor = field(&page, "next").cloned();
-        if cursor.as_ref().and_then(cursor_text).is_none() {
-            return Ok(listed);
-        }
-    }
-}
-
-fn cursor_text(cursor: &Value) -> Option<String> {
-    match cursor {
-        Value::Integer(number) => Some(number.to_string()),
-        other => other.as_str().map(str::to_owned),
-    }
-}
-
-fn listed_booking(entry: &Value) -> Option<Listed> {
-    let reference = field(entry, "reference")?.as_bytes()?;
-    let section = field(entry, "section")?.as_str()?;
-    let seats = field(entry, "seats")?.as_array()?;
-    let section = section.strip_prefix('s')?.parse().ok()?;
-    let texts = seats.iter().map_while(Value::as_bytes);
-    Some((
-        BookingNumber::parse(reference).ok()?,
-        Block::parse(section, texts),
-    ))
-}
-
 /// Compares the listing with the answers; whose every listed seat is.
 fn compare(
     proof: &mut Proof,
-    mut acknowledged: BTreeMap<BookingNumber, Block>,
+    mut acknowledged: BTreeMap<BookingNumber, SeatBlock>,
     listed: &[Listed],
 ) -> Owners {
     let mut owners = Owners::new();
     let (mut twice, mut other) = (Charge::default(), Charge::default());
     let (mut extra, mut extras) = (Charge::default(), 0);
-    for &(reference, block) in listed {
-        if let Some(block) = block {
-            owners.give(block, reference, &mut twice);
-            proof.seats += number(block.count());
+    for &(reference, entry) in listed {
+        let seats = entry.map(|SoldEntry { seats, .. }| seats);
+        let seats = seats.filter(|seats| PLAN.has(seats));
+        if let Some(seats) = &seats {
+            owners.give(seats, reference, &mut twice);
+            proof.seats += u64::from(seats.count());
         }
-        let shown = block.map_or_else(|| "strange seats".to_owned(), |block| block.to_string());
+        let shown = seats.map_or_else(|| "strange seats".to_owned(), |seats| seats.to_string());
         match acknowledged.remove(&reference) {
-            Some(sold) if Some(sold) == block => {}
+            Some(sold) if Some(sold) == seats => {}
             Some(sold) => other.add(|| {
                 format!("{reference} was acknowledged for {sold}, but is listed with {shown}")
             }),
@@ -239,8 +201,8 @@ fn compare(
         proof.accuse(extra);
     }
     let mut missing = Charge::default();
-    for (reference, block) in &acknowledged {
-        missing.add(|| format!("{reference} was acknowledged for {block}, but is not listed"));
+    for (reference, seats) in &acknowledged {
+        missing.add(|| format!("{reference} was acknowledged for {seats}, but is not listed"));
     }
     proof.accuse(missing);
     owners
@@ -249,24 +211,16 @@ fn compare(
 /// Compares the server's counts of free seats with its listing.
 fn count_free(
     door: &mut Connection,
-    show: &str,
+    show: &RunShow,
     proof: &mut Proof,
     owners: &Owners,
 ) -> Result<(), Error> {
-    let answer = door.command(&[b"SEATS.GET-AVAILABILITY", show.as_bytes()])?;
-    let sections = field(&answer, "sections").and_then(Value::as_array);
-    let Some(sections) = sections.filter(|sections| sections.len() == SECTIONS) else {
-        return Err(unfit("SEATS.GET-AVAILABILITY", &answer));
-    };
-    for (section, told) in sections.iter().enumerate() {
+    for (section, (count, _)) in show.availability(door)?.into_iter().enumerate() {
         let free = owners.free(section);
-        let expected = i64::try_from(free).expect("a show is small");
-        match field(told, "free") {
-            Some(Value::Integer(count)) if *count == expected => {}
-            Some(count) => proof.violations.push(format!(
+        if usize::try_from(count) != Ok(free) {
+            proof.violations.push(format!(
                 "section s{section} has {count} free seats, but its bookings leave {free}"
-            )),
-            None => return Err(unfit("SEATS.GET-AVAILABILITY", &answer)),
+            ));
         }
     }
     Ok(())
@@ -286,9 +240,9 @@ mod tests {
     fn a_seat_that_two_had_while_one_was_cancelled_is_shared() {
         let begin = Instant::now();
         let at = |second| begin + Duration::from_secs(second);
-        let booking = |number, seat, second| Booking {
-            reference: BookingNumber(number),
-            block: Block::new(0, 0, seat, 2),
+        let booking = |number, seat, second| SoldBlock {
+            number,
+            seats: SeatBlock::adjacent(0, 0, seat, 2),
             since: at(second),
         };
         let first = (booking(1, 0, 1), Some(at(3)));

@@ -5,11 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use turnstile_client::Connection;
 use turnstile_load::{
     Error, Verdict,
-    check::{
-        Report, When, exchange, games,
-        rooms::{self, Config},
-        travel,
-    },
+    check::{Config, Report, When, exchange, games, rooms, seats, travel},
     pace::Pace,
 };
 use turnstile_result::Outcome;
@@ -19,6 +15,7 @@ use crate::{
     floor::{Fault, Floor},
     inn::{self, Wrong},
     parlour::{self, Parlour},
+    seats::{BoxOffice, Fault as SeatsFault},
 };
 
 fn pace(address: SocketAddr) -> Pace {
@@ -46,13 +43,12 @@ fn run(wrong: Wrong) -> Result<Report, Error> {
 }
 
 fn trade(fault: Fault) -> Report {
-    let config = exchange::Config {
+    let config = Config {
         pace: pace(Floor::open(fault).resp),
         when: When::Meanwhile,
         users: 5,
-        symbols: 2,
     };
-    exchange::run(&config, &mut |_progress| {}).unwrap()
+    exchange::run(&config, 2, &mut |_progress| {}).unwrap()
 }
 
 fn play(fault: parlour::Fault) -> Result<Report, Error> {
@@ -60,7 +56,7 @@ fn play(fault: parlour::Fault) -> Result<Report, Error> {
 }
 
 fn play_at(address: SocketAddr) -> Result<Report, Error> {
-    let config = games::Config {
+    let config = Config {
         pace: Pace {
             threads: 2,
             pipeline: 3,
@@ -377,7 +373,7 @@ fn plan_with_holds(
     late_ms_max: Option<u64>,
     length: Duration,
 ) -> Result<Report, Error> {
-    let config = travel::Config {
+    let config = Config {
         pace: Pace {
             threads: 2,
             // Long enough for whoever is slow, that each fault meets somebody, also at the end of a hold.
@@ -385,9 +381,8 @@ fn plan_with_holds(
         },
         when: When::Meanwhile,
         users: 6,
-        hold_late_ms_max: late_ms_max,
     };
-    travel::run(&config, &mut |_progress| {})
+    travel::run(&config, late_ms_max, &mut |_progress| {})
 }
 
 #[test]
@@ -462,4 +457,78 @@ fn an_agency_that_tells_no_places_is_not_checked() {
     };
     assert_eq!(command, "TRAVEL.COMMIT");
     assert!(answer.contains("done"), "{answer}");
+}
+
+fn sell(fault: SeatsFault) -> Report {
+    let config = Config {
+        pace: Pace {
+            threads: 2,
+            pipeline: 3,
+            // Long enough to fill the show, where the machine is busy, too.
+            ..Pace::closed(
+                BoxOffice::open(fault),
+                Duration::from_millis(30),
+                Duration::from_millis(800),
+            )
+        },
+        when: When::Meanwhile,
+        users: 6,
+    };
+    seats::run(&config, &mut |_progress| {}).unwrap()
+}
+
+#[test]
+fn honest_seats_are_proven_while_they_are_sold_and_what_was_lost_is_asked_again() {
+    for fault in [SeatsFault::None, SeatsFault::Closes] {
+        let happened = |report: &Report| {
+            assert_eq!(report.proof.unknown, 0);
+            let operations = &report.point.operations;
+            let lost: u64 = operations.iter().map(|one| one.unknown).sum();
+            let loses = fault == SeatsFault::Closes;
+            assert!(loses || lost == 0, "{report}");
+            // They get in each other's way, and ask what must be refused.
+            let meet = [
+                ("book", &["taken", "not_adjacent", "sale_closed"][..]),
+                ("cancel", &["ended", "wrong_buyer", "not_confirmed"]),
+                ("hold", &["taken"]),
+                ("confirm", &["ended"]),
+                ("release", &["already_confirmed"]),
+                ("sale", &[]),
+                ("look", &["ended"]),
+            ];
+            let find = |name: &str| operations.iter().find(|one| one.name == name).unwrap();
+            let all = meet.iter().all(|&(name, reasons)| has(find(name), reasons));
+            all && (lost > 0) == loses
+        };
+        proven(|| sell(fault), happened);
+    }
+}
+
+#[test]
+fn every_mutant_of_seats_is_caught() {
+    let rows = [
+        (SeatsFault::BookingLost, "by the replay it is"),
+        (SeatsFault::CancelIgnored, "by the replay it is"),
+        (SeatsFault::SoldTwice, "so it is sold twice"),
+        (SeatsFault::ReferenceTwice, "which was given before"),
+        (SeatsFault::ListedTwice, "is listed as"),
+        (SeatsFault::CountsOneMore, "section s0 has"),
+        (SeatsFault::ForgetsKeys, "by the replay it is"),
+        (SeatsFault::CancelsForAll, "by the replay it is WrongBuyer"),
+        (SeatsFault::EndsEarly, "it ended too early"),
+        (SeatsFault::NeverEnds, "by the replay it is"),
+        (SeatsFault::ConfirmsNothing, "by the replay it is"),
+        (SeatsFault::ReleasesNothing, "by the replay it is"),
+        (SeatsFault::SellsWhenClosed, "by the replay it is NotOnSale"),
+        (SeatsFault::BestIsLast, "by the replay it is Booked"),
+        (SeatsFault::Reorders, "had been answered"),
+        (
+            SeatsFault::ReadsStale,
+            "which was not true at any instant of that",
+        ),
+        (SeatsFault::BooksOneMore, "the server counts"),
+    ];
+    for (fault, sentence) in rows {
+        caught(|| sell(fault), sentence);
+    }
 }

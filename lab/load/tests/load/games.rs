@@ -50,7 +50,7 @@ fn every_game_of_an_honest_arena_is_counted_once() {
         let report = run(&config);
         assert_eq!(report.verdict(), Verdict::Fine, "{report}");
         for (level, players) in report.levels.iter().zip([2, 10, 40]) {
-            let proof = &level.proof;
+            let proof = &level.load.proof;
             assert_eq!(proof.violations, Vec::<String>::new());
             assert_eq!(level.players, players);
             let games = iterations * u64::try_from(players / 2).unwrap();
@@ -88,17 +88,20 @@ fn games_begin_at_a_rate_or_after_a_thought_and_end_when_the_window_is_over() {
         let [level] = &report.levels[..] else {
             panic!("{report}");
         };
-        assert_eq!(level.proof.violations, Vec::<String>::new());
-        assert_eq!((level.proof.met, level.proof.unfinished), (0, 0));
-        assert!((1..=most).contains(&level.proof.games), "{report}");
-        let [game] = &level.point.wholes[..] else {
+        assert_eq!(level.load.proof.violations, Vec::<String>::new());
+        assert_eq!((level.load.proof.met, level.load.proof.unfinished), (0, 0));
+        assert!((1..=most).contains(&level.load.proof.games), "{report}");
+        let [game] = &level.load.point.wholes[..] else {
             panic!("a game is a whole");
         };
         // A game that ended after the window was counted, and not measured.
-        assert_eq!(game.done, level.proof.games);
-        assert!(level.point.times.response.count <= game.done, "{report}");
+        assert_eq!(game.done, level.load.proof.games);
+        assert!(
+            level.load.point.times.response.count <= game.done,
+            "{report}"
+        );
         // Whoever begins is measured, at each of its four messages, and the game as one.
-        assert!(level.point.times.lag.count > 0, "{report}");
+        assert!(level.load.point.times.lag.count > 0, "{report}");
     }
 }
 
@@ -124,7 +127,7 @@ fn a_game_that_is_not_counted_once_is_a_violation() {
         config.players = vec![2];
         let report = run(&config);
         assert_eq!(report.verdict(), Verdict::Violated, "{fault:?} {report}");
-        let told = report.levels[0].proof.violations.join("\n");
+        let told = report.levels[0].load.proof.violations.join("\n");
         assert!(told.contains(expected), "{told}");
     }
 }
@@ -133,7 +136,7 @@ fn a_game_that_is_not_counted_once_is_a_violation() {
 fn a_cell_that_was_not_played_is_a_violation() {
     let report = run(&config(&Arena::open(Fault::OtherCell)));
     assert_eq!(report.verdict(), Verdict::Violated, "{report}");
-    let told = report.levels[0].proof.violations.join("\n");
+    let told = report.levels[0].load.proof.violations.join("\n");
     let expected = "game 2: cell 4 was told and 3 played";
     assert!(told.contains(expected), "{told}");
 }
@@ -142,7 +145,7 @@ fn a_cell_that_was_not_played_is_a_violation() {
 fn messages_that_could_be_read_together_are_a_violation() {
     let report = run(&config(&Arena::open(Fault::Meets)));
     assert_eq!(report.verdict(), Verdict::Violated, "{report}");
-    let proof = &report.levels[0].proof;
+    let proof = &report.levels[0].load.proof;
     assert_eq!((proof.met, proof.games, proof.played), (3, 15, 30));
     let expected = ["3 messages could be read with the one before"];
     assert_eq!(proof.violations, expected);
@@ -158,7 +161,7 @@ fn players_who_are_left_make_a_run_invalid() {
         }
         let report = run(&config);
         assert_eq!(report.verdict(), Verdict::Invalid, "{report}");
-        let proof = &report.levels[0].proof;
+        let proof = &report.levels[0].load.proof;
         let games = if fault == Fault::Leaves { 6 } else { 0 };
         assert_eq!((proof.unfinished, proof.games), (6, games));
         assert_eq!(proof.played, 2 * games);
@@ -189,7 +192,7 @@ fn over_resp_both_players_of_a_pair_move_on_one_connection() {
         let report = run(&config);
         assert_eq!(report.verdict(), Verdict::Fine, "{report}");
         for (level, players) in report.levels.iter().zip([2, 10]) {
-            let (proof, point) = (&level.proof, &level.point);
+            let (proof, point) = (&level.load.proof, &level.load.point);
             let games = point.wholes[0].done;
             if let Some(iterations) = iterations {
                 assert_eq!(games, iterations.get() * players / 2);

@@ -119,6 +119,18 @@ fn answers_in_pieces_are_put_together() {
 }
 
 #[test]
+fn a_place_in_line_is_a_refusal_and_no_broken_answer() {
+    let toy = Toy::start(Fault::LetsWait);
+    let report = run(&toy);
+    assert_eq!(report.proof.violations, Vec::<String>::new());
+    assert_eq!(report.point.connections_lost, 0);
+    let refused = &report.point.operations[0].refused;
+    let reasons: Vec<&str> = refused.keys().map(String::as_str).collect();
+    assert_eq!(reasons, ["in_line"]);
+    assert_eq!((report.proof.sold, report.proof.cancelled), toy.counts());
+}
+
+#[test]
 fn a_server_without_the_counters_is_not_driven() {
     // A door that answers INFO with something else: here every command with one integer.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -2,11 +2,11 @@
 
 use std::{fmt, net::IpAddr};
 
-use turnstile_access::{Access, Command, MissingRight, NotAuthenticated, Rights};
+use turnstile_access::{Access, Command, KeyId, MissingRight, NotAuthenticated, Rights};
 use turnstile_chassis::{Needed, Needs as _, Subject};
 use turnstile_contract::Scope;
 use turnstile_embedded::Services;
-use turnstile_types::{Hosts, Key};
+use turnstile_types::{Hosts, Key, PartitionNumber};
 
 use super::Engine;
 use crate::{
@@ -76,23 +76,74 @@ impl Engine {
             return Ok(());
         }
         self.judge::<M, _>(needed, (), |engine, machine| {
-            let subject = machine.subject_of(command);
-            let permitted = engine.permits::<M>(needed, &subject);
-            // What a command has ended is not there any more when it is sent again: it gets its first
-            // answer, and nothing is done.
-            let is_sent_again = || {
-                let (now, principal) = (engine.now, &engine.caller.principal);
-                key.is_some_and(|key| engine.backend.knows(now, principal, key))
-            };
-            match permitted {
-                Err(MissingRight::Named { .. })
-                    if subject == Subject::Unknown && is_sent_again() =>
-                {
-                    Ok(())
-                }
-                permitted => permitted,
-            }
+            engine.permits_command(needed, (machine, key), command)
         })
+    }
+
+    /// Whether the caller has the right that a command needs for what it is about.
+    fn permits_command<M: Registered>(
+        &self,
+        needed: Needed,
+        (machine, key): (&M, Option<Key<'_>>),
+        command: &M::Command<'_>,
+    ) -> Result<(), MissingRight> {
+        let subject = machine.subject_of(command);
+        let permitted = self.permits::<M>(needed, &subject);
+        // What a command has ended is not there any more when it is sent again: it gets its first
+        // answer, and nothing is done.
+        let is_sent_again = || {
+            let (now, principal) = (self.now, &self.caller.principal);
+            key.is_some_and(|key| self.backend.knows(now, principal, key))
+        };
+        match permitted {
+            Err(MissingRight::Named { .. }) if subject == Subject::Unknown && is_sent_again() => {
+                Ok(())
+            }
+            permitted => permitted,
+        }
+    }
+
+    /// Asserts that a caller whose rights another loop knows may have this command decided here, by these
+    /// rights and by what it has open here.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(super) fn permit_known_command<M: Registered>(
+        &mut self,
+        key: Option<Key<'_>>,
+        command: &M::Command<'_>,
+    ) -> Result<(), NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        let needed = command.needed();
+        let rights = self.caller.rights();
+        if !needed.is_met(|right| rights.has_all(M::SERVICE, right)) {
+            let machine = self.backend.machine::<M>();
+            let permitted = self.permits_command(needed, (machine, key), command);
+            permitted.map_err(|missing| self.deny(NotPermitted::Missing(missing)))?;
+        }
+        self.check_stock::<M>(key, command)
+    }
+
+    /// The same of a query.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(super) fn permit_known_query<M: Registered>(
+        &self,
+        query: &M::Query,
+    ) -> Result<(), NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        let (needed, rights) = (query.needed(), self.caller.rights());
+        if needed.is_met(|right| rights.has_all(M::SERVICE, right)) {
+            return Ok(());
+        }
+        let machine = self.backend.machine::<M>();
+        let permitted = self.permits::<M>(needed, &machine.subject_of_query(query));
+        permitted.map_err(|missing| self.deny(NotPermitted::Missing(missing)))
     }
 
     /// The same of a command that is decided elsewhere: what it may name there. Only a database knows what
@@ -108,6 +159,10 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
+        if self.partition_of(command) != PartitionNumber::FIRST {
+            // The partition knows what it is about.
+            return self.know_caller().map(|()| Scope::EVERYTHING);
+        }
         if self.cluster.is_some() {
             self.permit_command::<M>(key, command)?;
             self.check_stock::<M>(key, command)?;
@@ -115,14 +170,52 @@ impl Engine {
         }
         let needed = command.needed();
         self.judge::<M, _>(needed, Scope::EVERYTHING, |engine, machine| {
-            match machine.subject_of(command) {
-                Subject::Unknown => Scope::of(engine.caller.rights(), M::SERVICE, needed),
-                subject => {
-                    let permitted = engine.permits::<M>(needed, &subject);
-                    permitted.map(|()| Scope::EVERYTHING)
-                }
-            }
+            engine.scope_of::<M>(needed, &machine.subject_of(command))
         })
+    }
+
+    /// The same of a query that is answered elsewhere.
+    ///
+    /// # Errors
+    /// The caller may not ask it, whatever it names.
+    pub(crate) fn permit_query_away<M: Registered>(
+        &mut self,
+        query: &M::Query,
+    ) -> Result<Scope, NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        if self.partition_of(query) != PartitionNumber::FIRST {
+            return self.know_caller().map(|()| Scope::EVERYTHING);
+        }
+        if self.cluster.is_some() {
+            self.permit_query::<M>(query)?;
+            return Ok(Scope::EVERYTHING);
+        }
+        let needed = query.needed();
+        self.judge::<M, _>(needed, Scope::EVERYTHING, |engine, machine| {
+            engine.scope_of::<M>(needed, &machine.subject_of_query(query))
+        })
+    }
+
+    /// What a request may name elsewhere that is about this, as far as that is known here.
+    fn scope_of<M: Registered>(
+        &self,
+        needed: Needed,
+        subject: &Subject,
+    ) -> Result<Scope, MissingRight> {
+        match subject {
+            Subject::Unknown => Scope::of(self.caller.rights(), M::SERVICE, needed),
+            subject => {
+                let permitted = self.permits::<M>(needed, subject);
+                permitted.map(|()| Scope::EVERYTHING)
+            }
+        }
+    }
+
+    /// Makes sure that the rights of the caller are those that are known here now.
+    fn know_caller(&mut self) -> Result<(), NotPermitted> {
+        self.renew_caller().map_err(|denied| self.deny(denied))
     }
 
     /// Asserts that the caller may ask this.
@@ -273,7 +366,9 @@ impl Engine {
                     self.counters.error(ErrorCode::QuotaExceeded);
                     return Err(LoginRefused::TooManyConnections(exceeded));
                 }
-                self.note_use_of_key();
+                if let Some(key) = self.caller.key() {
+                    self.note_use(key);
+                }
                 Ok(())
             }
             Err(refused) => {
@@ -307,13 +402,12 @@ impl Engine {
         }
     }
 
-    /// Keeps that the caller's key was used, once an hour.
-    fn note_use_of_key(&mut self) {
-        let Some(key) = self.caller.key() else { return };
+    /// Keeps that a key was used, once an hour, at whichever door.
+    pub(crate) fn note_use(&mut self, key: KeyId) {
         if !self.access().is_use_worth_noting(self.now, key) {
             return;
         }
-        if self.note_in_order(&Command::NoteUse { key }) {
+        if self.note_in_order::<Access>(&Command::NoteUse { key }) {
             return;
         }
         let caller = std::mem::replace(&mut self.caller, Caller::server());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use turnstile_embedded::ExecuteError;
 
 use super::Engine;
-use crate::limits::FULL_DISK_REST;
+use crate::{core::cluster::other_nodes::OtherNodes, limits::FULL_DISK_REST};
 
 impl Engine {
     /// Reads the clock for this turn and lets happen what is due.
@@ -38,7 +38,9 @@ impl Engine {
         let due = match &self.cluster {
             Some(cluster) => cluster.deadline(due),
             None => due,
-        }?;
+        };
+        let nodes = self.nodes.as_ref().map(OtherNodes::deadline);
+        let due = [due, nodes].into_iter().flatten().min()?;
         let wait = Duration::from_millis(due.ms_since(self.clock.peek()));
         Some(wait.max(self.rest))
     }

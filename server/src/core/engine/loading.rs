@@ -9,10 +9,11 @@ use super::Engine;
 use crate::{
     core::{
         clock::{self, Clock},
-        cluster::Cluster,
+        cluster::{Cluster, other_nodes::OtherNodes},
         fault_points::FaultPoints,
         loading::Loading,
         pace::Pace,
+        partitions::Partitions,
         remote::Remotes,
     },
     counters::Counters,
@@ -25,6 +26,8 @@ pub(crate) struct RecoveredEngine {
     pub(crate) id_key: IdKey,
     pub(crate) remotes: Remotes,
     pub(crate) cluster: Option<Cluster>,
+    pub(crate) partitions: Option<Partitions>,
+    pub(crate) nodes: Option<OtherNodes>,
     pub(crate) fault_points: FaultPoints,
 }
 
@@ -54,6 +57,8 @@ impl Engine {
             id_key,
             remotes,
             cluster,
+            partitions,
+            nodes,
             fault_points,
         } = recovered;
         self.id_key = id_key.clone();
@@ -61,7 +66,7 @@ impl Engine {
         self.sent_ahead = backend.sequencer().sent_ahead();
         self.pace = (backend.status().log_thread != LogThread::None).then(Pace::default);
         (self.remotes, self.fault_points) = (remotes, fault_points);
-        self.cluster = cluster;
+        (self.cluster, self.partitions, self.nodes) = (cluster, partitions, nodes);
         // Before, it knew of no logged time.
         self.clock = Clock::start(backend.status().time, clock::system);
         self.backend = backend;
@@ -117,6 +122,8 @@ mod tests {
             backend,
             remotes: Remotes::default(),
             cluster: None,
+            partitions: None,
+            nodes: None,
             fault_points: FaultPoints::new(false, None),
         });
         engine.begin_turn();

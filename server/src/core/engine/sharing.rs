@@ -1,6 +1,7 @@
 //! Commands of clients who may have only so much open.
 
 use turnstile_chassis::Needs as _;
+use turnstile_contract::Scope;
 use turnstile_embedded::{Reply, Services};
 use turnstile_types::{Hosts, Key};
 
@@ -33,8 +34,29 @@ impl Engine {
         self.check_turn::<M>(key, command)?;
         self.check_share::<M>(shares, key, command)?;
         let reply = self.execute::<M>(key, command, bytes)?;
-        shares.note::<M>(&reply);
+        shares.note::<M>(&reply.outcome, reply.replayed);
         Ok(reply)
+    }
+
+    /// Admits a command of a client with these shares that is decided elsewhere, and says what it may name
+    /// there. A database knows neither turns nor shares.
+    ///
+    /// # Errors
+    /// The caller may not ask for it, its turn has not come, or its share is used up: nothing was done.
+    pub(crate) fn admit_away_within<M: Opens>(
+        &mut self,
+        shares: &mut Shares,
+        key: Option<Key<'_>>,
+        command: &M::Command<'_>,
+    ) -> Result<Scope, Undecided>
+    where
+        Services: Hosts<M>,
+    {
+        if self.cluster.is_some() {
+            self.check_turn::<M>(key, command)?;
+            self.check_share::<M>(shares, key, command)?;
+        }
+        Ok(self.admit_away::<M>(key, command)?)
     }
 
     /// Gives the turns that have come.

@@ -30,6 +30,7 @@ impl Engine {
         Services: Hosts<M>,
     {
         self.spend()?;
+        self.check_under_way()?;
         self.permit_away::<M>(key, command)
     }
 
@@ -53,6 +54,21 @@ impl Engine {
             self.check_under_way()?;
         }
         self.check_stock::<M>(key, command)
+    }
+
+    /// Asserts that the caller may ask this elsewhere now, and says what it may name there.
+    ///
+    /// # Errors
+    /// It may not.
+    pub(crate) fn admit_query_away<M: Registered>(
+        &mut self,
+        query: &M::Query,
+    ) -> Result<Scope, NotPermitted>
+    where
+        Services: Hosts<M>,
+    {
+        self.spend()?;
+        self.permit_query_away::<M>(query)
     }
 
     /// Asserts that the caller may ask this now.

@@ -17,7 +17,7 @@ use turnstile_contract::{Backend, Failure, Future, Request};
 use turnstile_types::{Position, Principal, Timestamp};
 
 use super::{
-    Commander, Housed, Job, Known, Landing, Questioner, Remote, Way, lock,
+    Commander, Housed, Job, Known, Landing, Questioner, Remote, ScopedQuery, Way, lock,
     queue::{Receiver, Sender, queue},
 };
 use crate::core::clock::{self, Clock};
@@ -176,11 +176,11 @@ fn clock() -> Clock {
 
 /// The jobs that are there, up to a full batch.
 fn gather<M: Housed>(first: Job<M>, coming: &Receiver<Job<M>>) -> Vec<Job<M>> {
-    let mut commands = first.commands();
+    let mut commands = first.commands().len();
     let mut jobs = vec![first];
     while commands < BATCH_COMMANDS {
         let Some(job) = coming.next() else { break };
-        commands += job.commands();
+        commands += job.commands().len();
         jobs.push(job);
     }
     jobs
@@ -231,13 +231,14 @@ async fn execute<M: Housed>(
 async fn ask<M: Housed>(
     backend: &dyn Backend<M>,
     (principal, now): (Principal, Timestamp),
-    queries: Vec<M::Query>,
+    queries: Vec<ScopedQuery<M>>,
     caller: Questioner<M>,
     way: &Way,
 ) {
     let mut answers = Vec::with_capacity(queries.len());
-    for query in &queries {
-        answers.push(backend.query(now, &principal, query).await);
+    for (query, scope) in &queries {
+        let answer = backend.query_within(now, &principal, (query, scope));
+        answers.push(answer.await);
     }
     way.tell(M::landed(Landing::Queries(answers, caller)));
     way.ring();

@@ -27,7 +27,9 @@ impl<D: Doors> FastLoop<D> {
         let nobody_asks = self.ready.is_empty() && !self.asks_wait;
         let nobody_waits =
             self.open.is_empty() && self.under_way.is_empty() && !self.engine.is_open();
-        let is_done = everybody_left && others_ended && nobody_asks && nobody_waits;
+        let no_node_waits = !self.engine.owes_nodes();
+        let is_done =
+            everybody_left && others_ended && nobody_asks && nobody_waits && no_node_waits;
         is_done || Instant::now() >= end
     }
 }

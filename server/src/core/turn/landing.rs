@@ -1,13 +1,14 @@
 //! Answers of databases and of the shared log, on their way to those who asked.
 
 use turnstile_contract::Failure;
-use turnstile_types::Position;
+use turnstile_types::{PartitionNumber, Position};
 
 use super::{Broken, FastLoop};
 use crate::{
     core::{
         conversation::{Conversation as _, Doors},
         remote::{Decided, Housed, Landed, Landing},
+        shares::Opens,
         tickets::LateWaiter,
     },
     counters::ErrorCode,
@@ -18,6 +19,13 @@ use crate::{
 macro_rules! take_one {
     ($($name:ident: $machine:ident),+ $(,)?) => {
         fn take_one(&mut self, landed: Landed) -> bool {
+            if let Some((to, answer)) = landed.for_node() {
+                self.engine.answer_node(to, &answer);
+                return false;
+            }
+            let Some(landed) = self.engine.gathered(landed) else {
+                return false;
+            };
             match landed {
                 $(Landed::$machine(landing) => self.land(landing),)+
             }
@@ -26,10 +34,15 @@ macro_rules! take_one {
 }
 
 impl<D: Doors> FastLoop<D> {
-    /// Gives what databases have answered to those who asked.
+    /// Gives what databases and other partitions have answered to those who asked.
     pub(super) fn take_landed(&mut self) {
         let mut is_told = false;
         while let Some(landed) = self.landings.next() {
+            if landed.partition() != PartitionNumber::FIRST
+                && let Some(partitions) = &mut self.engine.partitions
+            {
+                partitions.note_answered();
+            }
             is_told |= self.take_one(landed);
         }
         if is_told {
@@ -40,6 +53,10 @@ impl<D: Doors> FastLoop<D> {
     /// Applies what the shared log has ordered, and gives the answers to those who asked.
     pub(super) fn take_ordered(&mut self) -> Result<(), Broken> {
         let landed = self.engine.take_ordered().map_err(Broken::Cluster)?;
+        if let Some(home) = &self.home {
+            home.answer(landed);
+            return Ok(());
+        }
         let mut is_told = false;
         for landed in landed {
             is_told |= self.take_one(landed);
@@ -50,12 +67,46 @@ impl<D: Doors> FastLoop<D> {
         Ok(())
     }
 
+    /// Takes what the loop of the first partition hands over, and says how this one stands.
+    pub(super) fn take_relayed(&mut self) {
+        let Some(home) = &self.home else { return };
+        while let Some(asker) = home.next() {
+            home.answer(self.engine.take_relayed(asker));
+        }
+        home.publish(&self.engine.partition_figures());
+    }
+
+    /// Takes what has come from other nodes: requests for partitions of this one, and answers.
+    pub(super) fn take_from_nodes(&mut self) {
+        if self.signals.is_ending() || self.signals.is_draining() {
+            self.engine.leave_nodes();
+        }
+        let mut is_told = false;
+        for landed in self.engine.take_from_nodes() {
+            is_told |= self.take_one(landed);
+        }
+        if is_told {
+            self.inbox.note_answered();
+        }
+    }
+
     turnstile_services::services!(take_one);
 
     /// Counts answers and passes them on; says whether somebody at the gate had asked. Whoever asked
     /// and has gone meanwhile is not waited for.
-    fn land<M: Housed>(&mut self, landing: Landing<M>) -> bool {
+    fn land<M: Housed + Opens>(&mut self, mut landing: Landing<M>) -> bool {
+        if let Some(partitions) = &self.engine.partitions {
+            landing.turn_pages(partitions.count());
+        }
         let is_asked = landing.is_asked();
+        if let (true, Landing::Commands(decided, _)) = (is_asked, &landing) {
+            for reply in decided
+                .iter()
+                .filter_map(|(_, result)| result.as_ref().ok())
+            {
+                self.shares.note::<M>(&reply.outcome, reply.replayed);
+            }
+        }
         let mut seen = Position(0);
         if let Landing::Commands(decided, _) = &landing {
             seen = decided

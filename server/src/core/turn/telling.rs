@@ -1,21 +1,37 @@
 //! What is told when it is durable: to those who follow, and to those who wait for a late answer.
 
+use turnstile_chassis::Routed;
 use turnstile_games::Games;
+use turnstile_json::InPartition;
 use turnstile_resp::travel;
 use turnstile_travel::{Event, EventKind, Travel};
+use turnstile_types::PartitionNumber;
 
 use super::FastLoop;
 use crate::{
-    core::{conversation::Doors, news::News, security_log::SECURITY_CHANNEL, tickets::LateWaiter},
+    core::{
+        conversation::Doors, feed::ToldEvents, news::News, security_log::SECURITY_CHANNEL,
+        tickets::LateWaiter,
+    },
     registry::{Registered as _, SomeServices},
 };
 
 macro_rules! tell_events {
     ($($name:ident: $machine:ident),+ $(,)?) => {
         fn tell_events(&mut self, news: &News) {
-            $(for event in &news.$name.events {
-                let channel = turnstile_services::$name::$machine::channel(event);
-                self.tell((&channel, &turnstile_json::object(event)));
+            let first = self.engine.partitions.as_ref().map(|all| all.name_of(PartitionNumber::FIRST));
+            let first = first.map(str::to_owned);
+            $({
+                let is_spread = <turnstile_services::$name::Query as Routed>::IS_SPREAD;
+                let partition = first.as_deref().filter(|_| is_spread);
+                for fields in &news.$name.events {
+                    let channel = turnstile_services::$name::$machine::channel(fields);
+                    let message = match partition {
+                        Some(partition) => turnstile_json::object(&InPartition { partition, fields }),
+                        None => turnstile_json::object(fields),
+                    };
+                    self.tell((&channel, &message));
+                }
             })+
         }
     };
@@ -46,6 +62,9 @@ impl<D: Doors> FastLoop<D> {
         }
         self.doors.learn(&mut self.engine, news);
         self.feeds.publish(news, kept);
+        if let Some(home) = &self.home {
+            home.ring_for_events();
+        }
         if !self.followers.is_empty() {
             self.send_told(self.followers.clone());
         }
@@ -53,6 +72,51 @@ impl<D: Doors> FastLoop<D> {
 
     /// Tells the connections that follow what durable groups have changed.
     fn tell_followers(&mut self, news: &News) {
+        self.drop_deaf();
+        self.tell_events(news);
+    }
+
+    /// A connection follows something from now on, or nothing any more.
+    pub(super) fn note_following(&mut self, place: usize, follows: bool) {
+        self.followers.retain(|&follower| follower != place);
+        if follows {
+            self.followers.push(place);
+            if let Some(partitions) = &mut self.engine.partitions {
+                partitions.begin_following();
+            }
+        }
+    }
+
+    /// Tells the connections that follow what has happened in other partitions of this node. Each tells its
+    /// events in its own order; those of different partitions have none.
+    pub(super) fn tell_of_partitions(&mut self) {
+        let Some(partitions) = &mut self.engine.partitions else {
+            return;
+        };
+        if self.followers.is_empty() {
+            return partitions.end_following();
+        }
+        let told = partitions.tell_on();
+        if told == ToldEvents::default() {
+            return;
+        }
+        self.drop_deaf();
+        for (channel, message) in &told.messages {
+            self.tell((channel, message));
+        }
+        self.send_told(self.followers.clone());
+        if told.has_missed {
+            tracing::warn!(
+                "subscribers dropped: events of another partition came too fast to tell"
+            );
+            for place in self.followers.clone() {
+                self.close(place);
+            }
+        }
+    }
+
+    /// Drops the connections that follow and take nothing.
+    fn drop_deaf(&mut self) {
         let mut dropped = 0;
         for &place in &self.followers {
             if let Some(connection) = self.connections.get_mut(place) {
@@ -62,7 +126,6 @@ impl<D: Doors> FastLoop<D> {
         if let Some(dropped) = self.deaf_followers.count(dropped) {
             tracing::info!(dropped, "subscribers dropped: they did not keep up");
         }
-        self.tell_events(news);
     }
 
     turnstile_services::services!(tell_events);

@@ -1,14 +1,16 @@
 //! The hall: who waits and who plays at the arena's door, on the ancestor's wire.
 
+pub(in crate::doors::arena) mod ordered;
 mod table;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use turnstile_duel::{Duel, Greeting, Heard, Move, Player, Seat};
 use turnstile_games::{
     Change, Command, Deed, Done, Event, EventKind, Game, Games, MatchId, MatchView, PlayerId,
     Query, Standing,
 };
+use turnstile_types::Timestamp;
 
 use crate::{
     core::{conversation::Errand, engine::Engine},
@@ -41,6 +43,14 @@ pub(crate) struct Hall {
     errands: Vec<Errand>,
     /// Whose connection, at which place, has ended.
     left: Vec<(Player, usize)>,
+    /// Whether the order of a shared log decides matches, which must then be followed for every guest.
+    is_ordered: bool,
+    /// Tables of players whose opponent is at another node, by the opponent.
+    distant: HashMap<Player, usize>,
+    /// Tables that may hear of something.
+    ripe: VecDeque<usize>,
+    /// Players who left while a match of theirs was asked for, and until when that is known.
+    unwanted: HashMap<Player, Timestamp>,
 }
 
 #[derive(Debug)]
@@ -48,17 +58,19 @@ struct Guest {
     place: usize,
     opponent: Player,
     seat: Option<(usize, Seat)>,
+    /// Whether the order has been asked for the next match.
+    is_beginning: bool,
 }
 
 impl Hall {
     /// Whether nobody is here who may have to hear what happens.
     pub(crate) fn is_empty(&self) -> bool {
-        self.matches.is_empty()
+        self.matches.is_empty() && (!self.is_ordered || self.guests.is_empty())
     }
 
     /// Whether there is something to do at the start of a turn.
-    pub(crate) const fn is_busy(&self) -> bool {
-        !self.errands.is_empty() || !self.left.is_empty()
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.errands.is_empty() || !self.left.is_empty() || !self.ripe.is_empty()
     }
 
     pub(crate) fn take_errands(&mut self) -> Vec<Errand> {
@@ -99,13 +111,11 @@ impl Hall {
             place,
             opponent,
             seat: None,
+            is_beginning: false,
         };
         self.guests.insert(own, guest);
         let Some(state) = state else { return Ok(()) };
-        let game = OpenGame {
-            match_id: state.id,
-            ply: state.ply,
-        };
+        let game = OpenGame::of(&state);
         let waiting = self.guests.get(&opponent);
         let waits = waiting.filter(|guest| guest.seat.is_none() && guest.opponent == own);
         let Some(first) = waits.map(|guest| guest.place) else {
@@ -113,12 +123,12 @@ impl Hall {
             act(engine, (game.match_id, player), deed)?;
             return Err(Refused::Elsewhere(opponent));
         };
-        self.seat([(opponent, first), (own, place)], game);
+        self.seat([(opponent, Some(first)), (own, Some(place))], game);
         Ok(())
     }
 
-    /// Two sit down, the one who came first first.
-    fn seat(&mut self, guests: [(Player, usize); 2], game: OpenGame) {
+    /// Two sit down, the one who came first first. One may have a connection to another node.
+    fn seat(&mut self, guests: [(Player, Option<usize>); 2], game: OpenGame) {
         let players = guests.map(|(player, _)| player);
         let table = Table {
             duel: Duel::default(),
@@ -127,6 +137,8 @@ impl Hall {
             places: guests.map(|(_, place)| place),
             game: Some(game),
             standings: None,
+            news: VecDeque::new(),
+            spoken: 0,
         };
         let number = self.free.pop().unwrap_or(self.tables.len());
         if number == self.tables.len() {
@@ -135,7 +147,12 @@ impl Hall {
         self.tables[number] = Some(table);
         self.matches.insert(game.match_id, number);
         for seat in Seat::BOTH {
-            let guest = self.guests.get_mut(&players[seat.index()]);
+            let (player, place) = guests[seat.index()];
+            if place.is_none() {
+                self.distant.insert(player, number);
+                continue;
+            }
+            let guest = self.guests.get_mut(&player);
             guest.expect("who sits down is a guest").seat = Some((number, seat));
         }
         self.say(number);
@@ -207,7 +224,8 @@ impl Hall {
             if engine.games().settings().roles.scores {
                 self.matches.remove(&game.match_id);
             }
-            self.errands.push(Errand::Acknowledge { place });
+            self.errands
+                .extend(place.map(|place| Errand::Acknowledge { place }));
         }
         self.say(number);
         Ok(())
@@ -229,6 +247,10 @@ impl Hall {
         };
         if let [Some(first), Some(second)] = standings {
             table.duel.tell(triple(first), triple(second));
+            table.spoken = engine.counters.turns.get();
+            if !table.news.is_empty() {
+                self.ripe.push_back(number);
+            }
             self.say(number);
         }
     }
@@ -239,7 +261,8 @@ impl Hall {
         let table = table.expect("messages go to players of a table");
         while let Some((to, parcel)) = table.duel.next_parcel() {
             let place = table.places[to.index()];
-            self.errands.push(Errand::Send { place, parcel });
+            self.errands
+                .extend(place.map(|place| Errand::Send { place, parcel }));
         }
     }
 
@@ -248,13 +271,17 @@ impl Hall {
         self.left.push((player, place));
     }
 
-    /// Decides what it means that connections have ended.
+    /// Decides what it means that connections have ended, and tells what the order has decided.
     pub(crate) fn see_off(&mut self, engine: &mut Engine) {
+        self.tell_news(engine);
         for (player, place) in std::mem::take(&mut self.left) {
             let guest = self.guests.get(&player);
-            if guest.is_some_and(|guest| guest.place == place)
-                && let Err(why) = self.part(engine, player)
-            {
+            if guest.is_none_or(|guest| guest.place != place) {
+                continue;
+            }
+            if engine.cluster.is_some() {
+                self.part_in_order(engine, player);
+            } else if let Err(why) = self.part(engine, player) {
                 tracing::warn!(%why, player = player.0, "cannot settle the match of a player who left");
             }
         }
@@ -273,7 +300,8 @@ impl Hall {
         let other = seat.other().index();
         self.guests.remove(&table.players[other]);
         let place = table.places[other];
-        self.errands.push(Errand::Close { place });
+        self.errands
+            .extend(place.map(|place| Errand::Close { place }));
         if let Some(game) = table.game {
             let deed = if game.ply == 0 {
                 Deed::Abort
@@ -290,6 +318,9 @@ impl Hall {
 
     /// Hears what has happened in matches, now that it is durable.
     pub(crate) fn learn(&mut self, engine: &mut Engine, events: &[Event]) {
+        if self.is_ordered {
+            return self.follow(engine, events);
+        }
         for event in events {
             match &event.kind {
                 EventKind::Match {
@@ -315,8 +346,9 @@ impl Hall {
         let table = self.table(number);
         table.game = None;
         let places = table.places;
-        let close = places.map(|place| Errand::Close { place });
-        self.errands.extend(close);
+        let places = places.into_iter().flatten();
+        self.errands
+            .extend(places.map(|place| Errand::Close { place }));
     }
 
     /// A distant scores server has counted a match.
@@ -354,10 +386,7 @@ fn begin(engine: &mut Engine, players: [PlayerId; 2]) -> Result<OpenGame, Refuse
             _ => None,
         },
     )?;
-    Ok(OpenGame {
-        match_id: state.id,
-        ply: state.ply,
-    })
+    Ok(OpenGame::of(&state))
 }
 
 fn act(

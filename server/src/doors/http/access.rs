@@ -15,12 +15,12 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use axum::http::{Extensions, HeaderMap, HeaderValue, Method, Request, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
 use tokio::sync::watch;
-use turnstile_access::{Access, Command, KeyId, MissingRight, limits::USE_NOTED_MS};
+use turnstile_access::{Access, KeyId, MissingRight, limits::USE_NOTED_MS};
 use turnstile_chassis::{Right, Subject};
 use turnstile_http::{Audience, Code, Operation, Problem, operation_at};
-use turnstile_types::{AddressPolicy, DoorKind, Origin, Timestamp};
+use turnstile_types::{AddressPolicy, DoorKind, Origin, RequestId, Timestamp};
 
 use self::{
     credentials::{Shown, shown, without_ticket},
@@ -28,11 +28,11 @@ use self::{
     tickets::StreamTickets,
     token::is_csrf_token,
 };
-use super::{Door, reply::Trouble};
+use super::{console, reply::Trouble};
 use crate::core::{
     caller::{Caller, NotPermitted},
-    gate::Gate,
-    quotas::{Meter, QuotaExceeded},
+    gate::{Ask, Gate},
+    quotas::QuotaExceeded,
     security_log::FailedLogin,
 };
 use crate::counters::{Counters, DoorName};
@@ -104,8 +104,9 @@ pub(super) struct Identities {
     sessions: Mutex<BrowserSessions<Caller>>,
     tickets: Mutex<StreamTickets<Visitor>>,
     counters: Arc<Counters>,
-    /// When the use of each key was noted last.
-    uses: Mutex<HashMap<KeyId, Timestamp>>,
+    /// When the loop was told last that a key is used: it is not asked with every request. Whether that
+    /// was kept lately, its machine knows.
+    told_uses: Mutex<HashMap<KeyId, Timestamp>>,
     /// Counts the sessions that were ended, so that their streams look.
     ended: watch::Sender<u64>,
     /// Whether browsers send the cookie over TLS only.
@@ -132,7 +133,7 @@ impl Identities {
             sessions: Mutex::default(),
             tickets: Mutex::default(),
             counters: Arc::clone(counters),
-            uses: Mutex::default(),
+            told_uses: Mutex::default(),
             ended: watch::channel(0).0,
             is_secure,
             addresses,
@@ -140,8 +141,7 @@ impl Identities {
     }
 
     /// Finds out who has sent a request, and takes its ticket out of its address. Answers whether that is
-    /// known, since what is public is answered to everybody, and what is counted for its principal, where that
-    /// has a quota.
+    /// known, since what is public is answered to everybody.
     ///
     /// # Errors
     /// The server asks for a key, or what is shown is worth nothing.
@@ -150,7 +150,7 @@ impl Identities {
         request: &mut Request<B>,
         (peer, names): (IpAddr, &[String]),
         id: &HeaderValue,
-    ) -> Result<(bool, Option<Arc<Meter>>), Problem> {
+    ) -> Result<(bool, Visitor), Problem> {
         let (method, uri) = (request.method(), request.uri());
         let operation = || operation_at(method.as_str(), uri.path());
         let visitor = self.visitor((method, uri), request.headers(), (peer, names));
@@ -169,13 +169,11 @@ impl Identities {
             }
         }
         let origin = Origin::at(DoorKind::Http, peer, self.addresses);
-        let id = id.to_str().unwrap_or_default();
+        let id = RequestId::parse(id.as_bytes()).ok();
         visitor.caller = visitor.caller.with_origin(origin).for_request(id);
         // Nobody behind here needs it.
         request.headers_mut().remove(header::AUTHORIZATION);
-        let meter = visitor.caller.meter().cloned();
-        request.extensions_mut().insert(visitor);
-        Ok((is_known, meter))
+        Ok((is_known, visitor))
     }
 
     fn visitor(
@@ -211,10 +209,9 @@ impl Identities {
     /// Before the journal is recovered nobody is known.
     fn not_recovered(&self) -> Problem {
         let recovery = self.gate.recovery();
-        let headway = recovery.map(|recovery| recovery.headway().to_string());
-        headway.map_or_else(
+        recovery.map_or_else(
             || Problem::from(Code::Recovering),
-            |headway| Problem::with(Code::Recovering, headway),
+            |recovery| Problem::with(Code::Recovering, recovery.sentence()),
         )
     }
 
@@ -269,18 +266,20 @@ impl Identities {
         session.is_none_or(|session| lock(&self.sessions).is_open(now, session))
     }
 
-    /// The key whose use is to be noted now, if that of the visitor is.
-    fn noted_key(&self, caller: &Caller, now: Timestamp) -> Option<KeyId> {
-        let key = caller.key()?;
-        let mut uses = lock(&self.uses);
-        let last = uses.get(&key);
+    /// Tells the loop that the key of a visitor is used, if it was not told so for an hour.
+    pub(super) fn tell_use(&self, visitor: &Visitor) {
+        let Some(key) = visitor.caller.key() else {
+            return;
+        };
+        let (now, mut told) = (wall_time(), lock(&self.told_uses));
+        let last = told.get(&key);
         if last.is_some_and(|last| now.ms_since(*last) < USE_NOTED_MS) {
-            return None;
+            return;
         }
-        uses.insert(key, now);
-        let access = self.access.borrow();
-        let is_due = access.as_ref()?.is_use_worth_noting(now, key);
-        is_due.then_some(key)
+        // A loop that has no time is told with the next request.
+        if self.gate.ask(Ask::NoteUse(key)).is_ok() {
+            told.insert(key, now);
+        }
     }
 }
 
@@ -290,23 +289,11 @@ fn with_certificate(access: &Access, names: &[String]) -> Caller {
     Caller::with_certificate(access, names).unwrap_or_else(Caller::unknown)
 }
 
-/// Keeps that the key of a visitor was used, once an hour.
-pub(super) fn note_use(door: &Door, visitor: &Visitor) {
-    if let Some(key) = door.identities.noted_key(&visitor.caller, wall_time()) {
-        let noted =
-            door.courier
-                .execute::<Access>(&Caller::server(), None, &Command::NoteUse { key });
-        tokio::spawn(async move {
-            if let Err(problem) = noted.await {
-                tracing::debug!(%problem, "the use of a key was not noted");
-            }
-        });
-    }
-}
-
 /// Whether a path is answered to everybody.
 fn is_public(path: &str, operation: Option<&Operation>) -> bool {
-    path == "/" || operation.is_some_and(|one| one.audience == Audience::Everybody)
+    path == "/"
+        || console::has(path)
+        || operation.is_some_and(|one| one.audience == Audience::Everybody)
 }
 
 fn assert_csrf_token(headers: &HeaderMap, token: &[u8]) -> Result<(), Problem> {
@@ -345,15 +332,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The time of the wall clock, by which keys and sessions end here.
-fn wall_time() -> Timestamp {
+pub(super) fn wall_time() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-}
-
-/// The visitor that [`Identities::admit`] has found.
-pub(super) fn visitor_of(extensions: &mut Extensions) -> Visitor {
-    let visitor = extensions.remove();
-    visitor.unwrap_or_else(|| Visitor::of(Caller::unknown()))
 }

@@ -12,7 +12,6 @@ use std::{
     time::Instant,
 };
 
-use axum::http::{HeaderValue, header};
 use tokio::sync::{Mutex, oneshot};
 use turnstile_chassis::{Right, Subject};
 use turnstile_embedded::{AuditExtent, Auditor, VerifyError};
@@ -23,7 +22,7 @@ use turnstile_types::{Audited, Machine as _, Position, Principal};
 use super::{
     Door,
     call::Call,
-    documents::content,
+    documents::unstored,
     limits::{AUDIT_BYTES, AUDIT_COMMANDS, AUDIT_KEPT, AUDIT_LEASE},
     operations::Answered,
     reply::Trouble,
@@ -144,12 +143,7 @@ pub(super) async fn audit(door: Arc<Door>, call: Call) -> Answered {
     audit.is_whole = page.next.is_none();
     audit.used = Instant::now();
     *kept = Some(audit);
-    let mut response = content(page.json(), "application/json");
-    let no_store = HeaderValue::from_static("no-store");
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, no_store);
-    Ok(response)
+    Ok(unstored(page.json(), "application/json"))
 }
 
 /// The thread of an audit: it makes pages as long as somebody wishes for one.

@@ -1,16 +1,16 @@
 //! One request, read whole.
 
+use std::pin::pin;
+
 use axum::http::{HeaderName, Request, header, request::Parts};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use turnstile_http::{Code, FieldError, Given, Method, Operation, Place, Problem, parse_key};
+use turnstile_http::{
+    Answerer, Code, FieldError, Given, Method, Operation, Place, Problem, parse_key,
+};
 use turnstile_rooms as rooms;
 
-use super::{
-    Door,
-    access::{Visitor, visitor_of},
-    reply::Trouble,
-};
+use super::{Door, access::Visitor, reply::Trouble};
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -26,7 +26,16 @@ pub(super) struct Call {
     pub(super) visitor: Visitor,
     path: PathValues,
     body: Bytes,
+    /// The parameters of its operation, where the query string has another one.
+    plain_query: Option<String>,
+    /// Whether a node may answer from a state that others are ahead of.
+    pub(super) may_be_stale: bool,
 }
+
+/// The parameter of all queries, and its values.
+const CONSISTENCY: &str = "consistency=";
+const STALE: &str = "stale";
+const LINEARIZABLE: &str = "linearizable";
 
 impl Call {
     /// Reads the body of a request to its end.
@@ -36,26 +45,35 @@ impl Call {
     pub(super) async fn read<B>(
         operation: &'static Operation,
         path: PathValues,
-        request: Request<B>,
+        (request, visitor): (Request<B>, Visitor),
     ) -> Result<Self, Trouble>
     where
         B: hyper::body::Body<Data = Bytes>,
     {
-        let (mut parts, body) = request.into_parts();
-        let visitor = visitor_of(&mut parts.extensions);
+        let (parts, body) = request.into_parts();
         // Reading requests have none.
         let body = if body.is_end_stream() {
             Bytes::new()
         } else {
             let broken = |_broken| Problem::with(Code::RequestTimeout, "the body broke off");
-            body.collect().await.map_err(broken)?.to_bytes()
+            whole(body).await.map_err(broken)?
         };
+        let query = parts.uri.query().unwrap_or_default();
+        let is_query = matches!(operation.answerer, Answerer::Query(..));
+        let (mut plain_query, mut may_be_stale) = (None, false);
+        if is_query && query.contains(CONSISTENCY) {
+            let (plain, consistency) = without_consistency(query);
+            may_be_stale = is_stale(&consistency)?;
+            plain_query = Some(plain);
+        }
         Ok(Self {
             operation,
             parts,
             visitor,
             path,
             body,
+            plain_query,
+            may_be_stale,
         })
     }
 
@@ -69,7 +87,7 @@ impl Call {
         for (name, value) in &self.path {
             given.add_path(name, value);
         }
-        given.add_query(self.query());
+        given.add_query(self.plain_query.as_deref().unwrap_or_else(|| self.query()));
         if operation.has(Place::Body) {
             if operation.needs_body() || !self.body.is_empty() {
                 self.assert_json()?;
@@ -129,6 +147,59 @@ impl Call {
     /// One header's text.
     pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
         self.parts.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Reads a body to its end. One that comes in one part, as almost all do, is not copied; many small parts
+/// take no more room than their bytes.
+async fn whole<B>(body: B) -> Result<Bytes, B::Error>
+where
+    B: hyper::body::Body<Data = Bytes>,
+{
+    let mut body = pin!(body);
+    let (mut first, mut joined) = (Bytes::new(), BytesMut::new());
+    while let Some(frame) = body.frame().await {
+        // What is no data is a trailer, of which nothing is made.
+        let Ok(part) = frame?.into_data() else {
+            continue;
+        };
+        if first.is_empty() {
+            first = part;
+            continue;
+        }
+        if joined.is_empty() {
+            joined.extend_from_slice(&first);
+        }
+        joined.extend_from_slice(&part);
+    }
+    Ok(if joined.is_empty() {
+        first
+    } else {
+        joined.freeze()
+    })
+}
+
+/// The query string without the parameter of all queries, and the values of that.
+fn without_consistency(query: &str) -> (String, Vec<&str>) {
+    let (mut others, mut values) = (Vec::new(), Vec::new());
+    for pair in query.split('&') {
+        match pair.strip_prefix(CONSISTENCY) {
+            Some(value) => values.push(value),
+            None => others.push(pair),
+        }
+    }
+    (others.join("&"), values)
+}
+
+fn is_stale(values: &[&str]) -> Result<bool, Problem> {
+    match values {
+        [] | [LINEARIZABLE] => Ok(false),
+        [STALE] => Ok(true),
+        _ => Err(Problem::invalid(vec![FieldError {
+            place: Place::Query,
+            field: "consistency".to_owned(),
+            message: format!("one of {LINEARIZABLE}, {STALE}, and once"),
+        }])),
     }
 }
 

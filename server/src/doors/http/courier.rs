@@ -213,10 +213,24 @@ impl Courier {
         caller: &Caller,
         query: M::Query,
     ) -> impl Future<Output = Result<(Position, M::Answer), Problem>> + use<M> {
+        self.query_as::<M>(caller, query, false)
+    }
+
+    /// The same, by a node of a cluster from its own state if that will do.
+    ///
+    /// # Errors
+    /// As of [`query`](Self::query).
+    pub(super) fn query_as<M: Carried>(
+        &self,
+        caller: &Caller,
+        query: M::Query,
+        may_be_stale: bool,
+    ) -> impl Future<Output = Result<(Position, M::Answer), Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
         let request = Request::Query {
             caller: caller.clone(),
             query,
+            may_be_stale,
             reply,
         };
         let ticket = |relay| M::ticket(Awaited::Query(relay));
@@ -344,7 +358,9 @@ fn problem_of(undecided: Undecided) -> Problem {
         Undecided::InLine(not_yet) => {
             let place = match not_yet {
                 NotYourTurn::Wait(line) => Some((line.place, line.seconds)),
-                NotYourTurn::NoKey | NotYourTurn::Full | NotYourTurn::TooManyPlaces { .. } => None,
+                NotYourTurn::NoKey
+                | NotYourTurn::Full { .. }
+                | NotYourTurn::TooManyPlaces { .. } => None,
             };
             let retry_after_s = not_yet.retry_after_s();
             let code = Code::InLine {

@@ -7,6 +7,7 @@ use axum::{
     http::{HeaderValue, Response, header},
 };
 use bytes::Bytes;
+use turnstile_chassis::Fields;
 use turnstile_http::{
     Code, PAGE_SCRIPT, PAGE_STYLE, Problem, docs_page, openapi as openapi_document,
 };
@@ -47,14 +48,41 @@ pub(super) fn content(body: impl Into<Body>, content_type: &'static str) -> Resp
     response
 }
 
+/// The same, which caches must not keep.
+pub(super) fn unstored(body: impl Into<Body>, content_type: &'static str) -> Response<Body> {
+    let mut response = content(body, content_type);
+    let no_store = HeaderValue::from_static("no-store");
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
+    response
+}
+
+/// Fields as a JSON object, which caches must not keep.
+pub(super) fn json(fields: &impl Fields) -> Response<Body> {
+    unstored(turnstile_json::object(fields), "application/json")
+}
+
+/// Has browsers load for a page only what the policy names, and tell nobody that they came from it.
+pub(super) fn confine(page: &mut Response<Body>, policy: HeaderValue) {
+    let headers = page.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    let nobody = HeaderValue::from_static("no-referrer");
+    headers.insert(header::REFERRER_POLICY, nobody);
+}
+
 pub(super) fn live() -> Response<Body> {
     content(r#"{"status":"live"}"#, "application/json")
 }
 
 /// Ready means that the loop answers, and that it can write.
 pub(super) async fn ready(door: Arc<Door>) -> Answered {
-    if door.is_stopping() {
+    if door.is_stopping() || door.is_end_near() {
         let problem = Problem::with(Code::Unavailable, "the server is stopping");
+        return Err(Trouble::from(problem));
+    }
+    if door.is_draining() {
+        let problem = Problem::with(Code::Unavailable, "an operator drains this node");
         return Err(Trouble::from(problem));
     }
     let status = door.courier.status().await?;
@@ -88,12 +116,7 @@ pub(super) fn openapi(door: &Door) -> Response<Body> {
 
 pub(super) fn docs(door: &Door) -> Response<Body> {
     let mut response = content(door.documents.docs.clone(), "text/html; charset=utf-8");
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
-    headers.insert(
-        header::REFERRER_POLICY,
-        HeaderValue::from_static("no-referrer"),
-    );
+    confine(&mut response, POLICY);
     response
 }
 

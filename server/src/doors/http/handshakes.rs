@@ -125,8 +125,10 @@ pub(super) async fn serve_secured(
     let (number, leave) = door.handshakes.begin(most);
     let counted = &door.counters.of(DoorName::Http).handshakes;
     counted.begin();
+    // The connection keeps nothing of its handshake.
+    let shaking = Box::pin(shake(&door, stream, config));
     let shaken = tokio::select! {
-        shaken = time::timeout(SWEEP * HANDSHAKE_SWEEPS, shake(&door, stream, config)) => shaken,
+        shaken = time::timeout(SWEEP * HANDSHAKE_SWEEPS, shaking) => shaken,
         () = leave.notified() => Ok(None),
         () = door.ending.notified() => Ok(None),
     };

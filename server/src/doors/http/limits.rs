@@ -106,5 +106,12 @@ pub(super) const AUDIT_LEASE: Duration = Duration::from_secs(10);
 /// An audit from which nobody has asked for a page for so long ends.
 pub(super) const AUDIT_KEPT: Duration = Duration::from_secs(60);
 
+/// Reads of the journal for backups and standbys at a time: each takes 4 MiB of memory, and the disk has
+/// other work.
+pub(super) const BACKUP_READS: usize = 2;
+
+/// Loads of the lab that are remembered: their results stay in their folders.
+pub(super) const LAB_RUNS: usize = 100;
+
 const _: () = assert!(SESSIONS_OF_PRINCIPAL < SESSIONS && SESSION_REST_MS < SESSION_AGE_MS);
 const _: () = assert!(TICKETS_OF_PRINCIPAL < TICKETS);

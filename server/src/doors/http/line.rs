@@ -66,6 +66,8 @@ pub(super) struct Line {
     streams: AtomicBool,
     /// Whether a request has come from somebody who may ask for more than what is public.
     is_known: AtomicBool,
+    /// Whether nothing of the library that speaks HTTP is kept, until the client asks for more.
+    is_asleep: AtomicBool,
     dropped: Arc<Dropped>,
     counters: Arc<Counters>,
     clock: Arc<Clock>,
@@ -130,6 +132,8 @@ pub(super) enum Verdict {
     Late,
     /// Its place is needed.
     Evicted,
+    /// Not yet, but it rests: what is kept for its next request can go.
+    Rests,
 }
 
 impl Line {
@@ -160,6 +164,7 @@ impl Line {
             answered: AtomicU64::new(0),
             streams: AtomicBool::new(false),
             is_known: AtomicBool::new(false),
+            is_asleep: AtomicBool::new(false),
             dropped,
             counters,
             clock,
@@ -177,8 +182,23 @@ impl Line {
             1 => Verdict::Stop,
             2 => Verdict::Idle,
             3 => Verdict::Late,
-            _ => Verdict::Evicted,
+            4 => Verdict::Evicted,
+            _ => Verdict::Rests,
         }
+    }
+
+    /// Falls asleep if it still rests; says whether it does.
+    pub(super) fn fall_asleep(&self) -> bool {
+        self.verdict.store(0, Ordering::Release);
+        let is_asleep = self.resting_since().is_some();
+        self.is_asleep.store(is_asleep, Ordering::Relaxed);
+        is_asleep
+    }
+
+    /// Ready when the client asks for more, or has gone.
+    pub(super) fn poll_wake(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let woken = self.socket().stream.poll_readable(cx);
+        woken.map(|()| self.is_asleep.store(false, Ordering::Relaxed))
     }
 
     /// Whether it is to end because its client does not read.
@@ -257,6 +277,8 @@ impl Line {
             Verdict::Idle => 2,
             Verdict::Late => 3,
             Verdict::Evicted => 4,
+            Verdict::Rests if self.verdict() != Verdict::None => return,
+            Verdict::Rests => 5,
         };
         self.verdict.store(number, Ordering::Release);
         let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -278,6 +300,11 @@ impl Line {
             // The request whose body comes is one of those that are not answered.
             (Framing::Body, 0 | 1) if started > limits.body => Verdict::Late,
             (_, 0) if moved > limits.idle => Verdict::Idle,
+            (Framing::Between, 0)
+                if moved > limits.sweep / 2 && !self.is_asleep.load(Ordering::Relaxed) =>
+            {
+                Verdict::Rests
+            }
             _ => Verdict::None,
         }
     }
@@ -434,7 +461,7 @@ impl OpenLines {
     pub(super) fn evict(&self, count: usize) -> usize {
         let going = self.open.iter().filter_map(|(&number, line)| {
             let turn = line.gives_way_after()?;
-            (line.verdict() == Verdict::None).then_some((turn, number, line))
+            matches!(line.verdict(), Verdict::None | Verdict::Rests).then_some((turn, number, line))
         });
         let mut going: Vec<_> = going.collect();
         going.sort_unstable_by_key(|&(turn, number, _)| (turn, number));
@@ -443,6 +470,13 @@ impl OpenLines {
             line.judge(Verdict::Evicted);
         }
         going.len()
+    }
+
+    /// How many are asleep.
+    #[cfg(test)]
+    pub(super) fn asleep(&self) -> usize {
+        let is_asleep = |line: &&Arc<Line>| line.is_asleep.load(Ordering::Relaxed);
+        self.open.values().filter(is_asleep).count()
     }
 
     /// Sweeps: sets the clock of all lines, and judges each.

@@ -19,7 +19,8 @@ use crate::{
     core::{
         clock,
         gate::{LineStatus, ServerStatus},
-        node_status,
+        node_status::{self, ClusterStatus},
+        partitions::FollowedPartition,
         tls::DoorTls,
     },
     counters::{COMMIT_BOUNDS_NS, Counter, Counters, DURATION_BOUNDS_NS, LineCounters, Tally},
@@ -48,7 +49,7 @@ pub(super) async fn metrics(door: Arc<Door>, headers: HeaderMap) -> Answered {
     put_totals(&mut all, &status);
     put_rows(&mut all, &clock::METRICS, &status.clock);
     let cluster = status.cluster.unwrap_or_default();
-    put_rows(&mut all, &node_status::METRICS, &cluster);
+    put_cluster(&mut all, &cluster, &door.about.partitions.others);
     put_lines(&mut all, &door.counters, &status);
     put_backends(&mut all, &status);
     let help = "When an answer leaves; 1 for the level in force.";
@@ -84,6 +85,18 @@ fn put_rows<T>(all: &mut Exposition, rows: &[Row<T>], source: &T) {
     for (name, kind, help, value) in rows {
         all.begin(name, kind, help);
         all.sample(&[], Value::Whole(value(source)));
+    }
+}
+
+/// How the node stands in its cluster; in further partitions, under their names.
+fn put_cluster(all: &mut Exposition, own: &ClusterStatus, others: &[FollowedPartition]) {
+    for (name, kind, help, value) in &node_status::METRICS {
+        all.begin(name, kind, help);
+        all.sample(&[], Value::Whole(value(own)));
+        for other in others {
+            let labels = [("partition", other.name.as_str())];
+            all.sample(&labels, Value::Whole(value(&other.cluster())));
+        }
     }
 }
 

@@ -16,16 +16,16 @@ use turnstile_http::{
 };
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
-use turnstile_types::{Machine, Position};
+use turnstile_types::{Machine, Position, Timestamp};
 
 use super::{
     Door,
     call::Call,
     courier::Carried,
     late::settled,
-    reply::{Trouble, done_response, link_next, not_modified, told_response},
+    reply::{ENTRY_AGE, Trouble, done_response, link_next, not_modified, told_response},
 };
-use crate::core::caller::Caller;
+use crate::core::{caller::Caller, clock};
 
 pub(super) type Answered = Result<Response<Body>, Trouble>;
 
@@ -150,9 +150,17 @@ async fn query<M: Settles>(door: Arc<Door>, call: Call, place: usize) -> Answere
         let given = call.given()?;
         M::read_query(place, &given, door.sealing())?
     };
-    let (position, answer) = door.courier.query::<M>(&call.visitor.caller, query).await?;
+    let (caller, may_be_stale) = (&call.visitor.caller, call.may_be_stale);
+    let asked = door.courier.query_as::<M>(caller, query, may_be_stale);
+    let (position, answer) = asked.await?;
     let told = tell_answer::<M>(call.operation, &query, &answer);
-    show(&call, position, told)
+    let mut shown = show(&call, position, told)?;
+    let entry_ms = door.counters.entry_ms.get();
+    if may_be_stale && entry_ms > 0 {
+        let age_ms = clock::system().wall.ms_since(Timestamp(entry_ms));
+        shown.headers_mut().insert(ENTRY_AGE, age_ms.into());
+    }
+    Ok(shown)
 }
 
 /// Answers a read: with a link to the next page, or only that nothing has changed since the client

@@ -1,6 +1,11 @@
 //! The origins whose pages may change state: the door's own, and those that the configuration names.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use tower_http::cors::CorsLayer;
@@ -10,7 +15,7 @@ use super::{
     call::IDEMPOTENCY_KEY,
     hosts::LOOPBACK,
     metered::{RATE_LIMIT, RATE_LIMIT_POLICY},
-    reply::{POSITION, REPLAYED, REQUEST_ID},
+    reply::{ENTRY_AGE, POSITION, REPLAYED, REQUEST_ID},
     stream::LAST_EVENT_ID,
 };
 
@@ -94,8 +99,28 @@ enum RequestSender {
 pub(super) struct Origins {
     scheme: &'static str,
     own: Vec<HeaderValue>,
-    configured: Vec<HeaderValue>,
+    /// A reload replaces them.
+    configured: RwLock<Arc<ConfiguredOrigins>>,
+}
+
+/// The origins that the configuration names.
+#[derive(Debug)]
+pub(super) struct ConfiguredOrigins {
+    origins: Vec<HeaderValue>,
     cors: Option<CorsLayer>,
+}
+
+impl ConfiguredOrigins {
+    fn of(origins: &[WebOrigin]) -> Arc<Self> {
+        let origins: Vec<_> = origins.iter().map(|origin| origin.0.clone()).collect();
+        let cors = (!origins.is_empty()).then(|| cors(origins.clone()));
+        Arc::new(Self { origins, cors })
+    }
+
+    /// What lets their pages read answers, where there are any.
+    pub(super) const fn cors(&self) -> Option<&CorsLayer> {
+        self.cors.as_ref()
+    }
 }
 
 impl Origins {
@@ -107,13 +132,23 @@ impl Origins {
         };
         let port = Some(port).filter(|&port| port != own_port);
         let own = LOOPBACK.map(|host| WebOrigin::of(scheme, host, port).0);
-        let configured: Vec<_> = configured.iter().map(|origin| origin.0.clone()).collect();
         Self {
             scheme,
             own: own.into(),
-            cors: (!configured.is_empty()).then(|| cors(configured.clone())),
-            configured,
+            configured: RwLock::new(ConfiguredOrigins::of(configured)),
         }
+    }
+
+    /// Puts other origins in the place of those that the configuration has named.
+    pub(super) fn replace(&self, configured: &[WebOrigin]) {
+        let configured = ConfiguredOrigins::of(configured);
+        let place = self.configured.write();
+        *place.unwrap_or_else(PoisonError::into_inner) = configured;
+    }
+
+    pub(super) fn configured(&self) -> Arc<ConfiguredOrigins> {
+        let configured = self.configured.read();
+        Arc::clone(&configured.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether the request is one that a page of a foreign origin sends and may not send.
@@ -121,11 +156,6 @@ impl Origins {
         self.sender(headers) == RequestSender::ForeignPage
             && (!method.is_safe()
                 || operation_at(method.as_str(), path).is_some_and(Operation::is_guarded))
-    }
-
-    /// What lets pages of configured origins read answers, where there are any.
-    pub(super) const fn cors(&self) -> Option<&CorsLayer> {
-        self.cors.as_ref()
     }
 
     /// Whether the page is of this door, by one of its names: those of loopback with the door's port, or
@@ -141,7 +171,7 @@ impl Origins {
     fn sender(&self, headers: &HeaderMap) -> RequestSender {
         let mut origins = headers.get_all(header::ORIGIN).iter();
         match (origins.next(), origins.next()) {
-            (Some(origin), None) if self.configured.contains(origin) => {
+            (Some(origin), None) if self.configured().origins.contains(origin) => {
                 return RequestSender::Trusted;
             }
             (Some(origin), None) if self.is_own(origin, headers) => {}
@@ -176,6 +206,7 @@ fn cors(configured: Vec<HeaderValue>) -> CorsLayer {
             header::LINK,
             header::LOCATION,
             header::RETRY_AFTER,
+            ENTRY_AGE,
             POSITION,
             RATE_LIMIT,
             RATE_LIMIT_POLICY,

@@ -14,6 +14,7 @@ use super::metered::put_used_up;
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(super) const POSITION: HeaderName = HeaderName::from_static("turnstile-position");
+pub(super) const ENTRY_AGE: HeaderName = HeaderName::from_static("turnstile-entry-age-ms");
 pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

@@ -6,6 +6,7 @@ use std::{
     io::{self, Read as _, Write as _},
     mem,
     net::Shutdown,
+    ops::ControlFlow,
     pin::{Pin, pin},
     sync::{Arc, atomic::Ordering},
     task::{Context, Poll, ready},
@@ -25,10 +26,12 @@ use tokio::{
 };
 use tower::{Layer as _, Service, service_fn};
 use turnstile_http::{Code, Operation, Problem, acceptance, operation_at};
+use turnstile_types::RequestId;
 
 use super::{
     Door,
-    access::problem_of_denied,
+    access::{Visitor, problem_of_denied},
+    console,
     limits::{LINGER, READ_BYTES},
     line::{Line, LineIo, Verdict},
     metered::note_answer,
@@ -56,9 +59,6 @@ const ALWAYS_THERE: [&str; 7] = [
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// The longest request id that a client may bring.
-const REQUEST_ID_BYTES: usize = 64;
-
 /// A response in the making.
 type Responding = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
@@ -77,13 +77,16 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     fn call(&self, mut request: Request<Incoming>) -> Answering {
         let id = request_id(&self.door, request.headers());
         let instance = request.uri().path_and_query().cloned();
-        let routed = self.judge(&mut request, &id);
-        let (routed, meter) = match routed {
-            Ok(meter) => (Ok(self.answer(request)), meter),
+        let (routed, meter) = match self.judge(&mut request, &id) {
+            Ok(visitor) => {
+                let meter = visitor.caller.meter().cloned();
+                (Ok(self.answer(request, visitor)), meter)
+            }
             Err(problem) => (Err(Trouble::from(problem)), None),
         };
         let line = Arc::clone(&self.line);
         Answering {
+            is_last: self.door.is_draining() || self.door.is_end_near(),
             routed,
             instance,
             id,
@@ -94,13 +97,9 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
 }
 
 impl Requests {
-    /// Whether the request may be looked at: every one passes here, whichever way it goes on. Says what is
-    /// counted for its principal, where that has a quota.
-    fn judge(
-        &self,
-        request: &mut Request<Incoming>,
-        id: &HeaderValue,
-    ) -> Result<Option<Arc<Meter>>, Problem> {
+    /// Whether the request may be looked at: every one passes here, whichever way it goes on. Says who has
+    /// sent it.
+    fn judge(&self, request: &mut Request<Incoming>, id: &HeaderValue) -> Result<Visitor, Problem> {
         let (headers, target) = (request.headers(), request.uri());
         if !self.door.hosts.are_named(headers, target.host()) {
             return Err(Problem::from(Code::MisdirectedRequest));
@@ -111,25 +110,27 @@ impl Requests {
         }
         judge_accept(request.method().as_str(), target.path(), headers)?;
         let identities = &self.door.identities;
-        let (is_known, meter) = identities.admit(request, self.line.peer(), id)?;
+        let (is_known, visitor) = identities.admit(request, self.line.peer(), id)?;
         if is_known {
             self.line.note_known();
         }
-        if let Some(Err(exceeded)) = meter.as_deref().map(Meter::check_debt) {
+        let meter = visitor.caller.meter();
+        if let Some(Err(exceeded)) = meter.map(|meter| meter.check_debt()) {
             self.door.counters.error(ErrorCode::QuotaExceeded);
             return Err(problem_of_denied(NotPermitted::Quota(exceeded)));
         }
-        Ok(meter)
+        Ok(visitor)
     }
 
     /// Answers a request, and says whose pages may read that, where pages of others may.
-    fn answer(&self, request: Request<Incoming>) -> Responding {
-        let Some(cors) = self.door.origins.cors() else {
-            return route(&self.door, &self.router, request);
+    fn answer(&self, request: Request<Incoming>, visitor: Visitor) -> Responding {
+        let origins = self.door.origins.configured();
+        let Some(cors) = origins.cors() else {
+            return route(&self.door, &self.router, (request, visitor));
         };
         let (door, router) = (Arc::clone(&self.door), self.router.clone());
         let answer = service_fn(move |request| {
-            let routed = route(&door, &router, request);
+            let routed = route(&door, &router, (request, visitor.clone()));
             async { Ok::<_, Infallible>(routed.await) }
         });
         let answer = cors.layer(answer).call(request);
@@ -140,18 +141,24 @@ impl Requests {
     }
 }
 
-fn route(door: &Arc<Door>, router: &Router, request: Request<Incoming>) -> Responding {
+fn route(
+    door: &Arc<Door>,
+    router: &Router,
+    (mut request, visitor): (Request<Incoming>, Visitor),
+) -> Responding {
     if let Some(recovery) = door.gate.recovery()
         && !ALWAYS_THERE.contains(&request.uri().path())
+        && !console::has(request.uri().path())
     {
-        let problem = Problem::with(Code::Recovering, recovery.headway().to_string());
+        let problem = Problem::with(Code::Recovering, recovery.sentence());
         return Box::pin(future::ready(Trouble::from(problem).into_response()));
     }
     let direct = door.direct.of(request.method(), request.uri().path());
     if let Some(operation) = direct {
-        let answer = serve(Arc::clone(door), operation, Vec::new(), request);
+        let answer = serve(Arc::clone(door), operation, Vec::new(), (request, visitor));
         return Box::pin(async { answer.await.into_response() });
     }
+    request.extensions_mut().insert(visitor);
     let answer = router.clone().call(request);
     Box::pin(async {
         let Ok(response) = answer.await;
@@ -166,6 +173,8 @@ struct Answering {
     instance: Option<PathAndQuery>,
     id: HeaderValue,
     line: Arc<Line>,
+    /// Whether the client is to ask another node from now on.
+    is_last: bool,
     /// What is counted for its principal, where that has a quota.
     meter: Option<Arc<Meter>>,
 }
@@ -198,6 +207,9 @@ impl Future for Answering {
         if let Some(meter) = &self.meter {
             note_answer(&mut response, meter);
         }
+        if self.is_last && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            response.headers_mut().insert(header::CONNECTION, CLOSE);
+        }
         let id = mem::replace(&mut self.id, HeaderValue::from_static(""));
         response.headers_mut().insert(REQUEST_ID, id);
         self.line.note_answer();
@@ -225,10 +237,7 @@ fn judge_accept(method: &str, path: &str, headers: &HeaderMap) -> Result<(), Pro
 
 /// The id that the client brought, when it is one, or a new one.
 fn request_id(door: &Door, headers: &HeaderMap) -> HeaderValue {
-    let is_id = |value: &&HeaderValue| {
-        let bytes = value.as_bytes();
-        (1..=REQUEST_ID_BYTES).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
-    };
+    let is_id = |value: &&HeaderValue| RequestId::parse(value.as_bytes()).is_ok();
     let brought = headers.get(REQUEST_ID).filter(is_id).cloned();
     brought.unwrap_or_else(|| {
         HeaderValue::try_from(door.request_id()).expect("an id is hexadecimal digits and a dash")
@@ -264,7 +273,39 @@ pub(super) async fn serve_line(door: Arc<Door>, router: Router, line: Arc<Line>)
 }
 
 /// Speaks HTTP until one side ends it; returns what is left to be said.
+///
+/// The library keeps buffers of 16 KiB for a connection. One that rests gives them back, and gets new ones
+/// with its next request.
 async fn speak(door: &Arc<Door>, router: Router, line: &Arc<Line>) -> Option<Problem> {
+    loop {
+        let mut spoken = Box::pin(converse(door, router.clone(), line)).await;
+        if spoken.is_continue() {
+            spoken = rest(line).await;
+        }
+        if let ControlFlow::Break(last) = spoken {
+            return last;
+        }
+    }
+}
+
+/// Waits until a client that has been told everything asks for more, or until the connection ends.
+async fn rest(line: &Line) -> ControlFlow<Option<Problem>> {
+    poll_fn(|cx| {
+        line.set_owner(cx.waker());
+        match judge_line(line) {
+            ControlFlow::Break(last) => Poll::Ready(ControlFlow::Break(last)),
+            ControlFlow::Continue(()) => line.poll_wake(cx).map(ControlFlow::Continue),
+        }
+    })
+    .await
+}
+
+/// Answers requests until one side ends it, or until the connection rests.
+async fn converse(
+    door: &Arc<Door>,
+    router: Router,
+    line: &Arc<Line>,
+) -> ControlFlow<Option<Problem>> {
     let service = Requests {
         door: Arc::clone(door),
         router,
@@ -284,25 +325,39 @@ async fn speak(door: &Arc<Door>, router: Router, line: &Arc<Line>) -> Option<Pro
             known = true;
         }
         if connection.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(line.violation().map(Problem::from));
-        }
-        if line.is_dropped() {
-            return Poll::Ready(None);
+            return Poll::Ready(ControlFlow::Break(line.violation().map(Problem::from)));
         }
         match line.verdict() {
-            Verdict::None => return Poll::Pending,
-            Verdict::Evicted if line.gives_way() => return Poll::Ready(None),
-            Verdict::Evicted => return Poll::Pending,
-            Verdict::Idle => return Poll::Ready(None),
-            Verdict::Late => return Poll::Ready(Some(Problem::from(Code::RequestTimeout))),
-            Verdict::Stop if stopped => return Poll::Pending,
-            Verdict::Stop => {}
+            Verdict::Rests if line.fall_asleep() => Poll::Ready(ControlFlow::Continue(())),
+            Verdict::Stop if !line.is_dropped() => {
+                if mem::replace(&mut stopped, true) {
+                    return Poll::Pending;
+                }
+                connection.as_mut().graceful_shutdown();
+                let ended = connection.as_mut().poll(cx);
+                ended.map(|_ended| ControlFlow::Break(None))
+            }
+            _ => match judge_line(line) {
+                ControlFlow::Break(last) => Poll::Ready(ControlFlow::Break(last)),
+                ControlFlow::Continue(()) => Poll::Pending,
+            },
         }
-        stopped = true;
-        connection.as_mut().graceful_shutdown();
-        connection.as_mut().poll(cx).map(|_ended| None)
     })
     .await
+}
+
+/// Whether a connection is to end at once, and with which last word.
+fn judge_line(line: &Line) -> ControlFlow<Option<Problem>> {
+    if line.is_dropped() {
+        return ControlFlow::Break(None);
+    }
+    match line.verdict() {
+        Verdict::None | Verdict::Rests => ControlFlow::Continue(()),
+        Verdict::Evicted if line.gives_way() => ControlFlow::Break(None),
+        Verdict::Evicted => ControlFlow::Continue(()),
+        Verdict::Stop | Verdict::Idle => ControlFlow::Break(None),
+        Verdict::Late => ControlFlow::Break(Some(Problem::from(Code::RequestTimeout))),
+    }
 }
 
 /// Answers a connection over the limit.

@@ -26,21 +26,27 @@ use turnstile_http::{Answerer, Audience, Code, Method, Operation, Place, Problem
 
 use super::{
     Door,
-    access::{self, note_use},
-    audit,
+    access::{self, Visitor},
+    audit, backup,
     call::{Call, PathValues},
-    documents, metrics,
+    console, documents, lab, metrics,
     operations::{Answered, Answering, answer_command, answer_query},
+    reloads,
     reply::Trouble,
     security, socket, stream, watch,
 };
+use crate::core::caller::Caller;
 
 /// The shortest body that is compressed, in bytes: shorter ones fit in one packet as they are.
 const COMPRESSED_MIN: u64 = 1_024;
 
 /// The router of every operation in the table; the root leads to their documentation.
 pub(super) fn router(door: &Arc<Door>) -> Router {
-    let mut router = Router::new().route("/", get(async || Redirect::temporary("/docs")));
+    let mut router = Router::new()
+        .route("/", get(async || Redirect::temporary("/docs")))
+        .route("/console", get(console::redirect))
+        .route(console::PLACE, get(console::page))
+        .route("/console/{*path}", get(console::file));
     for operation in turnstile_http::operations() {
         router = router.route(&operation.path, function(operation));
     }
@@ -107,22 +113,34 @@ impl DirectRoutes {
     }
 }
 
-/// Reads the request to an operation, and answers it.
+/// Reads the request of a visitor to an operation, and answers it.
 pub(super) async fn serve<B>(
     door: Arc<Door>,
     operation: &'static Operation,
     path: PathValues,
-    request: Request<B>,
+    (request, visitor): (Request<B>, Visitor),
 ) -> Answered
 where
     B: hyper::body::Body<Data = Bytes>,
 {
-    let call = Call::read(operation, path, request).await?;
+    let call = Call::read(operation, path, (request, visitor)).await?;
     answer(door, call).await
 }
 
+/// The same for a request that has come through the router, which carries its visitor.
+async fn serve_routed(
+    door: Arc<Door>,
+    operation: &'static Operation,
+    path: PathValues,
+    mut request: Request<Body>,
+) -> Answered {
+    let visitor = request.extensions_mut().remove();
+    let visitor = visitor.unwrap_or_else(|| Visitor::of(Caller::unknown()));
+    serve(door, operation, path, (request, visitor)).await
+}
+
 fn answer(door: Arc<Door>, call: Call) -> Answering {
-    note_use(&door, &call.visitor);
+    door.identities.tell_use(&call.visitor);
     if call.operation.audience == Audience::Operators
         && let Err(refused) = call.visitor.may_operate()
     {
@@ -143,6 +161,16 @@ fn answer(door: Arc<Door>, call: Call) -> Answering {
         Answerer::Ticket => Box::pin(async move { access::ticket(&door, &call) }),
         Answerer::SecurityEvents => Box::pin(security::follow(door, call)),
         Answerer::Audit => Box::pin(audit::audit(door, call)),
+        Answerer::Backup => Box::pin(backup::description(door, call)),
+        Answerer::BackupPieces => Box::pin(backup::pieces(door, call)),
+        Answerer::BackupSnapshot => Box::pin(backup::snapshot(door, call)),
+        Answerer::Reload => Box::pin(reloads::reload(door, call)),
+        Answerer::StartLabRun => Box::pin(async move { lab::start(&door, &call) }),
+        Answerer::LabRuns => Box::pin(async move { lab::list(&door, &call) }),
+        Answerer::LabRun => Box::pin(async move { lab::show(&door, &call) }),
+        Answerer::StopLabRun => Box::pin(async move { lab::stop(&door, &call) }),
+        Answerer::LabResult => Box::pin(lab::result(door, call)),
+        Answerer::LabReport => Box::pin(lab::report(door, call)),
         Answerer::Live => Box::pin(async { Ok(documents::live()) }),
         Answerer::Ready => Box::pin(documents::ready(door)),
         Answerer::Version => Box::pin(async { Ok(documents::version()) }),
@@ -163,7 +191,7 @@ fn function(operation: &'static Operation) -> MethodRouter<Arc<Door>> {
     };
     if !operation.has(Place::Path) {
         return on(filter, move |State(door): State<Arc<Door>>, request| {
-            serve::<Body>(door, operation, Vec::new(), request)
+            serve_routed(door, operation, Vec::new(), request)
         });
     }
     on(
@@ -174,7 +202,7 @@ fn function(operation: &'static Operation) -> MethodRouter<Arc<Door>> {
                 let problem = Problem::with(Code::InvalidRequest, broken);
                 return Err(Trouble::from(problem));
             };
-            serve::<Body>(door, operation, path, request).await
+            serve_routed(door, operation, path, request).await
         },
     )
 }

@@ -35,6 +35,16 @@ impl HttpStream {
         }
     }
 
+    /// Ready when there is something to read, be it the end.
+    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let socket = match self {
+            Self::Plain(stream) => stream,
+            Self::Secured(stream) => stream.get_ref().0,
+        };
+        // Whoever reads is told what is wrong.
+        socket.poll_read_ready(cx).map(drop)
+    }
+
     /// The names of the certificate that the client has shown, if it has.
     pub(super) fn names(&self) -> Option<Vec<String>> {
         let Self::Secured(stream) = self else {

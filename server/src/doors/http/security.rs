@@ -8,7 +8,7 @@ use futures_util::stream::unfold;
 use tokio::time;
 use turnstile_access::Access;
 use turnstile_chassis::{Right, Subject};
-use turnstile_http::{put_event, put_lagged, put_reset, read_since};
+use turnstile_http::{STOPPING, put_event, put_lagged, put_reset, read_since};
 use turnstile_types::Machine as _;
 
 use super::{
@@ -27,6 +27,8 @@ struct SecurityFollower {
     seen: u32,
     /// What to say before anything else.
     first: Vec<u8>,
+    /// Whether it knows that the server stops.
+    is_told: bool,
     /// Ends with the caller's leave to follow.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
     pace: StreamPace,
@@ -53,6 +55,7 @@ pub(super) async fn follow(door: Arc<Door>, call: Call) -> Answered {
     let follower = SecurityFollower {
         seen,
         first,
+        is_told: false,
         over: Box::pin(pass.over()),
         pace: StreamPace::new(Arc::clone(seat.meter())),
         _seat: seat,
@@ -81,8 +84,13 @@ impl SecurityFollower {
             tokio::pin!(news, ending);
             news.as_mut().enable();
             ending.as_mut().enable();
-            if door.is_stopping() {
+            if self.is_told {
                 return None;
+            }
+            self.is_told = door.is_stopping();
+            if self.is_told {
+                frame.extend_from_slice(STOPPING);
+                break;
             }
             self.read(&mut frame);
             if frame.is_empty() {

@@ -1,13 +1,13 @@
 //! A feed as server-sent events.
 
+mod beginning;
+mod seat;
+
 use std::{
     convert::Infallible,
     fmt,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -18,34 +18,33 @@ use axum::{
 use bytes::Bytes;
 use hyper::body::Frame;
 use tokio::{
-    sync::{Notify, futures::OwnedNotified},
+    sync::Notify,
     time::{Instant, Sleep, sleep},
 };
-use turnstile_chassis::{Right, Subject};
+use turnstile_chassis::{Right, Routed, Subject};
 use turnstile_exchange::Exchange;
 use turnstile_http::{
-    Code, EventId, FeedEvent, FieldError, Given, Place as FieldPlace, Problem, Service,
-    exchange::Interest, put_event, put_lagged, put_reset, read_since,
+    Code, EventId, EventIds, FeedEvent, FieldError, Given, InvalidEventId, Place as FieldPlace,
+    Problem, STOPPING, Service, exchange::Interest, put_event, put_event_in, put_lagged,
+    put_lagged_in, put_reset, put_reset_in, read_since, read_since_in_partition,
 };
 use turnstile_types::{Machine, Name};
 
+use self::beginning::{BegunPart, StreamPart, StreamSource, begin_parts, sources_in};
+pub(super) use self::seat::Seat;
+
 use super::{
     Door,
-    access::{StreamPass, problem_of_denied},
+    access::StreamPass,
     call::Call,
     documents::content,
     metered::StreamPace,
     operations::{Answered, Answering},
     reply::Trouble,
 };
-use crate::{
-    core::{
-        caller::{Caller, NotPermitted},
-        feed::{Feed, FeedStart, Feeds, Place, Reading},
-        quotas::{CountedConnection, Meter},
-        remote::{Housed, silence_of},
-    },
-    counters::ErrorCode,
+use crate::core::{
+    feed::{Feed, FeedStart, Feeds, Reading},
+    remote::{Housed, silence_of},
 };
 
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -74,6 +73,15 @@ pub(super) struct Source<M: Machine> {
     pub(super) feed: Arc<Feed<M>>,
     /// Rings when the feed has something new.
     pub(super) news: Arc<Notify>,
+}
+
+impl<M: Machine> Clone for Source<M> {
+    fn clone(&self) -> Self {
+        Self {
+            feed: Arc::clone(&self.feed),
+            news: Arc::clone(&self.news),
+        }
+    }
 }
 
 impl<M: Machine> Source<M> {
@@ -113,70 +121,9 @@ impl<M: Machine> Drop for Follower<M> {
     }
 }
 
-/// One of the streams and sockets that may be open at a time.
-#[derive(Debug)]
-pub(super) struct Seat {
-    door: Arc<Door>,
-    of_player: bool,
-    /// It counts among the connections of its principal.
-    connection: CountedConnection,
-}
-
-impl Seat {
-    /// For whoever may follow everything.
-    pub(super) fn take(door: &Arc<Door>, caller: &Caller) -> Result<Self, Trouble> {
-        Self::take_one(door, caller, (false, door.limits.streams))
-    }
-
-    /// For a player.
-    pub(super) fn take_for_player(door: &Arc<Door>, caller: &Caller) -> Result<Self, Trouble> {
-        Self::take_one(door, caller, (true, door.limits.players))
-    }
-
-    fn take_one(
-        door: &Arc<Door>,
-        caller: &Caller,
-        (of_player, most): (bool, u64),
-    ) -> Result<Self, Trouble> {
-        let connection = door.gate.meters.of(&caller.principal).connect();
-        let connection = connection.map_err(|exceeded| {
-            door.counters.error(ErrorCode::QuotaExceeded);
-            problem_of_denied(NotPermitted::Quota(exceeded))
-        })?;
-        let seat = Self {
-            door: Arc::clone(door),
-            of_player,
-            connection,
-        };
-        if seat.taken().fetch_add(1, Ordering::Relaxed) >= most {
-            return Err(Trouble::from(Code::TooManyStreams));
-        }
-        Ok(seat)
-    }
-
-    /// What is counted for its principal.
-    pub(super) const fn meter(&self) -> &Arc<Meter> {
-        self.connection.meter()
-    }
-
-    fn taken(&self) -> &AtomicU64 {
-        if self.of_player {
-            &self.door.players
-        } else {
-            &self.door.streams
-        }
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.taken().fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// A machine with a feed here.
 trait Sourced: Machine<Event: FeedEvent> {
-    fn source(door: &Door) -> &Source<Self>;
+    fn source(sources: &Sources) -> &Source<Self>;
 }
 
 /// A machine whose events can be told as a stream.
@@ -184,8 +131,8 @@ trait Streamed: Sourced + Housed {
     /// Which of them are wanted.
     type Filter: fmt::Debug + Send + Unpin + 'static;
 
-    /// What a request asks for: events after this one, and which.
-    fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventId>, Self::Filter), Problem>;
+    /// What a request asks for: events after these, and which.
+    fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventIds>, Self::Filter), Problem>;
 
     fn is_wanted(_filter: &Self::Filter, _event: &Self::Event) -> bool {
         true
@@ -195,13 +142,19 @@ trait Streamed: Sourced + Housed {
     fn subject(_filter: &Self::Filter) -> Subject {
         Subject::All
     }
+
+    /// The partition that is followed, if one is named.
+    fn partition(_filter: &Self::Filter) -> Option<Name> {
+        None
+    }
 }
 
 impl Streamed for Exchange {
     type Filter = Interest;
 
-    fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventId>, Interest), Problem> {
-        Interest::read(given)
+    fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventIds>, Interest), Problem> {
+        let (since, interest) = Interest::read(given)?;
+        Ok((since.map(only), interest))
     }
 
     fn is_wanted(filter: &Interest, event: &Self::Event) -> bool {
@@ -215,14 +168,27 @@ impl Streamed for Exchange {
     }
 }
 
-/// Services whose streams tell everything.
+/// The place in the only feed.
+fn only(id: EventId) -> EventIds {
+    EventIds(vec![id])
+}
+
+/// Services whose streams tell everything, also of one partition alone where there are several.
 macro_rules! unfiltered {
     ($($name:ident: $machine:ident),+ $(,)?) => {$(
         impl Streamed for turnstile_services::$name::$machine {
-            type Filter = ();
+            type Filter = Option<Name>;
 
-            fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventId>, ()), Problem> {
-                Ok((read_since(given)?, ()))
+            fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventIds>, Option<Name>), Problem> {
+                if <turnstile_services::$name::Query as Routed>::IS_SPREAD {
+                    read_since_in_partition(given)
+                } else {
+                    Ok((read_since(given)?.map(only), None))
+                }
+            }
+
+            fn partition(filter: &Option<Name>) -> Option<Name> {
+                *filter
             }
         }
     )+};
@@ -260,8 +226,8 @@ macro_rules! sources {
 
         $(
             impl Sourced for turnstile_services::$name::$machine {
-                fn source(door: &Door) -> &Source<Self> {
-                    &door.sources.$name
+                fn source(sources: &Sources) -> &Source<Self> {
+                    &sources.$name
                 }
             }
         )+
@@ -279,23 +245,25 @@ macro_rules! sources {
 
 turnstile_services::services!(sources);
 
-/// One follower of a feed.
+/// One follower of a feed, or of those of all partitions.
 ///
-/// It keeps nothing but its place: frames are made when the connection can take one, so a slow
+/// It keeps nothing but its places: frames are made when the connection can take one, so a slow
 /// consumer costs one frame, is overtaken by the ring, and is told so.
 struct Stream<M: Streamed> {
     door: Arc<Door>,
-    place: Place,
+    parts: Vec<StreamPart<M>>,
+    /// What was told of each part.
+    told: EventIds,
     filter: M::Filter,
-    news: Pin<Box<OwnedNotified>>,
     heartbeat: Pin<Box<Sleep>>,
     /// What to say before anything else.
     first: Option<Bytes>,
+    /// Whether the follower knows that the server stops.
+    is_told: bool,
     /// Ends with the caller's leave to follow.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
     pace: StreamPace,
     _seat: Seat,
-    _follower: Follower<M>,
 }
 
 /// A stream of what happens in a service.
@@ -303,23 +271,27 @@ async fn follow<M: Streamed>(door: Arc<Door>, call: Call) -> Answered
 where
     Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
 {
-    let (last, filter, pass, seat) = {
+    let (last, filter, sources, pass, seat) = {
         let (since, filter) = M::read(&call.given()?)?;
         let wanted = (M::SERVICE, Right::Read, M::subject(&filter));
         let pass = StreamPass::take(&door, &call.visitor, wanted)?;
         if door.gate.in_databases.has::<M>() {
             return Err(Trouble::from(untold::<M>()));
         }
+        let sources = sources_in::<M>(&door, M::partition(&filter))?;
         let seat = Seat::take(&door, &call.visitor.caller)?;
-        (last_event(&call, since)?, filter, pass, seat)
+        let last = last_seen(&call, since, EventIds::parse)?;
+        (last, filter, sources, pass, seat)
     };
-    let follower = M::source(&door).follow();
+    let followers = sources.iter().map(|part| part.source.follow());
+    let followers: Vec<_> = followers.collect();
     if M::IS_KEPT_WHILE_FOLLOWED {
         // Once the loop has answered anything, it knows that the feed is to be kept.
         door.courier.status().await?;
     }
-    let start = start_of::<M>(&door, last).await?;
-    Ok(Stream::open(door, start, filter, (pass, seat, follower)))
+    let begun = begin_parts::<M>(&door, sources, last).await?;
+    let parts = begun.into_iter().zip(followers).collect();
+    Ok(Stream::open(door, parts, filter, (pass, seat)))
 }
 
 /// What is answered to whoever wants to follow a service that a database decides.
@@ -329,10 +301,18 @@ pub(super) fn untold<M: Housed>() -> Problem {
 
 /// The event that the client saw last: a browser that comes back says it in a header.
 pub(super) fn last_event(call: &Call, since: Option<EventId>) -> Result<Option<EventId>, Trouble> {
+    last_seen(call, since, EventId::parse)
+}
+
+fn last_seen<T>(
+    call: &Call,
+    since: Option<T>,
+    parse: fn(&str) -> Result<T, InvalidEventId>,
+) -> Result<Option<T>, Trouble> {
     let Some(last) = call.header(LAST_EVENT_ID) else {
         return Ok(since);
     };
-    let last = EventId::parse(last).map_err(|invalid| {
+    let last = parse(last).map_err(|invalid| {
         Problem::invalid(vec![FieldError {
             place: FieldPlace::Header,
             field: "Last-Event-ID".to_owned(),
@@ -342,20 +322,6 @@ pub(super) fn last_event(call: &Call, since: Option<EventId>) -> Result<Option<E
     Ok(Some(last?))
 }
 
-/// Where the stream of a client begins that saw `last`.
-async fn start_of<M: Streamed>(door: &Door, last: Option<EventId>) -> Result<FeedStart, Trouble> {
-    let feed = &M::source(door).feed;
-    let (place, next) = feed.next();
-    let Some(last) = last else {
-        return Ok(FeedStart::At(place));
-    };
-    // Most often it is the position of an answer that had no event.
-    if feed.is_beyond(last) && last.position > door.courier.status().await?.backend.position {
-        return Ok(FeedStart::Elsewhere { first: next, place });
-    }
-    Ok(feed.after(last))
-}
-
 impl<M: Streamed> Stream<M>
 where
     Self: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
@@ -363,32 +329,57 @@ where
     /// The response whose body is a new stream.
     fn open(
         door: Arc<Door>,
-        start: FeedStart,
+        begun: Vec<(BegunPart<M>, Follower<M>)>,
         filter: M::Filter,
-        (pass, seat, follower): (StreamPass, Seat, Follower<M>),
+        (pass, seat): (StreamPass, Seat),
     ) -> Response<Body> {
-        let source = M::source(&door);
         let mut first = Vec::from(HEARTBEAT);
-        let place = match start {
-            FeedStart::At(place) => place,
-            FeedStart::Elsewhere {
-                first: event,
+        let mut told = EventIds(Vec::with_capacity(begun.len()));
+        let mut parts = Vec::with_capacity(begun.len());
+        for (begun, follower) in begun {
+            let StreamSource { partition, source } = begun.from;
+            let place = match (begun.start, &partition) {
+                (FeedStart::At(place), _) => place,
+                (
+                    FeedStart::Elsewhere {
+                        first: event,
+                        place,
+                    },
+                    None,
+                ) => {
+                    put_reset(event, &mut first);
+                    place
+                }
+                (
+                    FeedStart::Elsewhere {
+                        first: event,
+                        place,
+                    },
+                    Some(partition),
+                ) => {
+                    put_reset_in(partition, event, &mut first);
+                    place
+                }
+            };
+            told.0.push(begun.told);
+            parts.push(StreamPart {
+                partition,
                 place,
-            } => {
-                put_reset(event, &mut first);
-                place
-            }
-        };
+                news: Box::pin(Arc::clone(&source.news).notified_owned()),
+                source,
+                _follower: follower,
+            });
+        }
         let stream = Self {
-            place,
+            parts,
+            told,
             filter,
-            news: Box::pin(Arc::clone(&source.news).notified_owned()),
             heartbeat: Box::pin(sleep(door.limits.heartbeat)),
             first: Some(Bytes::from(first)),
+            is_told: false,
             over: Box::pin(pass.over()),
             pace: StreamPace::new(Arc::clone(seat.meter())),
             _seat: seat,
-            _follower: follower,
             door,
         };
         endless(Body::new(stream), "text/event-stream")
@@ -396,22 +387,47 @@ where
 }
 
 impl<M: Streamed> Stream<M> {
-    /// What the feed has for this follower now. `news` listens before the feed is read, so that
-    /// nothing is missed between the two.
+    /// What the feeds have for this follower now. A frame has some of each, so that none waits for another.
     fn next(&mut self) -> Option<Bytes> {
-        let source = M::source(&self.door);
-        self.news.set(Arc::clone(&source.news).notified_owned());
-        self.news.as_mut().enable();
         let mut frame = Vec::new();
+        for number in 0..self.parts.len() {
+            self.read_part(number, &mut frame);
+        }
         // A frame without bytes would end the body.
-        while frame.is_empty() {
-            let is_wanted = |event: &M::Event| M::is_wanted(&self.filter, event);
-            match source.feed.read(self.place, is_wanted) {
-                Reading::Nothing => return None,
+        (!frame.is_empty()).then(|| Bytes::from(frame))
+    }
+
+    /// Adds what a feed has now. `news` listens before the feed is read, so that nothing is missed between
+    /// the two.
+    fn read_part(&mut self, number: usize, frame: &mut Vec<u8>) {
+        let Self {
+            parts,
+            told,
+            filter,
+            ..
+        } = self;
+        let Some(part) = parts.get_mut(number) else {
+            return;
+        };
+        part.news
+            .set(Arc::clone(&part.source.news).notified_owned());
+        part.news.as_mut().enable();
+        let before = frame.len();
+        while frame.len() == before {
+            let is_wanted = |event: &M::Event| M::is_wanted(filter, event);
+            match part.source.feed.read(part.place, is_wanted) {
+                Reading::Nothing => return,
                 Reading::Events(events, place) => {
-                    self.place = place;
+                    part.place = place;
                     for event in &events {
-                        put_event(event, &mut frame);
+                        let Some(partition) = &part.partition else {
+                            put_event(event, frame);
+                            continue;
+                        };
+                        if let Some(last) = told.0.get_mut(number) {
+                            *last = event.id();
+                        }
+                        put_event_in(partition, told, event, frame);
                     }
                 }
                 Reading::Missed {
@@ -419,12 +435,14 @@ impl<M: Streamed> Stream<M> {
                     first,
                     place,
                 } => {
-                    self.place = place;
-                    put_lagged(events, first, &mut frame);
+                    part.place = place;
+                    match &part.partition {
+                        None => put_lagged(events, first, frame),
+                        Some(partition) => put_lagged_in(partition, events, first, frame),
+                    }
                 }
             }
         }
-        Some(Bytes::from(frame))
     }
 }
 
@@ -440,8 +458,12 @@ impl<M: Streamed> hyper::body::Body for Stream<M> {
             return Poll::Ready(Some(Ok(Frame::data(first))));
         }
         loop {
-            if self.door.is_stopping() || self.over.as_mut().poll(cx).is_ready() {
+            if self.is_told || self.over.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
+            }
+            if self.door.is_stopping() {
+                self.is_told = true;
+                return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(STOPPING)))));
             }
             ready!(self.pace.poll_paid(cx));
             if let Some(frame) = self.next() {
@@ -455,7 +477,11 @@ impl<M: Streamed> hyper::body::Body for Stream<M> {
                 self.heartbeat.as_mut().reset(next);
                 return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(HEARTBEAT)))));
             }
-            if self.news.as_mut().poll(cx).is_pending() {
+            let mut has_news = false;
+            for part in &mut self.parts {
+                has_news |= part.news.as_mut().poll(cx).is_ready();
+            }
+            if !has_news {
                 return Poll::Pending;
             }
         }
@@ -465,7 +491,7 @@ impl<M: Streamed> hyper::body::Body for Stream<M> {
 impl<M: Streamed> fmt::Debug for Stream<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream")
-            .field("place", &self.place)
+            .field("told", &self.told)
             .finish_non_exhaustive()
     }
 }

@@ -119,6 +119,15 @@ impl Site {
         Peer::connect(self.address)
     }
 
+    /// Waits until so many connections keep nothing of the library that speaks HTTP.
+    fn until_asleep(&self, count: usize) {
+        let end = std::time::Instant::now() + PATIENCE;
+        while self.door.stopper.0.lines().asleep() != count {
+            assert!(std::time::Instant::now() < end, "{count} do not sleep");
+            std::thread::yield_now();
+        }
+    }
+
     /// Ends the door, and then the loop; both must end well.
     fn close(self) {
         self.door.stopper().stop();

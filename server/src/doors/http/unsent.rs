@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll, Waker},
 };
@@ -28,7 +28,7 @@ const YOUNGEST_MS: u64 = 1_000;
 /// longest. To read no more from them instead would keep the memory, and the others would wait.
 #[derive(Debug)]
 pub(super) struct Backlog {
-    bytes_max: usize,
+    bytes_max: AtomicUsize,
     counters: Arc<Counters>,
     clock: Arc<Clock>,
     table: Mutex<Table>,
@@ -118,11 +118,16 @@ impl Drop for Unsent {
 impl Backlog {
     pub(super) fn new(bytes_max: usize, counters: Arc<Counters>, clock: Arc<Clock>) -> Self {
         Self {
-            bytes_max,
+            bytes_max: AtomicUsize::new(bytes_max),
             counters,
             clock,
             table: Mutex::default(),
         }
+    }
+
+    /// Bounds what is unread from now on; it is shed when more comes.
+    pub(super) fn bound(&self, bytes_max: usize) {
+        self.bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
     /// A new connection.
@@ -155,7 +160,7 @@ impl Backlog {
             }
             known.bytes = client.bytes;
         }
-        if table.bytes > self.bytes_max {
+        if table.bytes > self.bytes_max.load(Ordering::Relaxed) {
             self.shed(&mut table, now);
         }
         self.counters.http_unsent_bytes.set(number(table.bytes));
@@ -164,7 +169,8 @@ impl Backlog {
     /// Drops the slowest until there is some room again.
     fn shed(&self, table: &mut Table, now: SweptMs) {
         let unsent = table.bytes;
-        let enough = self.bytes_max - self.bytes_max / SHED_PART;
+        let most = self.bytes_max.load(Ordering::Relaxed);
+        let enough = most - most / SHED_PART;
         let weight = |client: &Client| {
             let age = now.saturating_sub(client.since) + YOUNGEST_MS;
             u128::from(age) * u128::from(number(client.bytes))

@@ -10,7 +10,9 @@ use turnstile_chassis::{Right, Subject};
 use turnstile_games::{Answer, Event, Games, MatchId, MatchView, Query};
 use turnstile_http::{
     Problem, Served as _,
-    games::{StreamForm, is_about, put_event, put_lagged, put_reset, put_state, watching},
+    games::{
+        StreamForm, is_about, put_event, put_lagged, put_reset, put_state, put_stopping, watching,
+    },
 };
 use turnstile_types::{Machine as _, Position};
 
@@ -155,8 +157,13 @@ impl Watcher {
         let mut frame = std::mem::take(&mut self.first);
         // A frame without bytes says nothing.
         while frame.is_empty() {
-            if self.is_over || self.door.is_stopping() {
+            if self.is_over {
                 return None;
+            }
+            if self.door.is_stopping() {
+                self.is_over = true;
+                put_stopping(self.form, &mut frame);
+                break;
             }
             tokio::select! {
                 biased;

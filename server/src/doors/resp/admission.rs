@@ -30,6 +30,9 @@ const fn is_for_operators(verb: Verb) -> bool {
             | Verb::SlowLogLen
             | Verb::SlowLogReset
             | Verb::LatencyReset
+            | Verb::ClusterStatus
+            | Verb::ClusterDrain
+            | Verb::ClusterStepDown
     )
 }
 

@@ -1,6 +1,7 @@
 //! `SUBSCRIBE`: connections that are told what happens.
 
 use turnstile_access::{Access, MissingRight, Right, Rights};
+use turnstile_chassis::Routed;
 use turnstile_exchange::Exchange;
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
@@ -19,7 +20,7 @@ use crate::{
         security_log::SECURITY_CHANNEL,
     },
     limits::{LABEL_BYTES, SUBSCRIPTIONS},
-    registry::SERVICES,
+    registry::{Registered as _, SERVICES},
 };
 
 /// The channels and patterns that a connection follows, in the order in which it asked.
@@ -189,7 +190,8 @@ impl Session {
             self.put_denied(engine.deny(NotPermitted::Missing(missing)), out);
             return Next::Go;
         }
-        let silence = silence_on(&named, &engine.remotes);
+        let silence =
+            silence_on(&named, &engine.remotes).or_else(|| silence_of_others(&named, engine));
         if let Some(silence) = silence.filter(|_| begins) {
             return self.invalid(engine, format_args!("UNSUPPORTED {silence}"), out);
         }
@@ -249,6 +251,36 @@ fn silence_on(channels: &[Box<[u8]>], remotes: &Remotes) -> Option<String> {
         None
     }
 }
+
+/// Why not all would be told on one of these channels or patterns, if partitions tell it that other nodes
+/// hold.
+fn silence_of_others(names: &[Box<[u8]>], engine: &Engine) -> Option<String> {
+    let unheld = engine.partitions.as_ref()?.unheld()?;
+    let mut channels = SPREAD_CHANNELS.iter().filter(|channel| !channel.is_empty());
+    let channel = channels.find(|channel| {
+        let mut names = names.iter();
+        names.any(|name| matches(name, channel.as_bytes()))
+    })?;
+    let holders = engine.holders_of(unheld, "resp");
+    Some(format!(
+        "all partitions tell {channel}, each its own events: {holders}"
+    ))
+}
+
+macro_rules! spread_channels {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        /// The channels of services that several partitions may decide; empty for others.
+        const SPREAD_CHANNELS: &[&str] = &[$(
+            if <turnstile_services::$name::Query as Routed>::IS_SPREAD {
+                turnstile_services::$name::$machine::CHANNEL
+            } else {
+                ""
+            },
+        )+];
+    };
+}
+
+turnstile_services::services!(spread_channels);
 
 fn put_change(reply: &mut Encoder<'_>, word: &str, name: Option<&[u8]>, count: usize) {
     reply.push(3);

@@ -7,6 +7,8 @@ use turnstile_resp::{
 use turnstile_travel::Outcome;
 use turnstile_types::Position;
 
+use super::away::Elsewhere;
+
 const ENDING: &str = "ERR the server is stopping, whatever is open will be aborted";
 
 /// One reply with gaps for answers that come later. It is sent when the last has come: that of a
@@ -48,8 +50,8 @@ enum Awaited {
         /// Whether it is the answer to an earlier request with the same key.
         replayed: bool,
     },
-    /// The next answer of the database behind the service with this number.
-    Database(u8),
+    /// The next answer from there.
+    From(Elsewhere),
 }
 
 impl Late {
@@ -65,7 +67,7 @@ impl Late {
     pub(super) fn tickets(&self) -> impl Iterator<Item = Position> {
         self.gaps.iter().filter_map(|gap| match gap.awaits {
             Awaited::Ticket { ticket, .. } => Some(ticket),
-            Awaited::Database(_) => None,
+            Awaited::From(_) => None,
         })
     }
 
@@ -74,9 +76,9 @@ impl Late {
         self.add_gap(Awaited::Ticket { ticket, replayed }, out);
     }
 
-    /// The next answer of the database behind a service belongs at the end of `out`.
-    pub(super) fn leave_gap_for_database(&mut self, service: u8, out: &[u8]) {
-        self.add_gap(Awaited::Database(service), out);
+    /// The next answer from there belongs at the end of `out`.
+    pub(super) fn leave_gap_for(&mut self, from: Elsewhere, out: &[u8]) {
+        self.add_gap(Awaited::From(from), out);
     }
 
     fn add_gap(&mut self, awaits: Awaited, out: &[u8]) {
@@ -115,24 +117,23 @@ impl Late {
                     travel::put_late(&mut reply, outcome, late, replayed);
                     gap.answer = Some(answer);
                 }
-                Awaited::Ticket { .. } | Awaited::Database(_) => {}
+                Awaited::Ticket { .. } | Awaited::From(_) => {}
             }
         }
         self.send_whole(out);
     }
 
-    /// Fills the first gaps that wait for the database of a service, and sends the reply if it is
-    /// whole.
-    pub(super) fn fill_from_database(
+    /// Fills the first gaps that wait for answers from there, and sends the reply if it is whole.
+    pub(super) fn fill_from(
         &mut self,
-        service: u8,
+        from: Elsewhere,
         answers: impl IntoIterator<Item = ForGap>,
         out: &mut Vec<u8>,
     ) {
         let gaps = self
             .gaps
             .iter_mut()
-            .filter(|gap| gap.awaits == Awaited::Database(service) && gap.answer.is_none());
+            .filter(|gap| gap.awaits == Awaited::From(from) && gap.answer.is_none());
         for (gap, landed) in gaps.zip(answers) {
             match landed {
                 ForGap::Answer(answer) => gap.answer = Some(answer),

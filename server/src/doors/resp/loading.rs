@@ -46,6 +46,8 @@ const fn is_answered(action: Action) -> bool {
             | Verb::Watch
             | Verb::Unwatch
             | Verb::Time
+            | Verb::ReadOnly
+            | Verb::ReadWrite
             | Verb::Role
             | Verb::Monitor
             | Verb::LatencyLatest
@@ -62,7 +64,7 @@ impl Session {
         action: Action,
         out: &mut Vec<u8>,
     ) -> Option<Next> {
-        let headway = engine.recovery()?.headway();
+        let headway = engine.recovery()?.sentence();
         if is_answered(action) {
             return None;
         }

@@ -13,7 +13,10 @@ use turnstile_types::{Hosts, Machine as _};
 
 use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
 use crate::{
-    core::{engine::Engine, node_status::METRICS, remote::Housed, slow_log::SLOW_LOG_ENTRIES},
+    core::{
+        engine::Engine, node_status::METRICS, partitions::Partitions, remote::Housed,
+        slow_log::SLOW_LOG_ENTRIES,
+    },
     counters::DoorName,
     registry::SERVICES,
 };
@@ -227,6 +230,9 @@ fn persistence(engine: &Engine, facts: &mut Facts) {
         facts.put("loading_unit", stage.unit());
         facts.put("loading_done", done);
         facts.put("loading_total", total);
+        if let Some(reason) = recovery.waits_for() {
+            facts.put("loading_waits_for", reason);
+        }
         return;
     }
     let status = engine.status();
@@ -306,6 +312,22 @@ fn cluster(engine: &Engine, facts: &mut Facts) {
     }
     for (name, _, _, value) in METRICS {
         facts.put(name.trim_end_matches("_total"), value(&status));
+    }
+    let lines = engine.partitions.iter().flat_map(Partitions::lines);
+    for line in lines {
+        let Some(figures) = line.figures() else {
+            continue;
+        };
+        let values = METRICS.map(|(name, _, _, value)| {
+            let name = name
+                .trim_start_matches("cluster_")
+                .trim_end_matches("_total");
+            format!("{name}={}", value(&figures.cluster))
+        });
+        facts.put(
+            &format!("cluster_partition_{}", line.name),
+            values.join(","),
+        );
     }
 }
 

@@ -134,6 +134,10 @@ impl Conversation for RespSession {
         !self.session.following.is_empty()
     }
 
+    fn outlasts_drain(&self) -> bool {
+        self.session.watches_drain
+    }
+
     fn may_go_on(&self, rights: &Rights) -> bool {
         self.session.following.is_permitted(rights).is_ok()
     }

@@ -5,13 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use turnstile_duel::{Player, Report, Reported, Reporter, Triple, Verdict};
+use turnstile_duel::{Report, Reported, Reporter, Triple, Verdict};
 use turnstile_games::{Command, MatchResult, Standing, Tally};
 use turnstile_parcels::{Commands, put_command};
 
 use crate::{
     core::{conversation::Dialed, engine::Engine},
-    doors::duel::{Refused, decide, name},
+    doors::duel::{Refused, number_of},
     limits::{DIAL_REST_MAX, DIAL_REST_MIN, RESULTS_OUTPUT_BYTES},
 };
 
@@ -36,6 +36,7 @@ pub(crate) struct Teller {
     place: Option<usize>,
     line: Line,
     dials_at: Instant,
+    dials: u64,
     /// How long it rests before the next dial.
     rest: Duration,
 }
@@ -58,6 +59,7 @@ impl Teller {
             place: None,
             line: Line::Ancestor(Reporter::default()),
             dials_at: Instant::now(),
+            dials: 0,
             rest: DIAL_REST_MIN,
         }
     }
@@ -69,37 +71,48 @@ impl Teller {
         }
     }
 
-    /// Takes what the scores say at the start of `bytes`: its length, or nothing while it is not
-    /// whole.
-    pub(crate) fn hear(
+    /// Takes what the scores say at the start of `bytes`: what the arena is to note of it and its length,
+    /// or nothing while it is not whole.
+    pub(super) fn hear(
         &mut self,
-        engine: &mut Engine,
+        engine: &Engine,
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<usize>, Refused> {
-        let (command, length) = match &mut self.line {
+    ) -> Result<Option<(Option<Command>, usize)>, Refused> {
+        Ok(match &mut self.line {
             Line::Numbered { commands, .. } => match commands.next(bytes)? {
-                None => return Ok(None),
-                Some((command @ Command::Acknowledge { .. }, length)) => (command, length),
+                None => None,
+                Some((command @ Command::Acknowledge { .. }, length)) => {
+                    Some((Some(command), length))
+                }
                 Some(_) => return Err(Refused::OtherWay),
             },
-            Line::Ancestor(reporter) => match reporter.hear(bytes)? {
-                None => return Ok(None),
-                Some((Reported::Counted(parcel), length)) => {
-                    out.extend_from_slice(parcel.bytes());
-                    return Ok(Some(length));
-                }
-                Some((Reported::Triples(triples), length)) => {
-                    let oldest = engine.games().unreported(0).next();
-                    let number = oldest.map_or(0, |parcel| parcel.number);
-                    let standings = triples.map(standing);
-                    (Command::Acknowledge { number, standings }, length)
-                }
-            },
-        };
-        decide(engine, &command)?;
+            Line::Ancestor(reporter) => reporter.hear(bytes)?.map(|(reported, length)| {
+                let acknowledged = match reported {
+                    Reported::Counted(parcel) => {
+                        out.extend_from_slice(parcel.bytes());
+                        None
+                    }
+                    Reported::Triples(triples) => {
+                        let oldest = engine.games().unreported(0).next();
+                        let number = oldest.map_or(0, |parcel| parcel.number);
+                        let standings = triples.map(standing);
+                        Some(Command::Acknowledge { number, standings })
+                    }
+                };
+                (acknowledged, length)
+            }),
+        })
+    }
+
+    /// The scores have taken a result: the next dial is soon again.
+    pub(super) const fn note_success(&mut self) {
         self.rest = DIAL_REST_MIN;
-        Ok(Some(length))
+    }
+
+    /// A number for this dial that no client has: those count from 1.
+    pub(super) const fn id(&self) -> u64 {
+        u64::MAX - self.dials
     }
 }
 
@@ -120,6 +133,7 @@ impl Dialed for Teller {
 
     fn begin(&mut self, place: usize, out: &mut Vec<u8>) {
         self.place = Some(place);
+        self.dials += 1;
         self.line = match self.wire {
             ScoresWire::Numbered => Line::Numbered {
                 commands: Commands::dialing(out),
@@ -168,10 +182,7 @@ impl Dialed for Teller {
 
 /// A result in the words of the wire; none where a player's name is no number.
 fn report(result: &MatchResult) -> Option<Report> {
-    let [first, second] = result.players.map(|player| {
-        let number = player.as_str().parse().ok().map(Player);
-        number.filter(|&number| name(number) == player)
-    });
+    let [first, second] = result.players.each_ref().map(number_of);
     Some(Report {
         verdict: match result.verdict {
             turnstile_games::Verdict::FirstWon => Verdict::FirstWon,

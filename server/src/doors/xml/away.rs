@@ -2,9 +2,9 @@
 
 use std::{fmt, ops::Range, vec};
 
-use turnstile_contract::{Failure, Reply, Request};
+use turnstile_contract::{Failure, Reply, Request, Scope};
 use turnstile_exchange::{Answer, Command, Exchange, Outcome, Query};
-use turnstile_xml::{Ask, Batch, Item};
+use turnstile_xml::{Ask, Batch};
 
 use super::{Answering, UnderWay, answer_items};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         caller::NotPermitted,
         conversation::Surroundings,
         engine::Engine,
-        remote::{BATCH_COMMANDS, Job, Landing, RequestOrigin, Requester},
+        remote::{BATCH_COMMANDS, Job, Landing, RequestOrigin, Requester, ScopedQuery},
     },
     counters::Counters,
     registry::Registered as _,
@@ -56,8 +56,8 @@ impl Away {
         }
     }
 
-    /// The queries about what these commands have cancelled.
-    fn queries_about_cancelled(&self, batch: Batch<'_>) -> Vec<Query> {
+    /// The queries about what these commands have cancelled: orders of accounts that the caller trades.
+    fn queries_about_cancelled(&self, batch: Batch<'_>) -> Vec<ScopedQuery<Exchange>> {
         let mut outcomes = self.outcomes.iter();
         let mut queries = Vec::new();
         for item in self.items.clone().filter_map(|place| batch.get(place)) {
@@ -67,7 +67,8 @@ impl Away {
                 Ask::Query(_) | Ask::Nothing(_) => continue,
             };
             let is_done = matches!(outcomes.next(), Some(Ok(Outcome::Done(_))));
-            queries.extend(then.filter(|_| is_done));
+            let then = then.filter(|_| is_done);
+            queries.extend(then.map(|then| (then, Scope::EVERYTHING)));
         }
         queries
     }
@@ -79,16 +80,18 @@ impl Away {
 struct Leaving {
     items: Range<usize>,
     commands: Vec<Command>,
-    queries: Vec<Query>,
+    queries: Vec<ScopedQuery<Exchange>>,
+    /// Why the item behind them is not permitted, if it is not.
+    denied: Option<NotPermitted>,
 }
 
 impl Leaving {
-    /// Those from a place on, up to the first that is not permitted.
+    /// Those from a place on, up to the first that is not permitted; `permit` says what it may name.
     fn of(
         batch: Batch<'_>,
         from: usize,
         most: usize,
-        is_permitted: &mut dyn FnMut(&Ask) -> bool,
+        permit: &mut dyn FnMut(&Ask) -> Result<Scope, NotPermitted>,
     ) -> Self {
         let mut leaving = Self {
             items: from..from,
@@ -96,21 +99,37 @@ impl Leaving {
         };
         let mut cancels = 0;
         for place in from..batch.len().min(from + most.min(BATCH_COMMANDS)) {
-            let Some(item) = batch.get(place).filter(|item| is_permitted(&item.ask)) else {
+            let Some(item) = batch.get(place) else {
                 break;
             };
-            let takes_commands = leaving.queries.is_empty() && cancels < QUERIES_AT_ONCE;
-            let takes_queries =
-                leaving.commands.is_empty() && leaving.queries.len() < QUERIES_AT_ONCE;
+            let fits = match item.ask {
+                Ask::Command(_) | Ask::Cancel { .. } => {
+                    leaving.queries.is_empty() && cancels < QUERIES_AT_ONCE
+                }
+                Ask::Query(_) => {
+                    leaving.commands.is_empty() && leaving.queries.len() < QUERIES_AT_ONCE
+                }
+                Ask::Nothing(_) => true,
+            };
+            if !fits {
+                break;
+            }
+            // Each counts as a request of its caller, so that only what leaves is asked about.
+            let scope = match permit(&item.ask) {
+                Ok(scope) => scope,
+                Err(denied) => {
+                    leaving.denied = Some(denied);
+                    break;
+                }
+            };
             match item.ask {
-                Ask::Command(command) if takes_commands => leaving.commands.push(command),
-                Ask::Cancel { command, .. } if takes_commands => {
+                Ask::Command(command) => leaving.commands.push(command),
+                Ask::Cancel { command, .. } => {
                     leaving.commands.push(command);
                     cancels += 1;
                 }
-                Ask::Query(query) if takes_queries => leaving.queries.push(query),
+                Ask::Query(query) => leaving.queries.push((query, scope)),
                 Ask::Nothing(_) => {}
-                Ask::Command(_) | Ask::Cancel { .. } | Ask::Query(_) => break,
             }
             leaving.items.end = place + 1;
         }
@@ -141,14 +160,16 @@ impl UnderWay {
             let told = Told::of(away.outcomes, away.answers, around);
             self.tell(told, batch, away.items);
         }
-        if let Some((item, denied)) = self.denied(around, batch) {
+        let leaving = Leaving::of(batch, self.next, budget, &mut |ask| {
+            permit(around.engine, ask)
+        });
+        if leaving.items.is_empty()
+            && let Some((item, denied)) = batch.get(self.next).zip(leaving.denied)
+        {
             self.answers.error(&mut self.said, &item.echo, denied);
             self.next += 1;
             return 1;
         }
-        let leaving = Leaving::of(batch, self.next, budget, &mut |ask| {
-            permit(around.engine, ask).is_ok()
-        });
         let count = leaving.items.len();
         if !leaving.commands.is_empty() {
             order(client, around, &leaving.commands);
@@ -168,35 +189,22 @@ impl UnderWay {
         count
     }
 
-    /// The next item, if its caller may not ask for it.
-    fn denied<'a>(
-        &self,
-        around: &mut Surroundings<'_>,
-        batch: Batch<'a>,
-    ) -> Option<(Item<'a>, NotPermitted)> {
-        let item = batch.get(self.next)?;
-        let denied = permit(around.engine, &item.ask).err()?;
-        Some((item, denied))
-    }
-
     fn tell(&mut self, mut told: Told<'_>, batch: Batch<'_>, items: Range<usize>) {
         self.next = items.end;
         answer_items(&mut told, batch, items, self.answers, &mut self.said);
     }
 }
 
-/// Asserts that the caller may ask for an item.
-fn permit(engine: &mut Engine, ask: &Ask) -> Result<(), NotPermitted> {
+/// Asserts that the caller may ask for an item, and says what that may name.
+fn permit(engine: &mut Engine, ask: &Ask) -> Result<Scope, NotPermitted> {
     engine.spend()?;
     engine.check_under_way()?;
     match ask {
-        Ask::Command(command) => engine.permit_command::<Exchange>(None, command),
-        Ask::Query(query) => engine.permit_query::<Exchange>(query),
-        Ask::Cancel { command, then } => {
-            engine.permit_command::<Exchange>(None, command)?;
-            engine.permit_query::<Exchange>(then)
-        }
-        Ask::Nothing(_) => Ok(()),
+        Ask::Command(command) => engine.permit_away::<Exchange>(None, command),
+        Ask::Query(query) => engine.permit_query_away::<Exchange>(query),
+        // What is asked about the order afterwards needs less.
+        Ask::Cancel { command, .. } => engine.permit_away::<Exchange>(None, command),
+        Ask::Nothing(_) => Ok(Scope::EVERYTHING),
     }
 }
 
@@ -213,12 +221,15 @@ fn order(client: u64, around: &mut Surroundings<'_>, commands: &[Command]) {
 }
 
 /// Sends queries to the database.
-fn ask(client: u64, around: &mut Surroundings<'_>, queries: Vec<Query>) {
-    for query in &queries {
+fn ask(client: u64, around: &mut Surroundings<'_>, queries: Vec<ScopedQuery<Exchange>>) {
+    for (query, _) in &queries {
         around.engine.counters.query::<Exchange>(query);
     }
     let principal = around.engine.caller.principal;
-    let caller = caller(client, around, queries.iter().map(Exchange::query_place));
+    let places = queries
+        .iter()
+        .map(|(query, _)| Exchange::query_place(query));
+    let caller = caller(client, around, places);
     send(around, Job::Queries(principal, queries, caller));
 }
 
@@ -228,10 +239,10 @@ fn caller<T>(
     operations: impl Iterator<Item = usize>,
 ) -> Requester<T> {
     let place = around.place;
-    Requester {
-        who: RequestOrigin::Connection { place, client },
-        timed: around.engine.stopwatch.time::<Exchange>(operations),
-    }
+    Requester::new(
+        RequestOrigin::Connection { place, client },
+        around.engine.stopwatch.time::<Exchange>(operations),
+    )
 }
 
 fn send(around: &mut Surroundings<'_>, job: Job<Exchange>) {

@@ -145,6 +145,8 @@ async fn fred_session(room: &str, port: u16) -> Result<(), Failure> {
     subscriber.init().await?;
     let mut messages = subscriber.message_rx();
     subscriber.subscribe("rooms.events").await?;
+    // Fred does not wait for the server's answer to that; what follows on the same connection does.
+    let _pong: FredValue = subscriber.ping(None).await?;
     let _booked: FredValue = door
         .custom(command("ROOMS.BOOK"), booking("2027-05-01", "2027-05-02"))
         .await?;

@@ -5,7 +5,7 @@ use turnstile_client::Connection;
 
 use super::answer::Answer;
 use super::books::Books;
-use super::listing::everything;
+use super::listing::{Entry, everything};
 use super::request::{self, DOUBLES, Known, Request};
 use super::witness::Witness;
 
@@ -39,14 +39,7 @@ impl Books for Hotel {
     }
 
     fn learn(&mut self, request: &Request, answer: &Answer) {
-        if let Some(reference) = answer.fields.get("reference") {
-            match request {
-                Request::Book { guest, .. } | Request::Confirm { guest, .. } => {
-                    self.known.bookings.push((reference.clone(), *guest));
-                }
-                _ => self.known.holds.push(reference.clone()),
-            }
-        }
+        self.known.learn(request, answer);
     }
 
     fn enter(&mut self, request: &Request, answer: &Answer) -> Result<(), String> {
@@ -54,6 +47,13 @@ impl Books for Hotel {
     }
 
     fn compare(&mut self, connection: &mut Connection) -> Result<(), String> {
-        self.witness.compare(&everything(connection)?)
+        self.compare_listed(&everything(connection)?)
+    }
+}
+
+impl Hotel {
+    /// Compares the books with these entries, all that there are.
+    pub(crate) fn compare_listed(&mut self, entries: &[Entry]) -> Result<(), String> {
+        self.witness.compare(entries)
     }
 }

@@ -3,6 +3,8 @@
 use rand::rngs::StdRng;
 use rand::{RngExt as _, seq::IndexedRandom as _};
 
+use super::answer::Answer;
+
 /// Few enough rooms for one month that many guests come too late.
 const ROOMS: u16 = 300;
 
@@ -159,6 +161,20 @@ fn sale(command: &str, wish: Wish, stay: Stay) -> Vec<String> {
 pub(crate) struct Known {
     pub(crate) bookings: Vec<(String, Guest)>,
     pub(crate) holds: Vec<String>,
+}
+
+impl Known {
+    /// Learns what can be asked about from now on.
+    pub(crate) fn learn(&mut self, request: &Request, answer: &Answer) {
+        if let Some(reference) = answer.fields.get("reference") {
+            match request {
+                Request::Book { guest, .. } | Request::Confirm { guest, .. } => {
+                    self.bookings.push((reference.clone(), *guest));
+                }
+                _ => self.holds.push(reference.clone()),
+            }
+        }
+    }
 }
 
 /// The next request: mostly bookings, and so many cancellations that rooms come free again.

@@ -15,13 +15,13 @@ const RECOVERS: &str = "Command exception: the server recovers its journal";
 /// How long one answer, or the door, may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(super) struct Clerk {
+pub(crate) struct Clerk {
     socket: BufReader<TcpStream>,
 }
 
 impl Clerk {
     /// Waits until the door is open.
-    pub(super) fn at(address: SocketAddr) -> Self {
+    pub(crate) fn at(address: SocketAddr) -> Self {
         let end = Instant::now() + PATIENCE;
         let socket = loop {
             match TcpStream::connect(address) {
@@ -39,7 +39,7 @@ impl Clerk {
 
     /// Says a line, and hears its answer without its last line end. Nothing: the server has ended, or
     /// does not serve yet.
-    pub(super) fn tries(&mut self, line: &str) -> Option<String> {
+    pub(crate) fn tries(&mut self, line: &str) -> Option<String> {
         let asked = format!("{line}\n");
         self.socket.get_mut().write_all(asked.as_bytes()).ok()?;
         let is_block = ["QueryCustomer", "Summary"]
@@ -64,13 +64,13 @@ impl Clerk {
 
     /// As [`tries`](Self::tries), of a server that must not end.
     #[track_caller]
-    pub(super) fn says(&mut self, line: &str) -> String {
+    pub(crate) fn says(&mut self, line: &str) -> String {
         self.tries(line)
             .unwrap_or_else(|| panic!("{line}: the server has ended"))
     }
 
     /// Starts a transaction, if the server does not end.
-    pub(super) fn starts(&mut self) -> Option<u64> {
+    pub(crate) fn starts(&mut self) -> Option<u64> {
         let answer = self.tries("Start")?;
         let number = answer.split(' ').nth(1).and_then(|xid| xid.parse().ok());
         Some(number.unwrap_or_else(|| panic!("no transaction: {answer}")))

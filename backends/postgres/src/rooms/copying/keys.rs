@@ -138,6 +138,7 @@ fn of_refusal(refusal: &Refused) -> Result<Value, Trouble> {
         }),
         Refused::TooManyRooms { limit: bound }
         | Refused::TooManyHolds { limit: bound }
+        | Refused::Full { limit: bound }
         | Refused::HoldTooLong { ttl_ms_max: bound } => json!({ "bound": bound }),
         Refused::HoldCeiling { until_max } => json!({ "until": shown(until_max)? }),
         _ => json!({}),

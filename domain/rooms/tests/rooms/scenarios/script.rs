@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use turnstile_rooms::{
     Answer, Block, Command, Cursor, Done, Entry, EntryState, Event, Nights, Outcome, Page, Query,
-    Reference, Refusal, Rooms, Wish,
+    Reference, Refusal, RoomInSale, Rooms, StoppedRoom, Wish,
 };
 use turnstile_trial::{Stage, Words, ms};
 use turnstile_types::{Night, Stay};
@@ -166,6 +166,17 @@ fn ask(stage: &Stage<Rooms>, verb: &str, words: &[&str]) -> String {
             limit: digits(limit),
         },
         ("totals", []) => Query::Totals,
+        ("rooms", [property, from, limit]) => Query::ListRooms {
+            property: name(property),
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("stops", [property, nights, from, limit]) => Query::ListStopSells {
+            property: name(property),
+            stay: stay(nights),
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
         _ => panic!("no such question: {verb} {words:?}"),
     };
     answer_lines(&stage.query(&query))
@@ -202,7 +213,9 @@ fn refusal_line(refusal: &Refusal) -> String {
     let data = match refusal {
         Refusal::SoldOut { nights } | Refusal::StopSell { nights } => dates(*nights),
         Refusal::RoomInUse { night } => format!(" {night}"),
-        Refusal::TooManyRooms { limit } | Refusal::TooManyHolds { limit } => format!(" {limit}"),
+        Refusal::TooManyRooms { limit }
+        | Refusal::TooManyHolds { limit }
+        | Refusal::Full { limit } => format!(" {limit}"),
         Refusal::HoldTooLong { ttl_ms_max } => format!(" {ttl_ms_max} ms"),
         Refusal::HoldCeiling { until_max } => format!(" {until_max}"),
         _ => String::new(),
@@ -272,9 +285,26 @@ fn answer_lines(answer: &Answer) -> String {
             )
             .unwrap();
         }
+        Answer::Rooms { rooms, next } => {
+            for RoomInSale { room, room_type } in rooms {
+                writeln!(lines, "{room}: {room_type}").unwrap();
+            }
+            lines.push_str(&next_line(*next));
+        }
+        Answer::StopSells { stop_sells, next } => {
+            stop_sells
+                .iter()
+                .for_each(|stopped| lines.push_str(&stopped_line(stopped)));
+            lines.push_str(&next_line(*next));
+        }
         Answer::Refused(refusal) => lines.push_str(&refusal_line(refusal)),
     }
     lines
+}
+
+fn stopped_line(StoppedRoom { room, nights }: &StoppedRoom) -> String {
+    let nights: Vec<String> = nights.iter().map(|night| night.to_string()).collect();
+    format!("{room}: stopped {}\n", nights.join(" "))
 }
 
 fn next_line(next: Option<Cursor>) -> String {

@@ -2,11 +2,11 @@
 
 use turnstile_rooms::{
     Answer, Block, Cursor, Entry, EntryState, Explanation, GuestId, Nights, Page, PropertySummary,
-    Query, Refusal, Totals, TypeAvailability, Wish, limits,
+    Query, Refusal, RoomInSale, StoppedRoom, Totals, TypeAvailability, Wish, limits,
 };
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
-use super::{State, Target, Twin, natural_key};
+use super::{Room, State, Target, Twin, natural_key};
 
 impl Twin {
     pub(crate) fn query(&self, now: Timestamp, principal: &Principal, query: &Query) -> Answer {
@@ -46,7 +46,88 @@ impl Twin {
                 .map_or_else(Answer::Refused, Answer::Explanation),
             Query::Properties { cursor, limit } => self.list_properties(cursor, limit),
             Query::Totals => Answer::Totals(self.totals(now)),
+            Query::ListRooms {
+                property,
+                cursor,
+                limit,
+            } => self.list_rooms(&property, (cursor, limit)),
+            Query::ListStopSells {
+                property,
+                stay,
+                cursor,
+                limit,
+            } => self.list_stop_sells(now, (&property, stay), (cursor, limit)),
         }
+    }
+
+    fn list_rooms(&self, property: &Name, page: (Option<Cursor>, u16)) -> Answer {
+        let listed = self.inventory(property, page, |room| {
+            let Room { name, kind, .. } = &self.rooms[room];
+            Some(RoomInSale {
+                room: *name,
+                room_type: self.kinds[*kind].1,
+            })
+        });
+        listed.map_or_else(Answer::Refused, |(rooms, next)| Answer::Rooms {
+            rooms,
+            next,
+        })
+    }
+
+    fn list_stop_sells(
+        &self,
+        now: Timestamp,
+        (property, stay): (&Name, Stay),
+        page: (Option<Cursor>, u16),
+    ) -> Answer {
+        let listed = self.inventory(property, page, |room| {
+            let (bits, _) = self.in_the_way(room, stay, now);
+            let first = stay.arrival();
+            let nights = Nights { first, bits };
+            let room = self.rooms[room].name;
+            (bits != 0).then_some(StoppedRoom { room, nights })
+        });
+        listed.map_or_else(Answer::Refused, |(stop_sells, next)| Answer::StopSells {
+            stop_sells,
+            next,
+        })
+    }
+
+    /// What is shown of the rooms in sale, behind the one that a cursor names.
+    fn inventory<T>(
+        &self,
+        property: &Name,
+        (cursor, limit): (Option<Cursor>, u16),
+        shown: impl Fn(usize) -> Option<T>,
+    ) -> Result<(Vec<T>, Option<Cursor>), Refusal> {
+        let property = self.property(property)?;
+        let mut after = None;
+        if let Some(Cursor(cursor)) = cursor {
+            let room = usize::try_from(cursor >> 32).unwrap();
+            let part = cursor >> 16 & 0xffff;
+            match self.rooms.get(room) {
+                Some(known) if known.property == property && part <= 1 => {
+                    after = Some(self.place_key(room, part == 1));
+                }
+                _ => return Ok((Vec::new(), None)),
+            }
+        }
+        let mut found = Vec::new();
+        for room in self.wished(property, &Wish::Any) {
+            let loose = self.is_loose(room);
+            if after
+                .as_ref()
+                .is_some_and(|after| self.place_key(room, loose) <= *after)
+            {
+                continue;
+            }
+            let next = u64::try_from(room).unwrap() << 32 | u64::from(loose) << 16;
+            found.extend(shown(room).map(|item| (item, Cursor(next))));
+        }
+        let more = found.len() > usize::from(limit);
+        found.truncate(usize::from(limit));
+        let next = found.last().filter(|_| more).map(|&(_, next)| next);
+        Ok((found.into_iter().map(|(item, _)| item).collect(), next))
     }
 
     /// An entry as it is at an instant; nothing when it is forgotten by then.

@@ -15,12 +15,12 @@ use super::{
     stock::Stock,
 };
 use crate::{
-    again::{self, Ask, Insistent, Unanswered},
-    pace::{self, Ended, Garbled, Heard, User},
+    again::{KeyedUser, WitnessOf},
+    pace::{self, Ended, Garbled},
     reply,
 };
 use turnstile_check::{
-    Seen, Witness,
+    Seen,
     rooms::Reference,
     travel::{
         AgencyOperation, JourneyEnd, JourneyStep, ReserveAnswer, TripBooked, TripCancelled,
@@ -56,8 +56,6 @@ const LEFT: &[u8] = b"left";
 #[derive(Debug)]
 pub(super) struct Planner {
     stock: Arc<Stock>,
-    witness: Witness<AgencyOperation>,
-    unanswered: Unanswered<What>,
     plan: Plan,
     held: Held,
     /// Whether it holds trips.
@@ -78,18 +76,11 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    /// Of a run with this seed that begins at this position.
-    pub(super) fn new(
-        stock: &Arc<Stock>,
-        witness: Witness<AgencyOperation>,
-        (seed, position): (u64, u64),
-    ) -> Self {
-        let user = witness.user();
+    /// Of a run with this seed.
+    pub(super) fn new(stock: &Arc<Stock>, user: usize, seed: u64) -> Self {
         Self {
             plan: Plan::new(seed, user, stock.items(), stock.customers()),
             stock: Arc::clone(stock),
-            witness,
-            unanswered: Unanswered::new(position, user, 1),
             held: Held::new(),
             holds: user < HOLDERS,
             hold: None,
@@ -111,19 +102,17 @@ impl Planner {
             if let Some(wish) = self.plan.step() {
                 return What::Within { xid, wish };
             }
-            let key = self.unanswered.next_key();
             return match self.plan.ending() {
-                Ending::Abort => What::Abort { xid, key },
-                Ending::Commit | Ending::Leave => What::Commit { xid, key },
+                Ending::Abort => What::Abort { xid },
+                Ending::Commit | Ending::Leave => What::Commit { xid },
             };
         }
         if let Some((locator, fate, _)) = self.hold.take_if(|(_, _, when)| *when <= self.now) {
-            let key = self.unanswered.next_key();
             return if fate.confirms {
-                What::Confirm { locator, key }
+                What::Confirm { locator }
             } else {
                 let held = true;
-                What::Cancel { locator, held, key }
+                What::Cancel { locator, held }
             };
         }
         let may_hold = self.holds && self.hold.is_none();
@@ -133,54 +122,48 @@ impl Planner {
                 customer,
                 trip,
                 hold_ms,
-            } => {
-                let key = self.unanswered.next_key();
-                What::Hold {
-                    customer,
-                    trip,
-                    hold_ms,
-                    key,
-                }
-            }
-            Errand::Book { customer, trip } => {
-                let key = self.unanswered.next_key();
-                What::Book {
-                    customer,
-                    trip,
-                    key,
-                }
-            }
+            } => What::Hold {
+                customer,
+                trip,
+                hold_ms,
+            },
+            Errand::Book { customer, trip } => What::Book { customer, trip },
             Errand::Cancel { over } => {
                 let locator = self.held.take(over).expect("something is held");
-                let key = self.unanswered.next_key();
                 let held = false;
-                What::Cancel { locator, held, key }
+                What::Cancel { locator, held }
             }
         }
     }
 
     /// Takes an outcome.
-    fn take(&mut self, what: &What, outcome: Outcome<'_>) -> Result<(), Garbled> {
+    fn take(
+        &mut self,
+        what: &What,
+        outcome: Outcome<'_>,
+        witness: &mut WitnessOf<Self>,
+    ) -> Result<(), Garbled> {
         match *what {
             What::Start => {
                 self.open = Some(outcome.xid.ok_or(Garbled)?);
                 self.steps = Vec::with_capacity(STEPS_MAX);
             }
             What::Within { wish, .. } => self.take_step(wish, outcome),
-            What::Commit { .. } => self.take_end(JourneyEnd::Committed, &outcome),
-            What::Abort { .. } => self.take_end(JourneyEnd::Aborted, &outcome),
+            What::Commit { .. } => self.take_end(JourneyEnd::Committed, &outcome, witness),
+            What::Abort { .. } => self.take_end(JourneyEnd::Aborted, &outcome, witness),
             What::Drop { .. } => {}
-            What::Book { customer, trip, .. } => {
-                self.take_booking((customer, trip), None, &outcome)?
+            What::Book { customer, trip } => {
+                self.take_booking((customer, trip), None, &outcome, witness)?
             }
             What::Hold {
                 customer,
                 trip,
                 hold_ms,
-                ..
-            } => self.take_booking((customer, trip), Some(hold_ms), &outcome)?,
-            What::Cancel { locator, held, .. } => self.take_cancellation(locator, held, &outcome),
-            What::Confirm { locator, .. } => self.take_confirmation(locator, &outcome),
+            } => self.take_booking((customer, trip), Some(hold_ms), &outcome, witness)?,
+            What::Cancel { locator, held } => {
+                self.take_cancellation((locator, held), &outcome, witness)
+            }
+            What::Confirm { locator } => self.take_confirmation(locator, &outcome, witness),
         }
         Ok(())
     }
@@ -224,24 +207,24 @@ impl Planner {
 
     /// The end of an interactive transaction. It had all its locks before that was asked for, and gives
     /// them back only then: the place of the command is its place in the order, whenever it is answered.
-    fn take_end(&mut self, end: JourneyEnd, outcome: &Outcome<'_>) {
+    fn take_end(&mut self, end: JourneyEnd, outcome: &Outcome<'_>, witness: &mut WitnessOf<Self>) {
         let mut steps = std::mem::take(&mut self.steps);
         match outcome.reason {
             None => {}
             Some(b"aborted" | b"unknown_transaction") => {
-                self.witness.hears_nothing();
+                witness.hears_nothing();
                 return self.end(refused(outcome));
             }
             Some(b"in_doubt") => {
                 let end = JourneyEnd::Unknown;
                 let operation = AgencyOperation::Transaction { steps, end };
-                self.witness.hears(Seen::Unknown, operation);
+                witness.hears(Seen::Unknown, operation);
                 return self.end(refused(outcome));
             }
             Some(_) => steps.push(JourneyStep::Strange),
         }
         let operation = AgencyOperation::Transaction { steps, end };
-        self.witness.hears(Seen::At(outcome.asked_at()), operation);
+        witness.hears(Seen::At(outcome.asked_at()), operation);
         let committed = end == JourneyEnd::Committed && outcome.reason.is_none();
         self.end(if committed {
             pace::Answer::Done
@@ -257,25 +240,25 @@ impl Planner {
     }
 
     /// An error says that nothing was done, unless it says that nobody knows.
-    fn take_error(&mut self, what: &What, code: &[u8]) {
+    fn take_error(&mut self, what: &What, code: &[u8], witness: &mut WitnessOf<Self>) {
         // What is asked again may get an answer that is forgotten.
         let is_unknown = reply::is_unknown(code) || code == b"ERR";
         match what {
             What::Start | What::Drop { .. } => {}
             What::Within { xid, .. } => self.dropped = Some(*xid),
-            _ if is_unknown => self.gives_up(what),
-            What::Commit { xid, .. } | What::Abort { xid, .. } => {
-                self.witness.hears_nothing();
+            _ if is_unknown => witness.gives_up(self.unknown(what)),
+            What::Commit { xid } | What::Abort { xid } => {
+                witness.hears_nothing();
                 self.dropped = Some(*xid);
             }
-            What::Book { .. } | What::Hold { .. } => self.witness.hears_nothing(),
-            What::Cancel { locator, held, .. } => {
+            What::Book { .. } | What::Hold { .. } => witness.hears_nothing(),
+            What::Cancel { locator, held } => {
                 self.stands(*locator, *held);
-                self.witness.hears_nothing();
+                witness.hears_nothing();
             }
-            What::Confirm { locator, .. } => {
+            What::Confirm { locator } => {
                 self.stands(*locator, true);
-                self.witness.hears_nothing();
+                witness.hears_nothing();
             }
         }
         if !matches!(what, What::Drop { .. }) {
@@ -291,36 +274,49 @@ fn refused(outcome: &Outcome<'_>) -> pace::Answer<'static> {
     pace::Answer::Refused(known.unwrap_or(ENDED))
 }
 
-impl Insistent for Planner {
+impl KeyedUser for Planner {
     type What = What;
 
-    fn unanswered(&mut self) -> &mut Unanswered<What> {
-        &mut self.unanswered
+    type Operation = AgencyOperation;
+
+    const OPERATIONS: &'static [&'static str] = &OPERATIONS;
+
+    const WHOLES: &'static [&'static str] = &["journey"];
+
+    fn at(&mut self, now: Instant) {
+        self.now = now;
     }
 
-    fn choose(&mut self) -> What {
-        let what = self.wanted();
-        if what.is_noted() {
-            self.witness.asks();
-        }
-        what
+    fn choose(&mut self) -> Option<What> {
+        Some(self.wanted())
     }
 
-    fn put(&mut self, out: &mut Vec<u8>, what: &What) {
-        if let Some(key) = what.put(out, &self.stock) {
-            self.unanswered.put_key(out, key);
-        }
+    fn put(&mut self, out: &mut Vec<u8>, what: &What, more: usize) {
+        what.put(out, more, &self.stock);
     }
 
-    fn gives_up(&mut self, what: &What) {
-        let operation = match *what {
-            What::Start | What::Within { .. } | What::Drop { .. } => return,
-            What::Abort { .. } => return self.witness.hears_nothing(),
+    fn operation(what: &What) -> usize {
+        what.operation()
+    }
+
+    fn changes(what: &What) -> bool {
+        what.decides()
+    }
+
+    fn is_noted(what: &What) -> bool {
+        what.decides()
+    }
+
+    fn unknown(&mut self, what: &What) -> Option<AgencyOperation> {
+        Some(match *what {
+            What::Start | What::Within { .. } | What::Drop { .. } | What::Abort { .. } => {
+                return None;
+            }
             What::Commit { .. } => AgencyOperation::Transaction {
                 steps: std::mem::take(&mut self.steps),
                 end: JourneyEnd::Unknown,
             },
-            What::Book { customer, trip, .. } => AgencyOperation::Book {
+            What::Book { customer, trip } => AgencyOperation::Book {
                 customer,
                 trip,
                 answer: TripBooked::Unknown,
@@ -334,66 +330,27 @@ impl Insistent for Planner {
                 locator,
                 answer: TripCancelled::Unknown,
             },
-            What::Confirm { locator, .. } => AgencyOperation::Confirm {
+            What::Confirm { locator } => AgencyOperation::Confirm {
                 locator,
                 answer: TripConfirmed::Unknown,
             },
-        };
-        self.witness.hears(Seen::Unknown, operation);
-    }
-}
-
-impl User for Planner {
-    type Ask = Ask<What>;
-
-    const OPERATIONS: &'static [&'static str] = &OPERATIONS;
-
-    const WHOLES: &'static [&'static str] = &["journey"];
-
-    const REQUEST_BYTES_MAX: usize = 512;
-
-    fn at(&mut self, now: Instant) {
-        self.now = now;
-        self.witness.at(now);
-    }
-
-    fn connected(&mut self) {
-        self.unanswered.connected();
+        })
     }
 
     fn goes_on(&self) -> bool {
-        !self.unanswered.is_empty() || self.open.is_some() || self.dropped.is_some()
+        self.open.is_some() || self.dropped.is_some()
     }
 
-    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<What>> {
-        Some(again::ask(self, out))
+    fn lost(&mut self, what: &What) -> bool {
+        if let What::Within { xid, .. } = *what {
+            self.open = None;
+            self.dropped = Some(xid);
+        }
+        what.decides()
     }
 
-    fn operation(ask: &Ask<What>) -> usize {
-        ask.what.operation()
-    }
-
-    fn hear<'a>(&mut self, ask: &Ask<What>, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
-        let Some(whole) = reply::whole(bytes, ask.greets)? else {
-            return Ok(None);
-        };
-        let length = whole.end;
-        let answer = match answer::told(&bytes[whole], &self.stock)? {
-            Told::Error(code) => {
-                self.take_error(&ask.what, code);
-                pace::Answer::Error(code)
-            }
-            Told::Outcome(outcome) => {
-                let reason = outcome.cause.or(outcome.reason);
-                self.take(&ask.what, outcome)?;
-                reason.map_or(pace::Answer::Done, pace::Answer::Refused)
-            }
-        };
-        Ok(Some(Heard { length, answer }))
-    }
-
-    fn heard(&mut self, ask: &Ask<What>, due: u64, free: u64) -> Option<Ended> {
-        if ask.what.begins() {
+    fn heard(&mut self, what: &What, due: u64, free: u64) -> Option<Ended> {
+        if what.begins() {
             (self.due, self.free) = (due, free);
         }
         let answer = self.ended.take()?;
@@ -406,14 +363,22 @@ impl User for Planner {
         })
     }
 
-    fn lost(&mut self, ask: &Ask<What>) {
-        match ask.what {
-            What::Start | What::Drop { .. } => {}
-            What::Within { xid, .. } => {
-                self.open = None;
-                self.dropped = Some(xid);
+    fn hear_whole<'a>(
+        &mut self,
+        what: &What,
+        reply: &'a [u8],
+        witness: &mut WitnessOf<Self>,
+    ) -> Result<pace::Answer<'a>, Garbled> {
+        Ok(match answer::told(reply, &self.stock)? {
+            Told::Error(code) => {
+                self.take_error(what, code, witness);
+                pace::Answer::Error(code)
             }
-            what => self.unanswered.lose(what),
-        }
+            Told::Outcome(outcome) => {
+                let reason = outcome.cause.or(outcome.reason);
+                self.take(what, outcome, witness)?;
+                reason.map_or(pace::Answer::Done, pace::Answer::Refused)
+            }
+        })
     }
 }

@@ -16,7 +16,7 @@ pub(super) const OPERATIONS: [&str; 11] = [
     "confirm",
 ];
 
-/// What a planner asked. What has a key is asked again until its answer is known.
+/// What a planner asks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
     Start,
@@ -26,11 +26,9 @@ pub(super) enum What {
     },
     Commit {
         xid: u64,
-        key: u64,
     },
     Abort {
         xid: u64,
-        key: u64,
     },
     /// Whatever is answered.
     Drop {
@@ -39,29 +37,25 @@ pub(super) enum What {
     Book {
         customer: u16,
         trip: TripItems,
-        key: u64,
     },
     Cancel {
         locator: Reference,
         /// Whether it was held, and not confirmed.
         held: bool,
-        key: u64,
     },
     Hold {
         customer: u16,
         trip: TripItems,
         hold_ms: u64,
-        key: u64,
     },
     Confirm {
         locator: Reference,
-        key: u64,
     },
 }
 
 impl What {
-    /// Whether it decides something, and is noted.
-    pub(super) const fn is_noted(&self) -> bool {
+    /// Whether it decides something: that is noted, and asked again until its answer is known.
+    pub(super) const fn decides(&self) -> bool {
         match self {
             Self::Commit { .. }
             | Self::Abort { .. }
@@ -106,53 +100,36 @@ impl What {
         }
     }
 
-    /// Appends the request; where a key belongs behind it, says which.
-    pub(super) fn put(&self, out: &mut Vec<u8>, stock: &Stock) -> Option<u64> {
+    /// Appends the request, of which so many words are put behind these.
+    pub(super) fn put(&self, out: &mut Vec<u8>, more: usize, stock: &Stock) {
         match *self {
             Self::Start => put_head(out, 1, b"TRAVEL.START"),
             Self::Within { xid, wish } => put_wish(out, stock, xid, &wish),
-            Self::Drop { xid } => put_step(out, 2, b"TRAVEL.ABORT", xid),
-            Self::Commit { xid, key } => {
-                put_step(out, 4, b"TRAVEL.COMMIT", xid);
-                return Some(key);
+            Self::Drop { xid } | Self::Abort { xid } => {
+                put_step(out, 2 + more, b"TRAVEL.ABORT", xid);
             }
-            Self::Abort { xid, key } => {
-                put_step(out, 4, b"TRAVEL.ABORT", xid);
-                return Some(key);
-            }
-            Self::Book {
-                customer,
-                trip,
-                key,
-            } => {
-                put_head(out, 4 + trip.items().len(), b"TRAVEL.BOOK");
+            Self::Commit { xid } => put_step(out, 2 + more, b"TRAVEL.COMMIT", xid),
+            Self::Book { customer, trip } => {
+                put_head(out, 2 + trip.items().len() + more, b"TRAVEL.BOOK");
                 resp::put_bulk(out, stock.customer(customer));
                 put_trip(out, stock, &trip);
-                return Some(key);
             }
             Self::Hold {
                 customer,
                 trip,
                 hold_ms,
-                key,
             } => {
-                put_head(out, 6 + trip.items().len(), b"TRAVEL.BOOK");
+                put_head(out, 4 + trip.items().len() + more, b"TRAVEL.BOOK");
                 resp::put_bulk(out, stock.customer(customer));
                 put_trip(out, stock, &trip);
                 resp::put_bulk(out, b"HOLD_MS");
                 put_whole(out, hold_ms);
-                return Some(key);
             }
-            Self::Cancel { locator, key, .. } => {
-                put_locator(out, b"TRAVEL.CANCEL", locator);
-                return Some(key);
+            Self::Cancel { locator, .. } => {
+                put_locator(out, 2 + more, b"TRAVEL.CANCEL", locator);
             }
-            Self::Confirm { locator, key } => {
-                put_locator(out, b"TRAVEL.CONFIRM", locator);
-                return Some(key);
-            }
+            Self::Confirm { locator } => put_locator(out, 2 + more, b"TRAVEL.CONFIRM", locator),
         }
-        None
     }
 }
 
@@ -174,9 +151,9 @@ fn put_whole(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// What is asked of an itinerary, under a key.
-fn put_locator(out: &mut Vec<u8>, name: &[u8], locator: Reference) {
-    put_head(out, 4, name);
+/// What is asked of an itinerary.
+fn put_locator(out: &mut Vec<u8>, words: usize, name: &[u8], locator: Reference) {
+    put_head(out, words, name);
     let bytes = locator.bytes();
     let end = bytes.iter().position(|&byte| byte == 0);
     resp::put_bulk(out, &bytes[..end.unwrap_or(bytes.len())]);

@@ -144,7 +144,7 @@ fn a_visitor_who_holds_nothing_books() {
 
 #[test]
 fn answers_are_read_whole_or_not_at_all() {
-    let rows: [(&[u8], Brief<'_>); 6] = [
+    let rows: [(&[u8], Brief<'_>); 7] = [
         (b"-BUSY later\r\n", Brief::Error(b"BUSY")),
         (
             b"*2\r\n:0\r\n$9\r\nnot_found\r\n",
@@ -159,6 +159,10 @@ fn answers_are_read_whole_or_not_at_all() {
         (
             b"*3\r\n:0\r\n+sold_out\r\n+x\r\n",
             Brief::Refused(b"sold_out"),
+        ),
+        (
+            b"*4\r\n:2\r\n:7\r\n:12\r\n:6\r\n",
+            Brief::Refused(b"in_line"),
         ),
     ];
     for (bytes, reply) in rows {

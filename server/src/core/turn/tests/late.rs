@@ -137,6 +137,7 @@ fn travel_is_asked_through_the_gate_like_any_machine() {
     let asked = workbench.gate.ask(Ask::Travel(Request::Query {
         caller: Caller::server(),
         query: Query::Totals,
+        may_be_stale: false,
         reply,
     }));
     asked.unwrap();

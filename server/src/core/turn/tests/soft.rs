@@ -47,6 +47,7 @@ impl Workbench {
         let asked = self.gate.ask(Ask::Travel(Request::Query {
             caller: Caller::server(),
             query: Query::Totals,
+            may_be_stale: false,
             reply,
         }));
         asked.unwrap();

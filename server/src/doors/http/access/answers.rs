@@ -2,11 +2,8 @@
 
 use std::io;
 
-use axum::{
-    body::Body,
-    http::{HeaderValue, Response, header},
-};
-use turnstile_chassis::{Fields, Source as _};
+use axum::http::{HeaderValue, header};
+use turnstile_chassis::Source as _;
 use turnstile_http::{
     Code, NewTicket, OwnSession, Problem, SESSION_COOKIE, SessionList, SessionOver, SessionView,
 };
@@ -22,13 +19,11 @@ use super::{
 };
 use crate::{
     core::caller::Caller,
-    doors::http::{Door, call::Call, documents::content, operations::Answered, reply::Trouble},
+    doors::http::{Door, call::Call, documents::json, operations::Answered, reply::Trouble},
 };
 
 /// Random bytes in the name of a session.
 const ID_BYTES: usize = 8;
-
-const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// Opens a session for whoever has sent the request.
 pub(in crate::doors::http) fn open_session(door: &Door, call: &Call) -> Answered {
@@ -155,14 +150,6 @@ fn random_id() -> Result<[u8; ID_BYTES], Problem> {
 fn no_entropy(failure: &io::Error) -> Problem {
     tracing::error!(%failure, "the kernel has no random bytes");
     Problem::from(Code::Unavailable)
-}
-
-fn json(fields: &impl Fields) -> Response<Body> {
-    let mut response = content(turnstile_json::object(fields), "application/json");
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, NO_STORE);
-    response
 }
 
 impl super::Identities {

@@ -80,6 +80,7 @@ fn a_stream_tells_what_happens_and_resumes_where_it_broke_off() {
         assert_eq!(id_of(&block(peer)), "id: 9.0");
     }
     site.close();
+    assert_eq!(block(&mut live), "event: stopping\ndata: {}\n\n");
     assert_eq!(live.read_to("\n\n"), None, "a stop ends the stream");
 }
 
@@ -208,5 +209,6 @@ fn a_booking_is_told_to_those_who_follow() {
     );
     running.stopper().stop();
     running.join().unwrap();
+    assert_eq!(block(&mut follower), "event: stopping\ndata: {}\n\n");
     assert_eq!(follower.read_to("\n\n"), None, "a stop ends the stream");
 }

@@ -67,6 +67,36 @@ fn a_head_or_body_that_does_not_arrive_in_time_ends_the_connection() {
 }
 
 #[test]
+fn a_connection_that_rests_gives_its_buffers_back_and_is_served_on() {
+    let limits = HttpLimits {
+        sweep: Duration::from_millis(10),
+        ..HttpLimits::STANDARD
+    };
+    let site = Site::open_with(limits);
+    let [mut one, mut two, mut late] = [(); 3].map(|()| site.peer());
+    late.send(b"GET /livez HTTP/1.1\r\nHo");
+    for _ in 0..3 {
+        for peer in [&mut one, &mut two] {
+            assert_eq!(peer.get("/livez", "").status, 200);
+        }
+        // Half a request is kept.
+        site.until_asleep(2);
+    }
+    let body = booking("1", "2027-01-01", "2027-01-02");
+    let refused = one.post("/v1/rooms/bookings", "", &body);
+    assert_eq!(refused.problem(), (404, "unknown_property".to_owned()));
+    late.send(b"st: localhost\r\n\r\n");
+    assert_eq!(late.reply().status, 200);
+    site.until_asleep(3);
+    // One that goes is noticed.
+    drop(one);
+    site.until_asleep(2);
+    site.close();
+    two.expect_end();
+    late.expect_end();
+}
+
+#[test]
 fn an_idle_connection_is_closed_and_one_that_is_answered_is_not() {
     let limits = HttpLimits {
         idle: Duration::from_millis(100),

@@ -10,6 +10,7 @@ use turnstile_check::{
 
 use super::{Planner, refused};
 use crate::{
+    again::WitnessOf,
     check::travel::{answer::Outcome, plan::Fate},
     pace::{self, Garbled},
 };
@@ -23,6 +24,7 @@ impl Planner {
         (customer, trip): (u16, TripItems),
         hold_ms: Option<u64>,
         outcome: &Outcome<'_>,
+        witness: &mut WitnessOf<Self>,
     ) -> Result<(), Garbled> {
         let answer = match outcome.reason {
             None => {
@@ -30,7 +32,7 @@ impl Planner {
                 self.booked(hold_ms, outcome)?
             }
             Some(b"aborted") => {
-                self.witness.hears_nothing();
+                witness.hears_nothing();
                 self.ended = Some(refused(outcome));
                 return Ok(());
             }
@@ -57,7 +59,7 @@ impl Planner {
             trip,
             answer,
         };
-        self.witness.hears(seen, operation);
+        witness.hears(seen, operation);
         Ok(())
     }
 
@@ -84,7 +86,12 @@ impl Planner {
     }
 
     /// It waits for nobody: the place of the command is where it was decided.
-    pub(super) fn take_confirmation(&mut self, locator: Reference, outcome: &Outcome<'_>) {
+    pub(super) fn take_confirmation(
+        &mut self,
+        locator: Reference,
+        outcome: &Outcome<'_>,
+        witness: &mut WitnessOf<Self>,
+    ) {
         let answer = match outcome.reason {
             None => TripConfirmed::Done,
             Some(b"itinerary_over") => TripConfirmed::Over,
@@ -102,20 +109,20 @@ impl Planner {
             _ => refused(outcome),
         });
         let operation = AgencyOperation::Confirm { locator, answer };
-        self.witness.hears(Seen::At(outcome.asked_at()), operation);
+        witness.hears(Seen::At(outcome.asked_at()), operation);
     }
 
     pub(super) fn take_cancellation(
         &mut self,
-        locator: Reference,
-        held: bool,
+        (locator, held): (Reference, bool),
         outcome: &Outcome<'_>,
+        witness: &mut WitnessOf<Self>,
     ) {
         let answer = match outcome.reason {
             None => TripCancelled::Done,
             Some(b"aborted") => {
                 self.stands(locator, held);
-                self.witness.hears_nothing();
+                witness.hears_nothing();
                 self.ended = Some(refused(outcome));
                 return;
             }
@@ -141,7 +148,7 @@ impl Planner {
             }
         };
         let operation = AgencyOperation::Cancel { locator, answer };
-        self.witness.hears(seen, operation);
+        witness.hears(seen, operation);
     }
 
     /// Goes on with a hold when its fate says so.

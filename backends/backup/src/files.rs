@@ -1,0 +1,105 @@
+//! Files of a backup: hashes, and writes that are there whole or not at all.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::Path,
+};
+
+use sha2::{Digest as _, Sha256};
+
+use turnstile_embedded::unfinished::{self, Occupied};
+
+use crate::{BackupError, source::to_hex};
+
+/// What a backup holds is for its owner alone.
+const FILE_MODE: u32 = 0o600;
+const DIRECTORY_MODE: u32 = 0o700;
+
+/// So much is read at a time.
+const CHUNK_BYTES: usize = 256 * 1_024;
+
+/// Marks an empty directory as one that is being filled, under this name. What was left of an earlier time is
+/// removed if it may be started over.
+pub(crate) fn begin_filling(
+    directory: &Path,
+    name: &str,
+    may_start_over: bool,
+) -> Result<(), BackupError> {
+    let path = || directory.to_owned();
+    let io = |cause| BackupError::io(directory, cause);
+    unfinished::clear(directory, may_start_over).map_err(|occupied| match occupied {
+        Occupied::Unfinished => BackupError::Unfinished { path: path() },
+        Occupied::NotEmpty => BackupError::Occupied { path: path() },
+        Occupied::Io(cause) => io(cause),
+    })?;
+    unfinished::mark(directory, name).map_err(io)
+}
+
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub(crate) fn sha256_of(bytes: &[u8]) -> String {
+    to_hex(&Sha256::digest(bytes))
+}
+
+/// The SHA-256 of the first `bytes` bytes of a file, and the length of the whole file; nothing for the hash
+/// if there are not so many.
+pub(crate) fn sha256_of_file(path: &Path, bytes: u64) -> io::Result<(Option<String>, u64)> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut hash = Sha256::new();
+    let (mut covered, mut read) = (file.take(bytes), 0);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match covered.read(&mut chunk)? {
+            0 => break,
+            count => {
+                hash.update(&chunk[..count]);
+                read += u64::try_from(count).expect("a chunk is small");
+            }
+        }
+    }
+    let hash = (read == bytes).then(|| to_hex(&hash.finalize()));
+    Ok((hash, length))
+}
+
+/// Makes a directory of its owner's alone, and its parents.
+pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(DIRECTORY_MODE)
+        .create(path)
+}
+
+/// A file to write to, empty.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(FILE_MODE)
+        .open(path)
+}
+
+/// Removes a file.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Puts a file in its place, durably, whole or not at all.
+pub(crate) fn put_durably(directory: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+    let unfinished = directory.join(format!("{name}.new"));
+    let mut file = create(&unfinished)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&unfinished, directory.join(name))?;
+    sync_directory(directory)
+}

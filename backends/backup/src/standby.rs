@@ -1,0 +1,250 @@
+//! A directory that follows a server: a copy of its journal that is never far behind.
+
+use std::path::{Path, PathBuf};
+
+use turnstile_embedded::{ID_CHECK_FILE, put_id_file, unfinished};
+use turnstile_journal::{Disk as _, JournalCopy, RealDisk, retire, snapshot};
+use turnstile_types::Position;
+
+use crate::{
+    BackupError, BackupSource, CopyStart, PiecesPlace, SourceDescription, SourceError,
+    files::begin_filling,
+    source::{from_hex, journal_text},
+    taking::copy_snapshot_file,
+};
+
+/// The name under which the mark of an unfinished directory is made.
+const MARK: &str = "follow";
+
+/// A copy of a server's journal in a directory of its own. A server can be started on the directory once
+/// this is dropped and [`is_whole`](Self::is_whole) was said once.
+#[derive(Debug)]
+pub struct Standby {
+    directory: PathBuf,
+    copy: JournalCopy<RealDisk>,
+    /// The number of the journal as text.
+    journal: String,
+    /// From where on pieces are asked for.
+    place: PiecesPlace,
+    /// The newest snapshot of the copy.
+    snapshot: Position,
+    is_whole: bool,
+}
+
+/// How far a standby came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandbyStep {
+    /// The last position that the copy has, durably.
+    pub position: u64,
+    /// The last position that the source had acknowledged when it answered.
+    pub last: u64,
+    /// Bytes of pieces that came.
+    pub bytes: u64,
+}
+
+impl StandbyStep {
+    /// How many positions the copy is behind.
+    #[must_use]
+    pub const fn lag(&self) -> u64 {
+        self.last.saturating_sub(self.position)
+    }
+}
+
+impl Standby {
+    /// Takes a directory: a copy that is there goes on, and one that never became whole begins anew.
+    ///
+    /// # Errors
+    /// See [`BackupError`].
+    pub fn open(source: &mut dyn BackupSource, directory: &Path) -> Result<Self, BackupError> {
+        let described = source.describe()?;
+        let is_begun = !unfinished::is_marked(directory) && directory.join("durable-end").exists();
+        if is_begun {
+            return Self::go_on(directory, &described);
+        }
+        let may_start_over = unfinished::is_marked_by(directory, MARK);
+        begin_filling(directory, MARK, may_start_over)?;
+        Self::begin(source, directory, &described)
+    }
+
+    fn begin(
+        source: &mut dyn BackupSource,
+        directory: &Path,
+        described: &SourceDescription,
+    ) -> Result<Self, BackupError> {
+        let io = |cause| BackupError::io(directory, cause);
+        let disk = RealDisk::open(directory).map_err(io)?;
+        let start = first_sound(source, &disk, described)?;
+        if !described.id_check.is_empty() {
+            let check = from_hex(&described.id_check).unwrap_or_default();
+            let put = put_id_file(directory, ID_CHECK_FILE, &check);
+            put.map_err(|refused| {
+                BackupError::Unread(turnstile_embedded::OpenError::IdKey(refused).into())
+            })?;
+        }
+        let copy = open_copy(directory, disk)?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            copy,
+            journal: described.journal.clone(),
+            place: start.place,
+            snapshot: Position(start.snapshot),
+            is_whole: false,
+        })
+    }
+
+    fn go_on(directory: &Path, described: &SourceDescription) -> Result<Self, BackupError> {
+        let disk = RealDisk::open(directory).map_err(|cause| BackupError::io(directory, cause))?;
+        let snapshots = snapshot::positions(&disk);
+        let snapshots = snapshots.map_err(|cause| BackupError::io(directory, cause))?;
+        // Before anything is changed there: it could be the directory of something else.
+        let known = turnstile_journal::acknowledged(&disk);
+        let known = known.map_err(|error| {
+            BackupError::of_copy(directory, turnstile_journal::CopyError::Open(error))
+        })?;
+        let is_ours = |(journal, _)| journal_text(journal) == described.journal;
+        if !known.is_some_and(is_ours) {
+            return Err(BackupError::OtherJournal);
+        }
+        let copy = open_copy(directory, disk)?;
+        let end = copy.cursor().end().ok_or(BackupError::OtherJournal)?;
+        let position = copy.cursor().position().0;
+        if position > described.last {
+            return Err(BackupError::Behind {
+                source: described.last,
+                copy: position,
+            });
+        }
+        Ok(Self {
+            directory: directory.to_owned(),
+            copy,
+            journal: described.journal.clone(),
+            place: PiecesPlace {
+                segment: end.segment,
+                offset: end.offset,
+                after: position,
+            },
+            snapshot: snapshots.first().copied().unwrap_or_default(),
+            is_whole: true,
+        })
+    }
+
+    /// The last position that the copy has.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.copy.cursor().position()
+    }
+
+    /// Whether a server could be started on the directory.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Asks for what comes next once, and makes it durable.
+    ///
+    /// # Errors
+    /// See [`BackupError`]. After one that [passes](BackupError::is_passing) it can be asked again.
+    pub fn step(&mut self, source: &mut dyn BackupSource) -> Result<StandbyStep, BackupError> {
+        let pieces = source.pieces(self.place)?;
+        let failed = |error| BackupError::of_copy(&self.directory, error);
+        if self.is_whole {
+            self.copy.put_whole(&pieces.bytes).map_err(failed)?;
+        } else {
+            // Marked as it is, the directory begins anew after a crash.
+            self.copy
+                .put(&pieces.bytes, |_group| true)
+                .map_err(failed)?;
+            self.copy.sync().map_err(failed)?;
+        }
+        let position = self.position();
+        if let Some(end) = self.copy.cursor().end() {
+            self.place = PiecesPlace {
+                segment: end.segment,
+                offset: end.offset,
+                after: position.0,
+            };
+            if !self.is_whole && position >= self.snapshot {
+                let whole = unfinished::unmark(&self.directory);
+                whole.map_err(|cause| BackupError::io(&self.directory, cause))?;
+                self.is_whole = true;
+            }
+        }
+        Ok(StandbyStep {
+            position: position.0,
+            last: pieces.last,
+            bytes: u64::try_from(pieces.bytes.len()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Takes over a newer snapshot of the source, if it has one, and removes what is not needed any more;
+    /// says whether it did. Without that, the copy would keep the whole journal.
+    ///
+    /// # Errors
+    /// See [`BackupError`].
+    pub fn renew(&mut self, source: &mut dyn BackupSource) -> Result<bool, BackupError> {
+        let described = source.describe()?;
+        if described.journal != self.journal {
+            return Err(BackupError::OtherJournal);
+        }
+        let newest = described.starts.first();
+        let newest = newest.map_or(Position(0), |start| Position(start.snapshot));
+        if !self.is_whole || newest <= self.snapshot || newest > self.position() {
+            return Ok(false);
+        }
+        let end = self.copy.cursor().end().ok_or(BackupError::OtherJournal)?;
+        let disk = self.copy.disk().clone();
+        let io = |cause| BackupError::io(&self.directory, cause);
+        let name = snapshot::name(newest);
+        let unfinished = format!("{name}.new");
+        match copy_snapshot_file(source, newest, &self.directory.join(&unfinished)) {
+            // The source has made newer ones meanwhile, and they are found the next time.
+            Err(BackupError::Source(SourceError::Gone)) => {
+                disk.remove(&unfinished).map_err(io)?;
+                return Ok(false);
+            }
+            copied => copied?,
+        }
+        disk.rename(&unfinished, &name).map_err(io)?;
+        disk.sync_directory().map_err(io)?;
+        // A rotten one stays unused: whoever loads it sees that, and so does this.
+        self.snapshot = newest;
+        if snapshot::verify(&disk, end.journal, newest).is_err() {
+            disk.remove(&name).map_err(io)?;
+            return Ok(false);
+        }
+        retire(&disk, end.journal).map_err(io)?;
+        Ok(true)
+    }
+}
+
+fn open_copy(directory: &Path, disk: RealDisk) -> Result<JournalCopy<RealDisk>, BackupError> {
+    JournalCopy::open(disk)
+        .map_err(|error| BackupError::of_copy(directory, turnstile_journal::CopyError::Open(error)))
+}
+
+/// Copies the best snapshot that is sound, and says where the journal goes on.
+fn first_sound(
+    source: &mut dyn BackupSource,
+    disk: &RealDisk,
+    described: &SourceDescription,
+) -> Result<CopyStart, BackupError> {
+    let io = |cause| BackupError::io(disk.path(), cause);
+    let journal = from_hex(&described.journal).and_then(|bytes| bytes.try_into().ok());
+    let journal = journal.map_or(0, u64::from_be_bytes);
+    for start in &described.starts {
+        let position = Position(start.snapshot);
+        if position == Position(0) {
+            return Ok(*start);
+        }
+        let name = snapshot::name(position);
+        copy_snapshot_file(source, position, &disk.path().join(&name))?;
+        disk.sync_directory().map_err(io)?;
+        if snapshot::verify(disk, journal, position).is_ok() {
+            return Ok(*start);
+        }
+        disk.remove(&name).map_err(io)?;
+    }
+    let none =
+        "none of its snapshots is sound, and the journal does not begin with its first record";
+    Err(SourceError::Damaged(none.to_owned()).into())
+}

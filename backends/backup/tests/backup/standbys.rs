@@ -1,0 +1,157 @@
+//! Directories that follow a server.
+
+use std::fs;
+
+use turnstile_backup::{
+    BackupError, BackupSource, DirectorySource, JournalPieces, PiecesPlace, SourceDescription,
+    SourceError, Standby,
+};
+use turnstile_embedded::Durability;
+use zeroize::Zeroizing;
+
+use crate::{Folder, OPTIONS, WITH_SNAPSHOTS, book, content, hash, open, used, used_again};
+
+/// Asks until the copy has everything.
+fn catch_up(standby: &mut Standby, source: &mut DirectorySource) -> u64 {
+    loop {
+        let step = standby.step(source).unwrap();
+        if step.lag() == 0 {
+            return step.position;
+        }
+    }
+}
+
+/// A source that has removed a snapshot as soon as it is asked for it.
+struct ForgetfulSource(DirectorySource);
+
+impl BackupSource for ForgetfulSource {
+    fn describe(&mut self) -> Result<SourceDescription, SourceError> {
+        self.0.describe()
+    }
+
+    fn pieces(&mut self, place: PiecesPlace) -> Result<JournalPieces, SourceError> {
+        self.0.pieces(place)
+    }
+
+    fn snapshot(&mut self, _position: u64, _offset: u64) -> Result<Vec<u8>, SourceError> {
+        Err(SourceError::Gone)
+    }
+
+    fn id_key(&mut self) -> Result<Option<Zeroizing<Vec<u8>>>, SourceError> {
+        self.0.id_key()
+    }
+}
+
+#[test]
+fn a_copy_follows_group_by_group_and_a_server_starts_on_it() {
+    let folder = Folder::new();
+    let (data, copy) = (folder.path("data"), folder.path("copy"));
+    let mut backend = open(&data, OPTIONS);
+    book(&mut backend, 0, 100);
+    let mut source = DirectorySource::open(&data).unwrap();
+    let mut standby = Standby::open(&mut source, &copy).unwrap();
+    assert!(!standby.is_whole());
+    assert_eq!(catch_up(&mut standby, &mut source), 101);
+    assert!(standby.is_whole());
+    for (from, rooms) in [(100, 110), (110, 700), (700, 2_500)] {
+        book(&mut backend, from, rooms);
+        let mut source = DirectorySource::open(&data).unwrap();
+        assert_eq!(catch_up(&mut standby, &mut source), u64::from(rooms) + 1);
+    }
+    // The first is killed, and the second takes over.
+    drop((backend, standby));
+    fs::copy(data.join("id.key"), copy.join("id.key")).unwrap();
+    assert_eq!(hash(&copy), hash(&data));
+    used_again(&copy, OPTIONS, 2_500, 2_600);
+    // The old first has not what the new one has, and does not follow it by mistake.
+    let mut source = DirectorySource::open(&copy).unwrap();
+    used_again(&data, OPTIONS, 2_500, 2_510);
+    let mut late = Standby::open(&mut source, &data).unwrap();
+    let refused = late.step(&mut source);
+    assert!(
+        matches!(
+            refused,
+            Err(BackupError::Diverged(_) | BackupError::Source(SourceError::Damaged(_)))
+        ),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_copy_takes_over_snapshots_and_lets_old_segments_go() {
+    let folder = Folder::new();
+    let (data, copy) = (folder.path("data"), folder.path("copy"));
+    used(&data, WITH_SNAPSHOTS, 500);
+    let mut source = DirectorySource::open(&data).unwrap();
+    let mut standby = Standby::open(&mut source, &copy).unwrap();
+    catch_up(&mut standby, &mut source);
+    drop(source);
+    // At most one snapshot in each life: with two, what the copy needs next would be removed.
+    let mut renewals = 0;
+    for life in 0..10 {
+        used_again(&data, WITH_SNAPSHOTS, life * 900 + 500, life * 900 + 1_400);
+        let mut source = DirectorySource::open(&data).unwrap();
+        catch_up(&mut standby, &mut source);
+        let mut forgetful = ForgetfulSource(source);
+        assert!(!standby.renew(&mut forgetful).unwrap(), "{life}");
+        let ForgetfulSource(mut source) = forgetful;
+        renewals += u32::from(standby.renew(&mut source).unwrap());
+        assert!(!standby.renew(&mut source).unwrap(), "{life}");
+    }
+    assert!(renewals > 4, "{renewals}");
+    assert!(!copy.join("segment-00000001").exists());
+    let snapshots = content(&copy).into_keys();
+    let snapshots = snapshots.filter(|path| path.to_string_lossy().contains("snapshot-"));
+    assert_eq!(snapshots.count(), 2, "and none that is not finished");
+    drop(standby);
+    assert_eq!(hash(&copy), hash(&data));
+}
+
+#[test]
+fn a_copy_goes_on_after_it_was_stopped_and_refuses_other_directories() {
+    let folder = Folder::new();
+    let (data, copy) = (folder.path("data"), folder.path("copy"));
+    let options = turnstile_embedded::Options {
+        durability: Durability::Os,
+        ..OPTIONS
+    };
+    used(&data, options, 500);
+    for rooms in [500, 900, 1_300] {
+        used_again(&data, options, rooms, rooms + 300);
+        let mut source = DirectorySource::open(&data).unwrap();
+        let mut standby = Standby::open(&mut source, &copy).unwrap();
+        let busy = Standby::open(&mut source, &copy);
+        assert!(matches!(busy, Err(BackupError::Locked { .. })), "{busy:?}");
+        assert!(catch_up(&mut standby, &mut source) > u64::from(rooms));
+    }
+    assert_eq!(hash(&copy), hash(&data));
+    let other = folder.path("other");
+    used(&other, OPTIONS, 10);
+    let before = content(&other);
+    let mut source = DirectorySource::open(&data).unwrap();
+    let refused = Standby::open(&mut source, &other);
+    assert!(
+        matches!(refused, Err(BackupError::OtherJournal)),
+        "{refused:?}"
+    );
+    // A copy that was killed before its mark had its name goes on by itself, and that of a restore does not.
+    let fresh = folder.path("fresh");
+    fs::create_dir(&fresh).unwrap();
+    fs::write(fresh.join("unfinished-copy"), "restore").unwrap();
+    let refused = Standby::open(&mut source, &fresh);
+    assert!(
+        matches!(refused, Err(BackupError::Unfinished { .. })),
+        "{refused:?}"
+    );
+    fs::write(fresh.join("unfinished-copy"), "").unwrap();
+    drop(Standby::open(&mut source, &fresh).unwrap());
+    let strange = folder.path("strange");
+    fs::create_dir(&strange).unwrap();
+    fs::write(strange.join("letter.txt"), "dear").unwrap();
+    let refused = Standby::open(&mut source, &strange);
+    assert!(
+        matches!(refused, Err(BackupError::Occupied { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(content(&other), before);
+}

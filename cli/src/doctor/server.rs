@@ -1,0 +1,404 @@
+//! A running server, by what it tells at its HTTP door.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::anyhow;
+use turnstile_client::{Denied, http};
+use turnstile_stats::units::{Count, Nanos};
+
+use super::{Health, Symptom, metrics::ServerFigures, room_left};
+use crate::audit::problem;
+
+/// Two readings lie so far apart; what happens between them is the present rate.
+const BETWEEN: Duration = Duration::from_secs(2);
+
+/// Bytes of a group, and of a record with a usual payload, in the journal.
+const GROUP_BYTES: f64 = 60.0;
+const RECORD_BYTES: f64 = 100.0;
+
+/// The mean of a group's write and sync. Above the first answers are slow; above the second something is
+/// broken.
+const COMMIT_SLOW: f64 = 0.02;
+const COMMIT_BROKEN: f64 = 0.2;
+
+/// A share of the memory for keys from which on it is worth knowing.
+const KEYS_PART: f64 = 0.8;
+
+/// A certificate that ends so soon should have been renewed.
+const CERTIFICATE_SOON: f64 = 14.0 * 86_400.0;
+
+const CLOCK: &str = "runbooks.md#the-clock-jumped";
+
+pub(super) fn examine(server: &mut http::Connection) -> anyhow::Result<Vec<Symptom>> {
+    let ready = server.get("/readyz")?;
+    let first = (Instant::now(), read(server)?);
+    // It may return sooner: the time between is measured.
+    thread::park_timeout(BETWEEN);
+    let second = (Instant::now(), read(server)?);
+    let seconds = second.0.duration_since(first.0).as_secs_f64();
+    let mut symptoms = vec![readiness(ready.status, &ready.body)];
+    symptoms.extend(of_figures(&first.1, &second.1, seconds));
+    Ok(symptoms)
+}
+
+fn read(server: &mut http::Connection) -> anyhow::Result<ServerFigures> {
+    let answer = server.get("/metrics")?;
+    let told = || problem(answer.status, &answer.body);
+    match answer.status {
+        200 => Ok(ServerFigures::parse(&String::from_utf8_lossy(&answer.body))),
+        401 | 403 => Err(Denied::MissingRight(told()).into()),
+        _ => Err(anyhow!("the server does not show its metrics: {}", told())),
+    }
+}
+
+fn readiness(status: u16, body: &[u8]) -> Symptom {
+    let (health, found) = match status {
+        200 => (Health::Ok, "ready".to_owned()),
+        _ => (
+            Health::Wrong,
+            format!("not ready: {}", problem(status, body)),
+        ),
+    };
+    Symptom::new("readiness", "recovery.md", health, found)
+}
+
+/// What two readings, so many seconds apart, say.
+fn of_figures(before: &ServerFigures, now: &ServerFigures, seconds: f64) -> Vec<Symptom> {
+    let mut symptoms = Vec::new();
+    symptoms.extend(version(now));
+    symptoms.extend(durability(now));
+    symptoms.extend(disk(before, now, seconds));
+    symptoms.extend(commits(now));
+    symptoms.extend(clock(now));
+    symptoms.extend(travel(now));
+    symptoms.extend(keys(now));
+    symptoms.extend(connections(now));
+    symptoms.extend(certificates(now));
+    symptoms.extend(others(now));
+    symptoms
+}
+
+fn version(now: &ServerFigures) -> Option<Symptom> {
+    let version = now.label("turnstile_build_info", "version")?;
+    let this = env!("CARGO_PKG_VERSION");
+    let found = if version == this {
+        format!("{version}, as this program")
+    } else {
+        format!("{version}; this program is {this}")
+    };
+    let health = Health::note_if(version != this);
+    Some(Symptom::new("versions", "upgrades.md", health, found))
+}
+
+fn durability(now: &ServerFigures) -> Option<Symptom> {
+    let level = now.label("turnstile_durability", "level")?;
+    let found = match level {
+        "sync" => "sync: an answer waits for the disk",
+        "os" => "os: a power cut loses the last commands",
+        _ => "memory: nothing is kept",
+    };
+    let health = Health::note_if(level != "sync");
+    Some(Symptom::new(
+        "durability",
+        "reference/configuration.md",
+        health,
+        found.to_owned(),
+    ))
+}
+
+fn disk(before: &ServerFigures, now: &ServerFigures, seconds: f64) -> Vec<Symptom> {
+    let mut symptoms = Vec::new();
+    if let Some(read_only) = now.of("turnstile_read_only") {
+        let is_full = read_only > 0.0;
+        let found = if is_full {
+            "the disk is full: commands are refused"
+        } else {
+            "commands are taken"
+        };
+        let health = Health::wrong_if(is_full);
+        symptoms.push(Symptom::new(
+            "read only",
+            super::DISK_FULL,
+            health,
+            found.to_owned(),
+        ));
+    }
+    let Some(free) = now.of("turnstile_disk_free_bytes") else {
+        return symptoms;
+    };
+    let grown = |name: &str| Some((now.of(name)? - before.of(name)?).max(0.0));
+    let bytes = grown("turnstile_groups_total")
+        .zip(grown("turnstile_records_total"))
+        .map(|(groups, records)| groups * GROUP_BYTES + records * RECORD_BYTES);
+    let rate = bytes
+        .filter(|bytes| *bytes > 0.0)
+        .map(|bytes| bytes / seconds);
+    let how = match rate {
+        Some(_) => "at the present rate, with some 100 bytes a record",
+        None => "nothing was written while the doctor looked",
+    };
+    symptoms.push(room_left(whole(free), rate, how));
+    symptoms
+}
+
+fn commits(now: &ServerFigures) -> Option<Symptom> {
+    let count = now
+        .of("turnstile_commit_seconds_count")
+        .filter(|count| *count > 0.0)?;
+    let mean = now.of("turnstile_commit_seconds_sum")? / count;
+    let health = if mean > COMMIT_BROKEN {
+        Health::Wrong
+    } else {
+        Health::note_if(mean > COMMIT_SLOW)
+    };
+    let found = format!("a group is durable in {} on average", Nanos(mean * 1e9));
+    Some(Symptom::new(
+        "sync",
+        "runbooks.md#the-disk-is-slow",
+        health,
+        found,
+    ))
+}
+
+fn clock(now: &ServerFigures) -> Option<Symptom> {
+    let jumps = now.of("turnstile_clock_jumps_total")?;
+    let offset = now.of("turnstile_clock_offset_seconds").unwrap_or_default();
+    let health = if offset > 1.0 {
+        Health::Wrong
+    } else {
+        Health::note_if(jumps > 0.0)
+    };
+    let found = format!(
+        "{} jumps since the start; logged time is {} s from the clock",
+        Count(whole(jumps)),
+        Count(whole(offset))
+    );
+    Some(Symptom::new("clock", CLOCK, health, found))
+}
+
+fn travel(now: &ServerFigures) -> Vec<Symptom> {
+    let page = "runbooks.md#a-transaction-is-in-doubt";
+    let mut symptoms = Vec::new();
+    if let Some(open) = now.of("turnstile_travel_open_transactions") {
+        let found = format!("{} of travel", Count(whole(open)));
+        symptoms.push(Symptom::new("open transactions", page, Health::Ok, found));
+    }
+    if let Some(in_doubt) = now.of("turnstile_travel_line_in_doubt") {
+        let found = format!("{} wait for their decision", Count(whole(in_doubt)));
+        let health = Health::wrong_if(in_doubt > 0.0);
+        symptoms.push(Symptom::new("in doubt", page, health, found));
+    }
+    symptoms
+}
+
+fn keys(now: &ServerFigures) -> Option<Symptom> {
+    let used = now.of("turnstile_idempotency_key_bytes")?;
+    let most = now.of("turnstile_idempotency_key_bytes_max")?;
+    let age = now
+        .of("turnstile_idempotency_key_age_seconds")
+        .unwrap_or_default();
+    let part = if most > 0.0 { used / most } else { 0.0 };
+    let found = format!(
+        "{:.0} % of their memory used, the oldest {} s old",
+        part * 100.0,
+        Count(whole(age))
+    );
+    let health = if part >= 1.0 {
+        Health::Wrong
+    } else {
+        Health::note_if(part > KEYS_PART)
+    };
+    Some(Symptom::new(
+        "idempotency keys",
+        "limits.md#idempotency-keys",
+        health,
+        found,
+    ))
+}
+
+fn connections(now: &ServerFigures) -> Option<Symptom> {
+    let open = now.of("turnstile_connections")?;
+    let refused = now
+        .of("turnstile_connections_refused_total")
+        .unwrap_or_default();
+    let descriptors = now.of("process_open_fds").unwrap_or_default();
+    let found = format!(
+        "{} open, {} refused since the start, {} descriptors",
+        Count(whole(open)),
+        Count(whole(refused)),
+        Count(whole(descriptors))
+    );
+    let health = Health::note_if(refused > 0.0);
+    Some(Symptom::new(
+        "connections",
+        "limits.md#too-many-connections",
+        health,
+        found,
+    ))
+}
+
+fn certificates(now: &ServerFigures) -> Vec<Symptom> {
+    let all = now.all("turnstile_tls_certificate_expires_seconds");
+    let symptom = |(_, seconds): (&str, f64)| {
+        let (health, found) = if seconds < 0.0 {
+            (Health::Wrong, "has expired".to_owned())
+        } else {
+            let days = Count(whole(seconds / 86_400.0));
+            let health = Health::note_if(seconds < CERTIFICATE_SOON);
+            (health, format!("expires in {days} days"))
+        };
+        Symptom::new("certificate", "tls.md#renew-a-certificate", health, found)
+    };
+    all.map(symptom).collect()
+}
+
+/// What must be zero, or one, wherever it is shown.
+fn others(now: &ServerFigures) -> Vec<Symptom> {
+    let mut symptoms = Vec::new();
+    let mut expect =
+        |name: &str, check, page, is_wrong: fn(f64) -> bool, wrong: &str, right: &str| {
+            if let Some(value) = now.all(name).map(|(_, value)| value).reduce(f64::max)
+                && let Some(least) = now.all(name).map(|(_, value)| value).reduce(f64::min)
+            {
+                let is_wrong = is_wrong(value) || is_wrong(least);
+                let found = if is_wrong { wrong } else { right };
+                symptoms.push(Symptom::new(
+                    check,
+                    page,
+                    Health::wrong_if(is_wrong),
+                    found.to_owned(),
+                ));
+            }
+        };
+    expect(
+        "turnstile_cluster_disputed",
+        "cluster",
+        "cluster.md",
+        |value| value > 0.0,
+        "another node has come to another state",
+        "no node disputes the state",
+    );
+    expect(
+        "turnstile_backend_answers",
+        "databases",
+        "backends.md",
+        |value| value < 1.0,
+        "a database does not answer",
+        "all answer",
+    );
+    symptoms
+}
+
+/// A figure that counts something.
+fn whole(figure: f64) -> u64 {
+    format!("{:.0}", figure.max(0.0))
+        .parse()
+        .unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WELL: &str = "turnstile_durability{level=\"sync\"} 1
+turnstile_read_only 0
+turnstile_disk_free_bytes 1000000000000
+turnstile_groups_total 10
+turnstile_records_total 10
+turnstile_commit_seconds_sum 0.01
+turnstile_commit_seconds_count 10
+turnstile_clock_jumps_total 0
+turnstile_clock_offset_seconds 0
+turnstile_travel_open_transactions 0
+turnstile_idempotency_key_bytes 10
+turnstile_idempotency_key_bytes_max 1000
+turnstile_idempotency_key_age_seconds 3
+turnstile_connections{door=\"resp\"} 1
+turnstile_connections_refused_total{door=\"resp\"} 0
+turnstile_cluster_disputed 0
+";
+
+    /// The health of a check after these figures have taken the place of those of a well server.
+    fn check(changed: &str, check: &str, expected: Health) {
+        let before = ServerFigures::parse(WELL);
+        let name = |line: &str| line.split([' ', '{']).next().map(str::to_owned);
+        let names: Vec<Option<String>> = changed.lines().map(name).collect();
+        let kept = WELL.lines().filter(|line| !names.contains(&name(line)));
+        let text: String = kept
+            .chain(changed.lines())
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let symptoms = of_figures(&before, &ServerFigures::parse(&text), 2.0);
+        let found = symptoms.iter().find(|symptom| symptom.check == check);
+        let found = found.unwrap_or_else(|| panic!("{check} is not among {symptoms:?}"));
+        assert_eq!(found.health, expected, "{found:?}");
+    }
+
+    #[test]
+    fn a_well_server_has_nothing_to_note() {
+        let figures = ServerFigures::parse(WELL);
+        let symptoms = of_figures(&figures, &figures, 2.0);
+        assert!(symptoms.len() >= 8, "{symptoms:?}");
+        for symptom in symptoms {
+            assert_eq!(symptom.health, Health::Ok, "{symptom:?}");
+        }
+    }
+
+    #[test]
+    fn each_bad_figure_is_found() {
+        let rows = [
+            (
+                "turnstile_durability{level=\"os\"} 1",
+                "durability",
+                Health::Note,
+            ),
+            ("turnstile_read_only 1", "read only", Health::Wrong),
+            (
+                "turnstile_disk_free_bytes 1000000",
+                "disk left",
+                Health::Wrong,
+            ),
+            (
+                "turnstile_disk_free_bytes 1000000000\nturnstile_records_total 1000010",
+                "disk left",
+                Health::Wrong,
+            ),
+            ("turnstile_commit_seconds_sum 0.5", "sync", Health::Note),
+            ("turnstile_commit_seconds_sum 5", "sync", Health::Wrong),
+            ("turnstile_clock_jumps_total 1", "clock", Health::Note),
+            ("turnstile_clock_offset_seconds 60", "clock", Health::Wrong),
+            (
+                "turnstile_travel_line_in_doubt{desk=\"cars\"} 1",
+                "in doubt",
+                Health::Wrong,
+            ),
+            (
+                "turnstile_idempotency_key_bytes 900",
+                "idempotency keys",
+                Health::Note,
+            ),
+            (
+                "turnstile_connections_refused_total{door=\"resp\"} 3",
+                "connections",
+                Health::Note,
+            ),
+            (
+                "turnstile_tls_certificate_expires_seconds{file=\"certificate\"} -3",
+                "certificate",
+                Health::Wrong,
+            ),
+            ("turnstile_cluster_disputed 1", "cluster", Health::Wrong),
+            (
+                "turnstile_backend_answers{service=\"rooms\"} 0",
+                "databases",
+                Health::Wrong,
+            ),
+        ];
+        for (changed, name, expected) in rows {
+            check(changed, name, expected);
+        }
+    }
+}

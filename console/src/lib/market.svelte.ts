@@ -1,0 +1,223 @@
+// A symbol's book and trades and an account's orders, from the exchange's feed.
+import { address, ask } from './api';
+import { session } from './session.svelte';
+import type { Standing } from './follow';
+
+export interface Level {
+  price: string;
+  quantity: string;
+  orders: number;
+}
+
+export interface Trade {
+  trade: number;
+  at: string;
+  price: string;
+  quantity: string;
+  side: string;
+}
+
+export interface Order {
+  order: number;
+  client_id?: string;
+  symbol: string;
+  side: string;
+  limit: string;
+  open: string;
+}
+
+export interface Fill {
+  order: number;
+  trade: number;
+  at: string;
+  symbol: string;
+  side: string;
+  price: string;
+  quantity: string;
+}
+
+interface OrderEvent {
+  kind: string;
+  at: string;
+  symbol: string;
+  order: number;
+  client_id?: string;
+  side: string;
+  price: string;
+  quantity: string;
+  open: string;
+  trade: number;
+}
+
+interface Message {
+  op: string;
+  channel: 'book' | 'trades' | 'orders';
+  symbol?: string;
+  account?: string;
+  seq: number;
+  prev_seq?: number;
+  title?: string;
+  detail?: string;
+  data: {
+    bids?: Level[];
+    asks?: Level[];
+    trades?: Trade[];
+    orders?: Order[];
+    changes?: (Level & { side: string })[];
+    events?: OrderEvent[];
+  };
+}
+
+const TRADES = 500;
+const FILLS = 100;
+
+export class Market {
+  /** Counts the frames in which something changed. */
+  version = $state(0);
+  standing = $state<Standing>('connecting');
+  refused = $state('');
+  bids = new Map<string, Level>();
+  asks = new Map<string, Level>();
+  /** The newest last. */
+  trades: Trade[] = [];
+  orders = new Map<number, Order>();
+  fills: Fill[] = [];
+  /** Counts what concerns the account, so that its figures are read again. */
+  owned = $state(0);
+  #socket: WebSocket | null = null;
+  #seq = new Map<string, number>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #frame = 0;
+  #wait = 250;
+  #closed = false;
+  #ownedNow = false;
+
+  constructor(
+    readonly symbol: string,
+    readonly account: string,
+  ) {}
+
+  open(): () => void {
+    void this.#connect();
+    const beat = setInterval(() => this.#socket?.readyState === WebSocket.OPEN && this.#say({ op: 'ping' }), 30_000);
+    return () => {
+      this.#closed = true;
+      clearInterval(beat);
+      clearTimeout(this.#timer);
+      cancelAnimationFrame(this.#frame);
+      this.#socket?.close();
+    };
+  }
+
+  async #connect(): Promise<void> {
+    this.standing = 'connecting';
+    try {
+      const ticket = session.caller?.guarded ? (await ask<{ ticket: string }>('POST', '/v1/tickets')).ticket : undefined;
+      if (this.#closed) return;
+      const place = address('/v1/exchange/feed', { ticket });
+      const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${place}`);
+      this.#socket = socket;
+      socket.onopen = () => {
+        this.#wait = 250;
+        this.standing = 'live';
+        this.refused = '';
+        for (const channel of ['book', 'trades']) this.#say({ op: 'subscribe', channel, symbol: this.symbol });
+        if (this.account !== '') this.#say({ op: 'subscribe', channel: 'orders', account: this.account });
+      };
+      socket.onmessage = (event: MessageEvent<string>) => this.#hear(JSON.parse(event.data) as Message);
+      socket.onclose = () => this.#again();
+    } catch {
+      this.#again();
+    }
+  }
+
+  #again(): void {
+    if (this.#closed) return;
+    this.standing = 'lost';
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#connect(), this.#wait);
+    this.#wait = Math.min(this.#wait * 2, 5_000);
+  }
+
+  #say(message: Record<string, unknown>): void {
+    this.#socket?.send(JSON.stringify(message));
+  }
+
+  #hear(message: Message): void {
+    if (message.op === 'snapshot') this.#snapshot(message);
+    else if (message.op === 'delta') this.#delta(message);
+    else if (message.op === 'error' || message.op === 'refused') this.refused = message.detail || message.title || 'refused';
+    else return;
+    // Many messages, one picture.
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.version += 1;
+      if (this.#ownedNow) this.owned += 1;
+      this.#ownedNow = false;
+    });
+  }
+
+  #snapshot({ channel, seq, data }: Message): void {
+    this.#seq.set(channel, seq);
+    if (channel === 'book') {
+      this.bids = new Map((data.bids ?? []).map((level) => [level.price, level]));
+      this.asks = new Map((data.asks ?? []).map((level) => [level.price, level]));
+    } else if (channel === 'trades') {
+      this.trades = data.trades ?? [];
+    } else {
+      this.orders = new Map((data.orders ?? []).map((order) => [order.order, order]));
+      this.#ownedNow = true;
+    }
+  }
+
+  #delta(message: Message): void {
+    const { channel, data } = message;
+    if (this.#seq.get(channel) !== message.prev_seq) {
+      // A gap: the snapshot comes again.
+      const whose = channel === 'orders' ? { account: this.account } : { symbol: this.symbol };
+      this.#say({ op: 'subscribe', channel, ...whose });
+      return;
+    }
+    this.#seq.set(channel, message.seq);
+    for (const change of data.changes ?? []) {
+      const side = change.side === 'buy' ? this.bids : this.asks;
+      if (change.quantity === '0') side.delete(change.price);
+      else side.set(change.price, change);
+    }
+    if (data.trades) {
+      this.trades.push(...data.trades);
+      if (this.trades.length > TRADES) this.trades.splice(0, this.trades.length - TRADES);
+    }
+    for (const event of data.events ?? []) this.#own(event);
+  }
+
+  #own(event: OrderEvent): void {
+    this.#ownedNow = true;
+    const { order, symbol, side } = event;
+    if (event.kind === 'opened') {
+      this.orders.set(order, { order, client_id: event.client_id, symbol, side, limit: event.price, open: event.open });
+    } else if (event.kind === 'executed') {
+      this.fills.unshift({ order, trade: event.trade, at: event.at, symbol, side, price: event.price, quantity: event.quantity });
+      this.fills.length = Math.min(this.fills.length, FILLS);
+      this.#left(event);
+    } else if (event.kind === 'reduced') {
+      this.#left(event);
+    } else {
+      this.orders.delete(order);
+    }
+  }
+
+  #left({ order, open }: OrderEvent): void {
+    const known = this.orders.get(order);
+    if (open === '0') this.orders.delete(order);
+    else if (known) this.orders.set(order, { ...known, open });
+  }
+
+  /** The best levels of a side, the best first, with what is there up to each. */
+  side(which: 'bids' | 'asks', most: number): (Level & { all: number })[] {
+    const sign = which === 'bids' ? -1 : 1;
+    const levels = [...this[which].values()].sort((one, other) => sign * (Number(one.price) - Number(other.price)));
+    let all = 0;
+    return levels.slice(0, most).map((level) => ({ ...level, all: (all += Number(level.quantity)) }));
+  }
+}

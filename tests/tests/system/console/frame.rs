@@ -1,0 +1,131 @@
+//! How the page is served, who may see what, and a server that goes away.
+
+use serde_json::json;
+use turnstile_tests::Turnstile;
+use turnstile_trial::Chromium;
+
+use super::{assert_accessible, console, fill, press, shows, until};
+use crate::{
+    door::{door, redis_cli},
+    program::output,
+};
+
+/// The key of the administrator, and its SHA-256.
+const KEY: &str = "ts_test_aaaaaaaaaaaa_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+const DIGEST: &str = "4e1a2f509aeaab95fdf8411d5f38a261c9d320b44afe54db699b0649c5aa03ba";
+
+/// The key of a clerk, and its SHA-256.
+const CLERK_KEY: &str = "ts_test_bbbbbbbbbbbb_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+const CLERK_DIGEST: &str = "9425aa3f57aa58b3dd5706d5eec139525aaedb08b8b29aa860dc8b21fdce4ae3";
+
+/// The head of an answer, in small letters.
+fn head(url: &str, more: &[&str]) -> String {
+    let arguments = [&["--silent", "--head", url], more].concat();
+    output("curl", &arguments, b"").to_ascii_lowercase()
+}
+
+#[test]
+fn the_page_is_served_with_its_policy_and_its_files_for_ever() {
+    let door = door();
+    let place = format!("{}/console", door.url);
+    let moved = head(&place, &[]);
+    assert!(moved.starts_with("http/1.1 308"), "{moved}");
+    assert!(moved.contains("location: /console/\r\n"), "{moved}");
+
+    let page = head(&format!("{place}/"), &["-H", "Accept-Encoding: gzip"]);
+    for line in [
+        "http/1.1 200",
+        "content-type: text/html; charset=utf-8\r\n",
+        "cache-control: no-cache\r\n",
+        "content-encoding: gzip\r\n",
+        "x-content-type-options: nosniff\r\n",
+        "content-security-policy: default-src 'none'; script-src 'self';",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(page.contains(line), "{line}: {page}");
+    }
+    assert!(!page.contains("unsafe"), "{page}");
+
+    // A client that takes no gzip gets the text itself.
+    let text = output("curl", &["--silent", &format!("{place}/")], b"");
+    let script = text
+        .split('"')
+        .find(|part| part.ends_with(".js"))
+        .expect("the page loads a script");
+    let script = format!("{}{script}", door.url);
+    let file = head(&script, &["-H", "Accept-Encoding: gzip"]);
+    assert!(file.contains("max-age=31536000, immutable\r\n"), "{file}");
+    assert!(output("curl", &["--silent", &script], b"").contains("function"));
+
+    let missing = head(&format!("{place}/assets/none.js"), &[]);
+    assert!(missing.starts_with("http/1.1 404"), "{missing}");
+    assert!(!missing.contains("immutable"), "{missing}");
+}
+
+#[test]
+fn who_has_a_key_logs_in_and_sees_what_the_role_may_do() {
+    let door = door();
+    // The first key is that of an administrator; from then on every command needs one.
+    for command in [
+        "ACCESS.ADD-PRINCIPAL boss".to_owned(),
+        "ACCESS.GRANT boss admin *".to_owned(),
+        "ACCESS.ADD-PRINCIPAL clerk".to_owned(),
+        "ACCESS.GRANT clerk rooms.user *".to_owned(),
+        format!("ACCESS.ADD-KEY boss aaaaaaaaaaaa {DIGEST}"),
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let answer = redis_cli(&door, &words, "");
+        assert!(answer.starts_with("1\n"), "{command}: {answer}");
+    }
+    let added = format!("AUTH {KEY}\nACCESS.ADD-KEY clerk bbbbbbbbbbbb {CLERK_DIGEST}\n");
+    let added = redis_cli(&door, &[], &added);
+    assert!(added.starts_with("OK\n1\n"), "{added}");
+    let mut browser = console(&door, "try");
+    shows(&mut browser, "This server asks for a key");
+    assert_accessible(&mut browser);
+    fill(&mut browser, "Key", "ts_test_wrong");
+    press(&mut browser, "Log in");
+    shows(&mut browser, "wrong_key");
+    fill(&mut browser, "Key", CLERK_KEY);
+    press(&mut browser, "Log in");
+    shows(&mut browser, "clerk");
+    assert_eq!(browser.value("document.cookie"), json!(""));
+
+    // The clerk may not operate the server: the page of its figures is not offered.
+    let pages =
+        "[...document.querySelectorAll('nav[aria-label=Pages] a')].map(one => one.textContent)";
+    let pages = browser.value(pages);
+    let pages: Vec<_> = pages.as_array().unwrap().iter().collect();
+    assert!(pages.contains(&&json!("Try it")), "{pages:?}");
+    assert!(!pages.contains(&&json!("Overview")), "{pages:?}");
+    browser.value("location.hash = '#/overview'");
+    shows(&mut browser, "your role does not see it");
+
+    // The session outlives the page, and ends when the user says so.
+    browser.open(&format!("{}/livez", door.url));
+    browser.open(&format!("{}/console/#/try", door.url));
+    shows(&mut browser, "clerk");
+    press(&mut browser, "Log out");
+    shows(&mut browser, "This server asks for a key");
+}
+
+#[test]
+fn a_server_that_is_killed_is_missed_and_found_again() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Turnstile::serve_http(data.path(), &[]);
+    let http = server.http();
+    let mut browser = Chromium::start();
+    browser.open(&format!("http://{http}/console/#/overview"));
+    shows(&mut browser, "live");
+    server.kill();
+    shows(&mut browser, "server lost, trying again");
+    shows(&mut browser, "The server does not answer");
+    let _again = Turnstile::serve_http_at(data.path(), &http.to_string(), &[]);
+    until(
+        &mut browser,
+        "document.body.innerText.includes('live') && \
+             !document.body.innerText.includes('The server does not answer')",
+    );
+    let alerts = browser.value("document.querySelectorAll('[role=alert]').length");
+    assert_eq!(alerts, json!(0));
+}

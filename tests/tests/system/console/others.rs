@@ -1,0 +1,186 @@
+//! Seats, games, travel and access: what each page shows and does.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::{assert_accessible, console, fill, press, shows, until};
+use crate::door::{Door, door, redis_cli};
+
+/// Does something over RESP that must be done.
+fn done(door: &Door, command: &str) {
+    let words: Vec<&str> = command.split(' ').collect();
+    let answer = redis_cli(door, &words, "");
+    assert!(answer.starts_with("1\n"), "{command}: {answer}");
+}
+
+#[test]
+fn seats_are_chosen_on_the_map_and_those_of_others_appear_taken() {
+    let door = door();
+    done(&door, "SEATS.ADD-SHOW opera 2030-05-01T19:00:00Z");
+    done(&door, "SEATS.ADD-SECTION opera stalls 4 10");
+    let mut browser = console(&door, "seats?show=opera");
+    shows(&mut browser, "live");
+    press(&mut browser, "Seat 2-3, free");
+    press(&mut browser, "Seat 2-4, free");
+    shows(&mut browser, "Chosen: 2-3, 2-4");
+    fill(&mut browser, "Buyer", "ada");
+    press(&mut browser, "Book");
+    shows(&mut browser, "Booked 2-3, 2-4");
+    done(&door, "SEATS.HOLD opera stalls 1-1");
+    until(
+        &mut browser,
+        "document.querySelectorAll('.map .taken').length === 2 && \
+             document.querySelectorAll('.map .held').length === 1",
+    );
+    assert_accessible(&mut browser);
+    let totals = redis_cli(&door, &["SEATS.GET-TOTALS"], "");
+    assert!(totals.contains("seats_booked\n2\n"), "{totals}");
+}
+
+#[test]
+fn two_people_play_in_two_browsers() {
+    let door = door();
+    let mut ada = console(&door, "games?player=ada");
+    let mut bob = console(&door, "games?player=bob");
+    for (browser, opponent) in [(&mut ada, "bob"), (&mut bob, "ada")] {
+        shows(browser, "connected");
+        fill(browser, "Opponent", opponent);
+        press(browser, "Challenge");
+    }
+    // Who named the other first moves first: a row on top against the row below.
+    for (of_ada, of_bob) in [(1, Some(4)), (2, Some(5)), (3, None)] {
+        let cell = |number: u8| {
+            format!(
+                "Move to row {}, column {}",
+                (number - 1) / 3 + 1,
+                (number - 1) % 3 + 1
+            )
+        };
+        shows(&mut ada, "Your move");
+        press(&mut ada, &cell(of_ada));
+        if let Some(of_bob) = of_bob {
+            shows(&mut bob, "Your move");
+            press(&mut bob, &cell(of_bob));
+        }
+    }
+    for browser in [&mut ada, &mut bob] {
+        shows(browser, "ada won");
+    }
+    until(
+        &mut ada,
+        "document.querySelector('section[aria-labelledby=leaders] tbody')?.innerText.includes('ada')",
+    );
+    assert_accessible(&mut ada);
+    let standing = redis_cli(&door, &["GAMES.GET-STANDING", "ada"], "");
+    assert!(standing.contains("won\n1\n"), "{standing}");
+}
+
+#[test]
+fn a_transaction_that_waits_is_drawn_and_aborted() {
+    let door = door();
+    // The page is there first: a transaction is given up when nothing is asked of it for long.
+    let mut browser = console(&door, "travel");
+    shows(&mut browser, "live");
+    let xid = |answer: String| answer.lines().nth(1).unwrap_or("").to_owned();
+    let first = xid(redis_cli(&door, &["TRAVEL.START"], ""));
+    let second = xid(redis_cli(&door, &["TRAVEL.START"], ""));
+    let item = ["TRAVEL.ADD-ITEM", &first, "flight-9001", "3", "100"];
+    assert!(redis_cli(&door, &item, "").starts_with("1\n"));
+    // It waits for the lock of the first, so its answer comes when that ends.
+    let waiting = Command::new("redis-cli")
+        .args([
+            "-p",
+            &door.port,
+            "TRAVEL.QUERY-ITEM",
+            &second,
+            "flight-9001",
+        ])
+        .stdout(Stdio::null())
+        .spawn();
+    let mut waiting = waiting.expect("redis-cli is installed");
+    browser.value(&format!("location.hash = '#/travel?xid={first}'"));
+    let waits = format!(
+        "document.querySelector('[aria-labelledby=waits] svg')?.textContent.includes({})",
+        json!(second)
+    );
+    until(&mut browser, &waits);
+    shows(&mut browser, "flight-9001 (exclusive)");
+    press(&mut browser, "Abort");
+    press(&mut browser, "Abort");
+    shows(&mut browser, &format!("Transaction {first} is aborted"));
+    shows(&mut browser, "No transaction waits for another");
+    assert_accessible(&mut browser);
+    assert!(waiting.wait().unwrap().success());
+}
+
+#[test]
+fn an_administrator_grants_a_role_and_finds_that_in_the_audit() {
+    let door = door();
+    let mut browser = console(&door, "access?service=access");
+    press(&mut browser, "Add a principal");
+    fill(&mut browser, "Name", "shop");
+    press(&mut browser, "Add");
+    press(&mut browser, "Grant");
+    fill(&mut browser, "Role", "rooms.user");
+    press(&mut browser, "Grant");
+    shows(&mut browser, "access.grant");
+    assert_accessible(&mut browser);
+    let shown = redis_cli(&door, &["ACCESS.GET-PRINCIPAL", "shop"], "");
+    assert!(shown.contains("rooms.user"), "{shown}");
+    press(&mut browser, "Remove");
+    press(&mut browser, "Remove");
+    shows(&mut browser, "There is none yet");
+}
+
+/// A secret is shown once and nowhere else. The key that it replaces ends when its owner has the new one, since
+/// that may be the key of the page itself.
+#[test]
+fn an_administrator_makes_and_rotates_keys_and_sets_quotas() {
+    let door = door();
+    done(&door, "ACCESS.ADD-PRINCIPAL boss");
+    done(&door, "ACCESS.GRANT boss admin *");
+    let mut browser = console(&door, "access");
+    press(&mut browser, "as everyone, quota of boss");
+    fill(&mut browser, "requests per second", "500");
+    press(&mut browser, "Set the quota");
+    shows(&mut browser, "requests per second 500");
+
+    press(&mut browser, "Make a key for boss");
+    fill(&mut browser, "What it is for", "page");
+    press(&mut browser, "Make the key");
+    shows(&mut browser, "The new key of boss");
+    let key = shown_key(&mut browser);
+    // From now on the server asks for it.
+    press(&mut browser, "I have it");
+    shows(&mut browser, "This server asks for a key");
+    fill(&mut browser, "Key", &key);
+    press(&mut browser, "Log in");
+    shows(&mut browser, "boss");
+    let text = browser.value("document.body.innerText");
+    assert!(!text.as_str().unwrap().contains(&key), "it was shown once");
+    assert_accessible(&mut browser);
+
+    press(&mut browser, "Rotate ");
+    fill(&mut browser, "The old key ends after days", "0");
+    press(&mut browser, "Rotate");
+    shows(&mut browser, "The new key of boss");
+    let second = shown_key(&mut browser);
+    assert_ne!(key, second);
+    assert!(login(&door, &key).starts_with("OK"));
+    press(&mut browser, "I have it: end key");
+    shows(&mut browser, "This server asks for a key");
+    assert!(login(&door, &second).starts_with("OK"));
+    assert!(login(&door, &key).contains("WRONGPASS"));
+}
+
+/// The key that the page shows.
+fn shown_key(browser: &mut turnstile_trial::Chromium) -> String {
+    let key = until(browser, "document.querySelector('code.mono').textContent");
+    key.as_str().expect("a key is text").to_owned()
+}
+
+/// What the RESP door answers to a key.
+fn login(door: &Door, key: &str) -> String {
+    redis_cli(door, &[], &format!("AUTH {key}\n"))
+}
