@@ -27,6 +27,10 @@ use turnstile_server::{LoopPulse, Stopper};
 /// Signs of life in the time after which the service manager takes the server for dead: one may be late.
 const BEATS: u32 = 4;
 
+/// How long a message waits while the service manager has not read earlier ones: one that is lost, such as
+/// `READY=1`, is not sent again.
+const ROOM_WAIT: Duration = Duration::from_secs(10);
+
 /// Hears that the server is ready, reloads, stops and lives. Without a service manager nothing is sent.
 #[derive(Debug, Default)]
 pub(crate) struct Supervisor {
@@ -125,14 +129,14 @@ impl Supervisor {
     }
 }
 
-/// A socket that sends to this address: a path, or an abstract name after `@`. It never waits.
+/// A socket that sends to this address: a path, or an abstract name after `@`.
 fn connect(name: &OsStr) -> io::Result<UnixDatagram> {
     let address = match name.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name)?,
         None => SocketAddr::from_pathname(name)?,
     };
     let socket = UnixDatagram::unbound()?;
-    socket.set_nonblocking(true)?;
+    socket.set_write_timeout(Some(ROOM_WAIT))?;
     socket.connect_addr(&address)?;
     Ok(socket)
 }
@@ -172,6 +176,36 @@ impl Beats {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_finds_no_room_waits_until_the_service_manager_has_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
+        let manager = UnixDatagram::bind(&path).unwrap();
+        manager.set_nonblocking(true).unwrap();
+        let crowd = UnixDatagram::unbound().unwrap();
+        crowd.set_nonblocking(true).unwrap();
+        let supervisor = Supervisor {
+            socket: Some(connect(path.as_os_str()).unwrap()),
+            ..Supervisor::default()
+        };
+        let mut message = [0; 4096];
+        // The room of one message may be there before it is looked for, but not in all of these rounds.
+        for _round in 0..100 {
+            while crowd.send_to(b"WATCHDOG=1\n", &path).is_ok() {}
+            thread::scope(|scope| {
+                let teller = scope.spawn(|| supervisor.note_ready());
+                thread::yield_now();
+                manager.recv(&mut message).unwrap();
+                teller.join().unwrap();
+            });
+            let mut last = 0;
+            while let Ok(length) = manager.recv(&mut message) {
+                last = length;
+            }
+            assert_eq!(&message[..last], b"READY=1\nSTATUS=serving\n");
+        }
+    }
 
     fn pulse(turns: &[u64]) -> LoopPulse {
         LoopPulse {

@@ -111,13 +111,14 @@ impl Volume {
     /// When less is free.
     #[must_use]
     pub fn fill(&self, mebibytes_left: u64) -> Ballast {
-        let path = self.mount_point().join("ballast");
-        let file = File::create(&path).expect("there is space for a name");
-        let space = rustix::fs::fstatvfs(&file).expect("the volume is mounted");
-        let bytes = space.f_bavail * space.f_frsize - (mebibytes_left << 20);
-        let filled = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes);
-        filled.expect("so much was free");
-        Ballast { path }
+        let ballast = self.fill_up();
+        let file = File::options().write(true).open(&ballast.path);
+        let file = file.expect("the ballast is there");
+        let bytes = file.metadata().expect("the ballast is there").len();
+        let rest = bytes.checked_sub(mebibytes_left << 20);
+        let freed = file.set_len(rest.expect("so much was free"));
+        freed.expect("a file can be made shorter");
+        ballast
     }
 
     /// Leaves no room at all, also while somebody writes there.

@@ -68,6 +68,9 @@ impl Place {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last = match &self.kind {
             Kind::Directory(folder) => {
+                if let Some(before) = last.strip_prefix("embedded:") {
+                    std::fs::remove_dir_all(before).unwrap();
+                }
                 let folder = tempfile::tempdir_in(folder.path()).unwrap().keep();
                 format!("embedded:{}", folder.display())
             }
