@@ -26,7 +26,7 @@ use std::{
 
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::Durability;
-use turnstile_server::{ScoresWire, Settings, TlsFiles};
+use turnstile_server::{LogPlace, ScoresWire, Settings, TlsFiles};
 use turnstile_travel::Desk;
 
 use crate::{exit::Coded, lab_runs, logging};
@@ -57,6 +57,7 @@ pub(crate) struct Config {
     scores_wire: ScoresWire,
     pub(crate) log_level: EnvFilter,
     pub(crate) log_format: logging::Format,
+    access_log: Option<LogPlace>,
 }
 
 /// The files of TLS, which only make sense together.
@@ -145,6 +146,7 @@ impl Config {
             scores_wire: ScoresWire::Numbered,
             log_level: EnvFilter::default(),
             log_format: logging::Format::Text,
+            access_log: None,
         }
     }
 }

@@ -7,12 +7,23 @@ use std::{
 
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
+use turnstile_server::LineFormat;
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     Text,
     Json,
+}
+
+impl Format {
+    /// How lines of the access log look.
+    pub(crate) const fn of_lines(self) -> LineFormat {
+        match self {
+            Self::Text => LineFormat::Text,
+            Self::Json => LineFormat::Json,
+        }
+    }
 }
 
 /// Puts a filter in the place of the one that is used.

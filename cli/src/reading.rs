@@ -35,6 +35,8 @@ impl Reading {
     /// # Errors
     /// The configuration or a file of TLS is wrong, or a setting has changed that needs a restart.
     pub(crate) fn again(&mut self, server: &Stopper, by: Option<Principal>) -> ReloadOutcome {
+        // Whoever has renamed the file says so by SIGHUP, whatever else there is to read.
+        server.reopen_access_log();
         let outcome = self.take_over(server);
         let by_whom = by.map_or_else(String::new, |by| by.to_string());
         match &outcome {

@@ -25,6 +25,7 @@ pub(crate) mod partitions;
 pub(crate) mod post;
 pub(crate) mod quotas;
 pub(crate) mod remote;
+pub(crate) mod request_log;
 pub(crate) mod security_log;
 pub(crate) mod shares;
 pub(crate) mod signals;

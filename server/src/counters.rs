@@ -265,6 +265,10 @@ pub struct Counters {
     pub groups_inline: Counter,
     /// Groups that it had carried to the disk while it made the next; counted when they leave.
     pub groups_overlapped: Counter,
+    /// Lines of the access log that were written.
+    pub access_lines: Counter,
+    /// Lines of the access log that were not, because the disk was slow or full.
+    pub access_lines_dropped: Counter,
     /// Commits at the end of a turn by their time; see [`COMMIT_BOUNDS_NS`]. Groups that were full
     /// before are not among them.
     pub commits_by_time: [Counter; COMMIT_BOUNDS_NS.len() + 1],
@@ -298,6 +302,8 @@ impl Default for Counters {
             commit_ns: Counter::default(),
             groups_inline: Counter::default(),
             groups_overlapped: Counter::default(),
+            access_lines: Counter::default(),
+            access_lines_dropped: Counter::default(),
             commits_by_time: Default::default(),
             gate_taken: Counter::default(),
             turns: Counter::default(),

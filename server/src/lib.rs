@@ -34,6 +34,7 @@ pub use self::core::{
     post::Peers,
     quotas::{QuotaExceeded, QuotaKind},
     remote::{DatabaseUrl, InvalidUrl},
+    request_log::{AccessLog, LineFormat, LogPlace},
     shares::ShareFull,
     tls::{InvalidTls, TlsFiles},
     waiting_room::{LinePlace, NotYourTurn},
@@ -109,6 +110,8 @@ pub struct Settings {
     /// as far as they name one.
     pub node_host: Option<String>,
     pub limits: Limits,
+    /// Where a line is written for each request; without it, nowhere.
+    pub access_log: Option<AccessLog>,
     /// The files by which every door speaks TLS; without them none does.
     pub tls: Option<TlsFiles>,
     /// Whether clients of other machines are served without TLS.
@@ -147,6 +150,7 @@ impl Settings {
             holds: Vec::new(),
             node_host: None,
             limits: Limits::STANDARD,
+            access_log: None,
             tls: None,
             plain: false,
             lab: None,
@@ -248,6 +252,8 @@ pub enum StartError {
     Open(OpenError),
     /// Travel or games cannot be played as they are configured.
     Unsound(UnsoundSettings),
+    /// The access log cannot be opened.
+    AccessLog(io::Error),
     /// The system gave no poll or no thread.
     System(io::Error),
     /// It was stopped before it had recovered. Nothing is lost: the next start recovers the same.
@@ -317,6 +323,7 @@ impl fmt::Display for StartError {
             ),
             Self::Open(cause) => cause.fmt(f),
             Self::Unsound(cause) => cause.fmt(f),
+            Self::AccessLog(cause) => write!(f, "the access log cannot be opened: {cause}"),
             Self::System(cause) => write!(f, "the system refuses: {cause}"),
             Self::Stopped => f.write_str("stopped before the journal was recovered"),
         }
@@ -338,7 +345,7 @@ impl std::error::Error for StartError {
             | Self::LineWithoutAuthorities { .. }
             | Self::Stopped => None,
             Self::Tls(cause) => Some(cause),
-            Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
+            Self::Bind { cause, .. } | Self::AccessLog(cause) | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
             Self::Unsound(cause) => Some(cause),
         }

@@ -76,6 +76,8 @@ pub struct Limits {
     pub busy_poll: Duration,
     /// A run of commands that takes so long is kept in the slow log; zero: every one.
     pub slow_command: Duration,
+    /// The log warns of requests that take so long until their answers leave; zero: of none.
+    pub slow_request: Duration,
     /// Bookings and holds of rooms and seats that are let in each second while more come. Nothing: all.
     pub waiting_room: Option<NonZeroU32>,
     /// The most places in line of one principal. Where nobody has a key, all are one, and it is not bound.
@@ -119,6 +121,7 @@ impl Limits {
         farewell: FAREWELL,
         busy_poll: Duration::ZERO,
         slow_command: Duration::from_millis(10),
+        slow_request: Duration::ZERO,
         waiting_room: None,
         waiting_room_places: 10_000,
         http: HttpLimits::STANDARD,
@@ -282,6 +285,13 @@ pub(crate) const FAILED_LOGINS: u32 = 200;
 
 /// The time in which failed logins are counted, in milliseconds.
 pub(crate) const FAILED_LOGINS_MS: u64 = 60_000;
+
+/// Lines of the access log that wait to be written, each of some 300 bytes: what a disk that stops for a
+/// moment holds up. Beyond it lines are dropped and counted.
+pub(crate) const ACCESS_LINES: usize = 16_384;
+
+/// How long the end of a server waits for the last lines of the access log.
+pub(crate) const ACCESS_LOG_END: Duration = Duration::from_secs(5);
 
 /// Events of security that are kept for those who come back.
 pub(crate) const SECURITY_EVENTS: usize = 1_024;

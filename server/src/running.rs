@@ -14,9 +14,13 @@ use turnstile_types::Principal;
 
 use crate::{
     ClusterEnded, InvalidTls, Limits, WebOrigin,
-    core::{gate::Gate, loading::Loading, signals::Signals, tls::DoorTls, turn::Broken},
+    core::{
+        gate::Gate, loading::Loading, request_log::RequestLogs, signals::Signals, tls::DoorTls,
+        turn::Broken,
+    },
     counters::Counters,
     doors::http::{HttpDoor, HttpStopper},
+    limits::ACCESS_LOG_END,
     reloading::{ReloadAsk, ReloadLine},
 };
 
@@ -49,6 +53,8 @@ pub struct Stopper {
     /// The HTTP door, once it is open.
     pub(crate) http: Arc<OnceLock<HttpStopper>>,
     pub(crate) reloads: Arc<ReloadLine>,
+    /// What is said about requests.
+    pub(crate) requests: Arc<RequestLogs>,
     /// Those of the other partitions of a node, as far as they have begun.
     pub(crate) others: Arc<Mutex<Vec<Self>>>,
 }
@@ -146,6 +152,8 @@ impl Running {
             .collect::<Vec<_>>()
             .into_iter()
             .all(|end| end.is_ok());
+        // Nobody answers any more.
+        self.stopper.requests.end(ACCESS_LOG_END);
         match (loop_ended, http_ended) {
             (Ok(Ok(())), Ok(())) if carriers_ended => partitions_ended,
             (Ok(Err(broken)), _) => Err(broken.into()),
@@ -171,6 +179,7 @@ impl Stopper {
         (signals, gate, counters): (Arc<Signals>, Gate, Arc<Counters>),
         loading: Arc<Loading>,
         tls: Option<Arc<DoorTls>>,
+        requests: Arc<RequestLogs>,
     ) -> Self {
         Self {
             signals,
@@ -180,6 +189,7 @@ impl Stopper {
             tls,
             http: Arc::new(OnceLock::new()),
             reloads: Arc::default(),
+            requests,
             others: Arc::default(),
         }
     }
@@ -196,11 +206,17 @@ impl Stopper {
     pub fn take_over(&self, limits: &Limits, origins: &[WebOrigin]) -> Result<bool, InvalidTls> {
         let is_new = self.tls.as_ref().map_or(Ok(false), |tls| tls.reload())?;
         self.signals.set_limits(limits);
+        self.requests.set_slow(limits.slow_request);
         if let Some(http) = self.http.get() {
             http.take_over(&limits.http, origins);
         }
         self.gate.wake();
         Ok(is_new)
+    }
+
+    /// Opens the file of the access log again, which may have been renamed.
+    pub fn reopen_access_log(&self) {
+        self.requests.reopen();
     }
 
     /// Those who ask over HTTP for a reload, which the caller answers from now on. Until then they are

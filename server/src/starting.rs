@@ -29,14 +29,14 @@ use crate::{
         fault_points::FaultPoints,
         feed::Feeds,
         gate::Gate,
-        listener::Listener,
         loading::Loading,
         partitions::line,
         remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
+        request_log::RequestLogs,
         signals::Signals,
         tls::DoorTls,
         transport::DoorTransport,
-        turn::{FastLoop, GATE, LISTENERS, RecoveredState, RecoveryLine},
+        turn::{FastLoop, GATE, RecoveredState, RecoveryLine},
     },
     counters::Counters,
     doors::{fast::FastDoors, http::HttpDoor, scores::Teller},
@@ -45,7 +45,7 @@ use crate::{
 };
 
 use self::{
-    listening::{Doors, listen, open_http, port_of},
+    listening::{Doors, begin_request_log, listen, open_http, port_of, watch_all},
     partitions::{InPlaceOfDoors, PartitionStart},
 };
 
@@ -134,6 +134,7 @@ impl Starting {
             counters,
             ways,
             others,
+            requests,
         } = Parts::assemble(settings, tls.clone(), (fast, port), &loading)?;
         let followed = partitions::followed(settings, &others);
         let (arrived, arrives) = sync_channel(1);
@@ -142,7 +143,7 @@ impl Starting {
         let (bell, line) = (gate.clone(), gate.clone());
         let (wanted, watched) = (settings.clone(), Arc::clone(&loading));
         let shared = (Arc::clone(&signals), gate.clone(), Arc::clone(&counters));
-        let stopper = Stopper::of(shared, loading, tls);
+        let stopper = Stopper::of(shared, loading, tls, requests);
         let (whole, said) = (stopper.clone(), (named.clone(), followed.known.clone()));
         let work = move || {
             let mut beside = BesideLoop::default();
@@ -247,6 +248,8 @@ struct Parts {
     ways: DatabaseWays,
     /// The other partitions of a node.
     others: Vec<PartitionStart>,
+    /// What is said about requests.
+    requests: Arc<RequestLogs>,
 }
 
 /// The ways back from each database.
@@ -272,12 +275,7 @@ impl Parts {
         if urls.exchange.is_some() {
             gate.in_databases.add::<Exchange>();
         }
-        let mut listeners = Vec::new();
-        for (door, socket) in fast {
-            let socket = (socket, tls.is_some());
-            let listener = Listener::new(door, socket, poll.registry(), LISTENERS);
-            listeners.push(listener.map_err(StartError::System)?);
-        }
+        let listeners = watch_all(fast, tls.is_some(), &poll)?;
         let counters = Arc::new(Counters::default());
         let nothing = Embedded::open(None, Options::with(Durability::Memory));
         let (nothing, _) = nothing.map_err(StartError::Open)?;
@@ -293,6 +291,8 @@ impl Parts {
             engine.expiries = Arc::clone(&tls.expiries);
         }
         engine.security = Arc::clone(&gate.security);
+        let requests = begin_request_log(settings, &counters)?;
+        engine.notes.log = Arc::clone(&requests);
         let databases = usize::from(urls.rooms.is_some()) + usize::from(urls.exchange.is_some());
         let is_spread = partitions::is_first_of_several(settings);
         gate.is_spread = is_spread;
@@ -330,6 +330,7 @@ impl Parts {
             counters,
             ways,
             others,
+            requests,
         })
     }
 }

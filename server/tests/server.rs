@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod server {
     mod access;
+    mod access_log;
     mod beyond;
     pub(crate) mod certificates;
     pub(crate) mod client;

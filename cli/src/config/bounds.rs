@@ -3,7 +3,8 @@
 use super::{
     option::{Declaration, INTEGER, MILLISECONDS},
     values::{
-        busy_poll, drain, farewell, put, slow_command, waiting_room_places, waiting_room_rate,
+        busy_poll, drain, farewell, put, slow_command, slow_request, waiting_room_places,
+        waiting_room_rate,
     },
 };
 
@@ -45,6 +46,19 @@ pub(super) const SLOW_COMMAND_US: Declaration = Declaration {
     is_live: true,
     example: "0",
     set: |config, text| put(&mut config.server.limits.slow_command, slow_command(text)),
+    ..INTEGER
+};
+
+pub(super) const SLOW_REQUEST_US: Declaration = Declaration {
+    path: "limits.slow_request_us",
+    flag: "slow-request-us",
+    value: "MICROSECONDS",
+    help: "Warn in the log of requests that take this long until their answers are sent, in \
+           microseconds, with the parts of the time; 0 for none",
+    default: Some("0"),
+    is_live: true,
+    example: "1",
+    set: |config, text| put(&mut config.server.limits.slow_request, slow_request(text)),
     ..INTEGER
 };
 

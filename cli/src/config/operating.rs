@@ -1,8 +1,8 @@
-//! Options about what operators do: what records keep of callers, and loads that they start.
+//! Options about what operators do: what records keep of callers, loads that they start, and the access log.
 
 use super::{
     option::{Declaration, TEXT},
-    values::{addresses, directory, file, put},
+    values::{access_log, addresses, directory, file, put},
 };
 
 pub(super) const AUDIT_ADDRESSES: Declaration = Declaration {
@@ -34,5 +34,17 @@ pub(super) const LAB_KEY_FILE: Declaration = Declaration {
     help: "File with the key that these loads log in with, where the server asks for keys",
     example: "/a",
     set: |config, text| put(&mut config.lab.key_file, file(text)),
+    ..TEXT
+};
+
+pub(super) const ACCESS_LOG: Declaration = Declaration {
+    path: "log.access",
+    flag: "access-log",
+    value: "off|stderr|FILE",
+    help: "Where a line is written for each request, in the format of log.format. SIGHUP opens the \
+           file again",
+    default: Some("off"),
+    example: "stderr",
+    set: |config, text| put(&mut config.access_log, access_log(text)),
     ..TEXT
 };

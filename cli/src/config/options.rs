@@ -239,6 +239,7 @@ pub(super) static OPTIONS: &[Declaration] = &[
     bounds::DRAIN_MS,
     bounds::FAREWELL_MS,
     bounds::SLOW_COMMAND_US,
+    bounds::SLOW_REQUEST_US,
     bounds::BUSY_POLL_US,
     bounds::WAITING_ROOM_RATE,
     bounds::WAITING_ROOM_PLACES,
@@ -490,4 +491,5 @@ pub(super) static OPTIONS: &[Declaration] = &[
         set: |config, text| put(&mut config.log_format, log_format(text)),
         ..TEXT
     },
+    operating::ACCESS_LOG,
 ];

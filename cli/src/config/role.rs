@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use turnstile_server::{Peers, ScoresWire, Settings};
+use turnstile_server::{AccessLog, Peers, ScoresWire, Settings};
 use turnstile_travel::{Desk, Desks, Roles};
 
 use super::Config;
@@ -83,6 +83,10 @@ impl Config {
         settings.holds.clone_from(&self.cluster.holds);
         settings.node_host.clone_from(&self.cluster.host);
         settings.lab = self.lab.results.clone().map(lab_runs::program);
+        settings.access_log = self.access_log.clone().map(|place| AccessLog {
+            place,
+            format: self.log_format.of_lines(),
+        });
         Ok(settings)
     }
 

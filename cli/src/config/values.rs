@@ -7,8 +7,8 @@ use std::{
 
 use turnstile_embedded::Durability;
 use turnstile_server::{
-    DatabaseUrl, InvalidNodeName, InvalidOrigin, InvalidServer, InvalidUrl, Limits, NodeName,
-    ScoresWire, ServerUrl, WebOrigin,
+    DatabaseUrl, InvalidNodeName, InvalidOrigin, InvalidServer, InvalidUrl, Limits, LogPlace,
+    NodeName, ScoresWire, ServerUrl, WebOrigin,
 };
 use turnstile_travel::Desk;
 use turnstile_types::{AddressPolicy, Name, Principal};
@@ -86,6 +86,10 @@ pub(super) fn farewell(text: &str) -> Result<Duration, String> {
 
 pub(super) fn slow_command(text: &str) -> Result<Duration, String> {
     microseconds(text, "every command", Limits::SLOW_COMMAND_US_MOST)
+}
+
+pub(super) fn slow_request(text: &str) -> Result<Duration, String> {
+    microseconds(text, "none", Limits::SLOW_COMMAND_US_MOST)
 }
 
 pub(super) fn waiting_room_rate(text: &str) -> Result<Option<NonZeroU32>, String> {
@@ -286,6 +290,16 @@ pub(super) fn scores_wire(text: &str) -> Result<ScoresWire, String> {
         "numbered" => Ok(ScoresWire::Numbered),
         "ancestor" => Ok(ScoresWire::Ancestor),
         _ => Err("the protocol of the scores: numbered or ancestor".to_owned()),
+    }
+}
+
+/// Where the access log goes, or nothing when there is to be none.
+pub(super) fn access_log(text: &str) -> Result<Option<LogPlace>, String> {
+    match text {
+        "off" => Ok(None),
+        "stderr" => Ok(Some(LogPlace::Stderr)),
+        "" => Err("it is off, stderr or a file".to_owned()),
+        path => Ok(Some(LogPlace::File(path.into()))),
     }
 }
 

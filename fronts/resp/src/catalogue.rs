@@ -56,6 +56,7 @@ pub enum Verb {
     ClientReply,
     ClientNoEvict,
     ClientNoTouch,
+    ClientTraceParent,
     ClientKill,
     ClientTracking,
     ClientTrackingInfo,
@@ -291,6 +292,19 @@ impl Catalogue {
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<&'static Syntax> {
         self.place(name).map(|place| place.syntax)
+    }
+
+    /// The name of what a request asks for: that of a subcommand, where it names one.
+    #[must_use]
+    pub fn name_of(&self, arguments: &crate::Arguments<'_, '_>) -> Option<&'static str> {
+        let syntax = self.find(arguments.get(0)?)?;
+        let is_meant = |one: &&Syntax| {
+            let own = one.own_name().unwrap_or_default().as_bytes();
+            let given = arguments.get(1).unwrap_or_default();
+            own.eq_ignore_ascii_case(given)
+        };
+        let subcommand = syntax.subcommands.iter().find(is_meant);
+        Some(subcommand.unwrap_or(syntax).name)
     }
 
     #[inline]

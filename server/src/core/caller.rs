@@ -8,7 +8,10 @@ use turnstile_access::{
 use turnstile_replica::Credential;
 use turnstile_types::{Author, Origin, Principal, RequestId, Timestamp};
 
-use crate::core::quotas::{CountedConnection, Meter, QuotaExceeded, QuotaMeters};
+use crate::core::{
+    quotas::{CountedConnection, Meter, QuotaExceeded, QuotaMeters},
+    request_log::AskTimes,
+};
 
 /// The id of a request, kept in place: over HTTP each request has a caller and a copy of it.
 #[derive(Clone, Copy)]
@@ -58,6 +61,8 @@ pub struct Caller {
     meter: Option<Arc<Meter>>,
     /// Its connection among those of its principal, if it is counted.
     connection: Option<Arc<CountedConnection>>,
+    /// Where the loop says how long its request took, if the door wants to know.
+    times: Option<Arc<AskTimes>>,
 }
 
 /// Why a request is not looked at.
@@ -98,6 +103,7 @@ impl Caller {
             generation: None,
             meter: None,
             connection: None,
+            times: None,
         }
     }
 
@@ -205,6 +211,25 @@ impl Caller {
             request_id: id.map(RequestName::of),
             ..self
         }
+    }
+
+    /// What its request is called, if it has a name.
+    pub(crate) fn request_id(&self) -> Option<RequestId<'_>> {
+        self.request_id.as_ref().and_then(RequestName::id)
+    }
+
+    /// Its next requests are called so.
+    pub(crate) fn name_request(&mut self, id: Option<RequestId<'_>>) {
+        self.request_id = id.map(RequestName::of);
+    }
+
+    /// The times of its request are kept there.
+    pub(crate) fn set_times(&mut self, times: Option<Arc<AskTimes>>) {
+        self.times = times;
+    }
+
+    pub(crate) const fn take_times(&mut self) -> Option<Arc<AskTimes>> {
+        self.times.take()
     }
 
     /// The server in the name of the caller, for what has to be done when the caller may do nothing more.

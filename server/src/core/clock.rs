@@ -178,6 +178,12 @@ fn offset(wall: Timestamp, now: Timestamp) -> i64 {
     signed(wall.ms_since(now)) - signed(now.ms_since(wall))
 }
 
+/// A number that another run of the process does not have: its time of start, in microseconds.
+pub(crate) fn run_number() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_micros()).unwrap_or_default()
+}
+
 /// Both clocks of the system.
 pub(crate) fn system() -> Reading {
     let steady = clock_gettime(ClockId::Boottime);

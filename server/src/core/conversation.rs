@@ -14,8 +14,8 @@ use turnstile_types::{Position, Principal, Timestamp};
 
 use crate::{
     core::{
-        caller::Caller, engine::Engine, news::News, remote::Landed, shares::Shares,
-        signals::Signals,
+        caller::Caller, engine::Engine, news::News, remote::Landed, request_log::RequestNote,
+        shares::Shares, signals::Signals,
     },
     counters::{DoorName, ErrorCode},
 };
@@ -221,6 +221,11 @@ pub(crate) trait Conversation: Sized {
 
     /// Tells what a database has answered to this client, if it is still the one.
     fn put_landed(&mut self, _client: u64, _landed: Landed, _out: &mut Vec<u8>) {}
+
+    /// Takes the note of the request that late answers have completed, if there is one.
+    fn take_note(&mut self) -> Option<RequestNote> {
+        None
+    }
 
     /// Bytes that it keeps of requests that are not answered, beside the input.
     fn held(&self) -> usize {

@@ -7,6 +7,7 @@ mod due;
 mod fullness;
 mod lines;
 mod loading;
+mod noting;
 mod partitioned;
 mod sharing;
 mod spending;
@@ -36,6 +37,7 @@ use crate::{
         post::Switchboard,
         quotas::QuotaMeters,
         remote::Remotes,
+        request_log::RequestNotes,
         security_log::SecurityLog,
         slow_log::SlowLog,
         transport::{CertificateExpiries, DoorTransport},
@@ -106,6 +108,8 @@ pub(crate) struct Engine {
     pub(crate) nodes: Option<OtherNodes>,
     pub(crate) id_key: IdKey,
     pub(crate) slow_log: SlowLog,
+    /// What is to be said about requests, where anybody wants to hear of them.
+    pub(crate) notes: RequestNotes,
     /// Nothing where bookings need not wait for their turns.
     pub(crate) waiting_room: Option<WaitingRoom>,
     verhoeff: bool,
@@ -168,6 +172,7 @@ impl Engine {
             partitions: None,
             nodes: None,
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),
+            notes: RequestNotes::new(),
             waiting_room: None,
             verhoeff,
             clock,
@@ -234,6 +239,10 @@ impl Engine {
             Ok(reply) => {
                 self.counters.command::<M>(command, reply);
                 let operation = M::command_place(command);
+                if self.notes.is_on {
+                    let outcome = (M::outcome_place(&reply.outcome), reply.position);
+                    self.note_decided::<M>(operation, Some(outcome));
+                }
                 match M::late_ticket(&reply.outcome).filter(|_| !reply.replayed) {
                     None => self.stopwatch.count::<M>(operation),
                     Some(ticket) => self.stopwatch.postpone::<M>(operation, ticket),
@@ -269,7 +278,11 @@ impl Engine {
     /// Counts a query that its door answers from the state.
     pub(crate) fn count_query<M: Registered>(&mut self, query: &M::Query) {
         self.counters.query::<M>(query);
-        self.stopwatch.count::<M>(M::query_place(query));
+        let operation = M::query_place(query);
+        if self.notes.is_on {
+            self.note_decided::<M>(operation, None);
+        }
+        self.stopwatch.count::<M>(operation);
     }
 
     /// The late answer under this ticket leaves now.

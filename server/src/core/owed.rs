@@ -1,7 +1,7 @@
 //! What a group owes, and to whom.
 
 use crate::{
-    core::{asked::Waiting, news::News},
+    core::{asked::Waiting, news::News, request_log::OwedNotes},
     counters::ServedRequests,
 };
 
@@ -15,6 +15,8 @@ pub(crate) struct Owed {
     pub(crate) waiting: Vec<Waiting>,
     /// The requests to services that it answers.
     pub(crate) served: ServedRequests,
+    /// What is to be said about them when they are answered.
+    pub(crate) notes: OwedNotes,
     /// How many requests it answers.
     pub(crate) requests: usize,
     /// How many they were when the last turn ended.

@@ -2,7 +2,8 @@
 //!
 //! The loop reads the clock twice for each run of requests, not for each request: commands of a pipeline
 //! are decided up to sixteen at a time, and one of them alone is too short to be timed. An entry holds the
-//! first request of its run and says how many others there were. Waiting for the disk is not counted.
+//! first request of its run and says how many others there were. What counts is how long the decision took;
+//! an entry also says how long its requests waited before it, for the disk, and until they were sent.
 
 use std::{
     collections::VecDeque,
@@ -11,6 +12,8 @@ use std::{
 };
 
 use turnstile_resp::{Arguments, Encoder};
+
+use crate::core::request_log::micros;
 
 /// Entries that are kept, as many as Redis keeps; the oldest goes first.
 pub(crate) const SLOW_LOG_ENTRIES: usize = 128;
@@ -36,7 +39,11 @@ pub(crate) struct SlowLog {
 struct Entry {
     id: u64,
     since_epoch: Duration,
+    /// How long its requests waited for the loop.
+    queued: Duration,
     took: Duration,
+    /// How long they waited for the disk, and until their answers were sent; nothing while they wait.
+    answered: Option<(Duration, Duration)>,
     words: Vec<String>,
     peer: SocketAddr,
     name: String,
@@ -74,13 +81,14 @@ impl SlowLog {
         (took >= self.threshold).then_some(took)
     }
 
-    /// Keeps a slow run, of which this was the first request and `others` came behind it.
+    /// Keeps a slow run, of which this was the first request and `others` came behind it. Answers the
+    /// number of its entry.
     pub(crate) fn note(
         &mut self,
-        took: Duration,
+        (queued, took): (Duration, Duration),
         (request, others): (Arguments<'_, '_>, usize),
         (peer, name): (SocketAddr, &str),
-    ) {
+    ) -> u64 {
         if self.entries.len() == SLOW_LOG_ENTRIES {
             self.entries.pop_front();
         }
@@ -88,12 +96,23 @@ impl SlowLog {
         self.entries.push_back(Entry {
             id: self.count,
             since_epoch: since_epoch.unwrap_or_default(),
+            queued,
             took,
+            answered: None,
             words: words(request, others),
             peer,
             name: name.to_owned(),
         });
         self.count += 1;
+        self.count - 1
+    }
+
+    /// The answers of an entry have left. It may be gone.
+    pub(crate) fn end(&mut self, id: u64, answered: (Duration, Duration)) {
+        let entry = self.entries.iter_mut().rev().find(|entry| entry.id == id);
+        if let Some(entry) = entry {
+            entry.answered = Some(answered);
+        }
     }
 
     /// Appends the newest entries, at most so many, in the form of Redis.
@@ -103,13 +122,30 @@ impl SlowLog {
             reply.array(6);
             reply.integer(entry.id);
             reply.integer(entry.since_epoch.as_secs());
-            reply.integer(u64::try_from(entry.took.as_micros()).unwrap_or(u64::MAX));
-            reply.array(entry.words.len());
+            reply.integer(micros(entry.took));
+            reply.array(entry.words.len() + 1);
             for word in &entry.words {
                 reply.text(word);
             }
+            reply.text(&entry.parts());
             reply.shown(entry.peer);
             reply.text(&entry.name);
+        }
+    }
+}
+
+impl Entry {
+    /// The parts of its time, as the last word of its request: readers of Redis know no other place.
+    fn parts(&self) -> String {
+        let [queue, decide] = [self.queued, self.took].map(micros);
+        match self.answered {
+            None => format!("... (queue {queue} us, decide {decide} us, not answered yet)"),
+            Some((sync, send)) => {
+                let [sync, send] = [sync, send].map(micros);
+                format!(
+                    "... (queue {queue} us, decide {decide} us, sync {sync} us, send {send} us)"
+                )
+            }
         }
     }
 }
@@ -194,7 +230,8 @@ mod tests {
             panic!("no request");
         };
         for _ in 0..=SLOW_LOG_ENTRIES {
-            log.note(Duration::from_micros(7), (arguments, 0), (peer, "me"));
+            let times = (Duration::ZERO, Duration::from_micros(7));
+            log.note(times, (arguments, 0), (peer, "me"));
         }
         assert_eq!(log.len(), SLOW_LOG_ENTRIES);
         let ids: Vec<_> = log.entries.iter().map(|entry| entry.id).collect();

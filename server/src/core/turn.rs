@@ -307,6 +307,9 @@ impl<D: Doors> FastLoop<D> {
             let handshake = connection.handshake();
             let door = connection.conversation().door().name;
             self.engine.stopwatch.enter(door);
+            if self.engine.notes.is_on {
+                self.engine.notes.enter(connection.peer());
+            }
             let followed = connection.conversation().follows();
             let waited = connection.conversation().waits();
             let mut around = Surroundings {
@@ -372,7 +375,14 @@ impl<D: Doors> FastLoop<D> {
         }
         self.engine.counters.gate_taken.add(1);
         self.open.requests += 1;
-        match Waiting::decide(ask, &mut self.engine, &mut self.tickets, &mut self.shares) {
+        if self.engine.notes.is_on {
+            self.engine.notes.begin();
+        }
+        let waiting = Waiting::decide(ask, &mut self.engine, &mut self.tickets, &mut self.shares);
+        if let Some(times) = self.engine.caller.take_times() {
+            self.engine.notes.add_ask(times, waiting.is_some());
+        }
+        match waiting {
             Some(waiting) => self.open.waiting.push(waiting),
             None => self.inbox.note_answered(),
         }

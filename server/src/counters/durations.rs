@@ -214,6 +214,11 @@ impl Stopwatch {
         self.door = door;
     }
 
+    /// The door through which comes what is counted.
+    pub(crate) const fn door(&self) -> DoorName {
+        self.door
+    }
+
     /// Counts a request that is answered with its group.
     #[inline]
     pub(crate) fn count<M: Registered>(&mut self, operation: usize) {

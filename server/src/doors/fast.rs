@@ -18,6 +18,7 @@ use crate::{
         engine::Engine,
         news::News,
         remote::Landed,
+        request_log::RequestNote,
         shares::Shares,
     },
     counters::DoorName,
@@ -139,6 +140,7 @@ impl Conversation for FastSession {
         );
         fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool;
         fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>);
+        fn take_note(&mut self) -> Option<RequestNote>;
         fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>);
         fn end(&mut self, out: &mut Vec<u8>);
     }

@@ -17,6 +17,7 @@ mod limits;
 mod line;
 mod metered;
 mod metrics;
+mod noted;
 mod operations;
 mod origins;
 mod play;
@@ -52,8 +53,9 @@ use turnstile_types::AddressPolicy;
 
 use crate::{
     core::{
-        cluster::other_nodes::KnownNodes, feed::Feeds, gate::Gate, partitions::FollowedPartition,
-        tls::DoorTls, transport::DoorTransport,
+        clock, cluster::other_nodes::KnownNodes, feed::Feeds, gate::Gate,
+        partitions::FollowedPartition, request_log::RequestLogs, tls::DoorTls,
+        transport::DoorTransport,
     },
     counters::{Counters, DoorName},
     limits::HttpLimits,
@@ -93,6 +95,8 @@ pub(crate) struct About {
     pub(crate) partitions: FollowedPartitions,
     /// What puts load on the server when an operator wants that, if it may.
     pub(crate) lab: Option<LabProgram>,
+    /// Hears of each request that was answered, if anybody wants that.
+    pub(crate) requests: Option<Arc<RequestLogs>>,
 }
 
 /// The partitions whose events the door tells.
@@ -244,7 +248,7 @@ impl HttpDoor {
             direct: routes::DirectRoutes::new(),
             origins: origins::Origins::new(port, tls.is_some(), origins),
             requests: AtomicU64::new(0),
-            run: format!("{:x}", run_number()),
+            run: format!("{:x}", clock::run_number()),
             lines: Mutex::new(OpenLines::default()),
             clock,
             tls,
@@ -273,14 +277,6 @@ impl HttpDoor {
     pub(crate) fn join(self) -> thread::Result<()> {
         self.thread.join()
     }
-}
-
-/// A number that another run of the process does not have: its time of start.
-fn run_number() -> u64 {
-    let since = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_micros()).unwrap_or_default()
 }
 
 async fn serve(door: Arc<Door>, listener: TcpListener) {

@@ -11,6 +11,7 @@ mod following;
 mod hello;
 mod late;
 mod loading;
+mod noting;
 mod operator;
 mod report;
 mod run;
@@ -34,6 +35,7 @@ use crate::{
         conversation::Surroundings,
         engine::Engine,
         gate::Undecided,
+        request_log::{RequestNote, TraceParent},
         shares::{Opens, Shares},
         waiting_room::{LinePlace, NotYourTurn},
     },
@@ -89,6 +91,10 @@ struct Session {
     watches_drain: bool,
     /// Whether its queries are answered from the state of this node, though others may be ahead.
     reads_stale: bool,
+    /// The trace of the next request of a service.
+    trace: Option<TraceParent>,
+    /// What is to be said of the request whose reply is held back.
+    noted: Option<Box<RequestNote>>,
 }
 
 /// A service whose requests this door answers.
@@ -140,6 +146,8 @@ impl Session {
             since_ms,
             watches_drain: false,
             reads_stale: false,
+            trace: None,
+            noted: None,
         }
     }
 
@@ -228,6 +236,7 @@ impl Session {
                             allowed while a RESP2 connection is subscribed";
             return self.invalid(around.engine, format_args!("{sentence}"), out);
         }
+        self.enter_trace(around.engine, action);
         self.act(around, action, arguments, out)
     }
 
@@ -336,7 +345,8 @@ impl Session {
             | Verb::ClientKill
             | Verb::ClientReply
             | Verb::ClientNoEvict
-            | Verb::ClientNoTouch => return self.client(around, verb, arguments, out),
+            | Verb::ClientNoTouch
+            | Verb::ClientTraceParent => return self.client(around, verb, arguments, out),
             Verb::ClientTracking
             | Verb::ClientTrackingInfo
             | Verb::ClientCaching

@@ -6,9 +6,14 @@ use std::{
     sync::Arc,
 };
 
+use mio::Poll;
+
 use crate::{
     Settings, StartError, Stopper,
-    core::{conversation::FastDoor, feed::Feeds, gate::Gate},
+    core::{
+        conversation::FastDoor, feed::Feeds, gate::Gate, listener::Listener,
+        request_log::RequestLogs, turn::LISTENERS,
+    },
     counters::Counters,
     doors::{
         arena::ARENA,
@@ -69,6 +74,19 @@ fn bind(door: &'static str, address: SocketAddr) -> Result<TcpListener, StartErr
     })
 }
 
+/// Has the poll watch the listeners of fast doors.
+pub(super) fn watch_all(
+    fast: Vec<(&'static FastDoor, TcpListener)>,
+    is_secured: bool,
+    poll: &Poll,
+) -> Result<Vec<Listener>, StartError> {
+    let watched = fast.into_iter().map(|(door, socket)| {
+        let listener = Listener::new(door, (socket, is_secured), poll.registry(), LISTENERS);
+        listener.map_err(StartError::System)
+    });
+    watched.collect()
+}
+
 /// The port of the RESP door; 0 where it is closed.
 pub(super) fn port_of(doors: &[(&'static str, SocketAddr)]) -> u16 {
     let resp = doors.iter().find(|(name, _)| *name == "resp");
@@ -99,6 +117,7 @@ pub(super) fn open_http(
         reloads: Arc::clone(&stopper.reloads),
         partitions,
         lab: settings.lab.clone(),
+        requests: Some(Arc::clone(&stopper.requests)),
     };
     let tls = stopper.tls.clone();
     let wanted = (settings.limits.http, &*settings.http_origins, about, tls);
@@ -110,4 +129,13 @@ pub(super) fn open_http(
     );
     signals.stop_http_with(move || http.stop());
     Ok(door)
+}
+
+/// Opens the access log, if there is to be one.
+pub(super) fn begin_request_log(
+    settings: &Settings,
+    counters: &Arc<Counters>,
+) -> Result<Arc<RequestLogs>, StartError> {
+    let (access, slow) = (settings.access_log.as_ref(), settings.limits.slow_request);
+    RequestLogs::begin(access, slow, counters).map_err(StartError::AccessLog)
 }

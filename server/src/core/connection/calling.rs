@@ -1,17 +1,30 @@
 //! A connection and its caller: in whose name requests are answered, and for whom that counts.
 
+use std::net::SocketAddr;
+
 use super::Connection;
 use crate::{
     core::{
         buffer::Input,
         conversation::{Conversation, Surroundings},
         quotas::Meter,
+        request_log::RequestNote,
     },
     limits::Limits,
 };
 use turnstile_access::Access;
 
 impl<C: Conversation> Connection<C> {
+    /// Where its client is, as far as the system still knows.
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        self.socket.peer_addr().ok()
+    }
+
+    /// Takes the note of a request that was decided elsewhere and is answered now.
+    pub(crate) fn take_note(&mut self) -> Option<RequestNote> {
+        self.conversation.take_note()
+    }
+
     /// Whether its client has not said who it is, although it has to.
     pub(crate) fn is_stranger(&self, access: &Access) -> bool {
         self.caller.is_stranger(access)

@@ -12,6 +12,7 @@ impl Engine {
     pub(crate) fn begin_turn(&mut self) {
         self.since = Instant::now();
         self.stopwatch.begin(self.since);
+        self.notes.begin_turn(self.since);
         self.now = self.clock.read();
         if self.cluster.is_some() {
             // What is due happens by an entry, everywhere at the same place.

@@ -81,6 +81,7 @@ impl Engine {
     /// Reads the clock of a turn in which nothing is decided.
     pub(crate) fn begin_idle_turn(&mut self) {
         self.since = Instant::now();
+        self.notes.begin_turn(self.since);
         self.now = self.clock.read();
     }
 }

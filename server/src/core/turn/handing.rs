@@ -1,6 +1,6 @@
 //! The end of a turn: groups go to the disk, and what they owe goes to those who wait for it.
 
-use std::mem;
+use std::{mem, time::Instant};
 
 use super::{Broken, FastLoop};
 use crate::{
@@ -12,6 +12,7 @@ impl<D: Doors> FastLoop<D> {
     /// Sends the groups on their way, and what they owe when they are durable.
     pub(super) fn hand_over(&mut self) -> Result<(), Broken> {
         self.engine.stopwatch.hand_over(&mut self.open.served);
+        self.engine.notes.hand_over(&mut self.open.notes);
         let has_landed = self.engine.take_landed().map_err(Broken::Commit)?;
         if self.engine.is_under_way() {
             return Ok(());
@@ -94,6 +95,7 @@ impl<D: Doors> FastLoop<D> {
 
     /// Gives everybody the answers that a group owes them. This is where all that is said leaves.
     fn pay(&mut self, mut owed: Owed, release: fn(&mut Connection<D::Session>)) -> Owed {
+        let durable = (!owed.notes.is_empty()).then(Instant::now);
         for &place in &owed.places {
             if let Some(connection) = self.connections.get_mut(place) {
                 release(connection);
@@ -107,6 +109,9 @@ impl<D: Doors> FastLoop<D> {
             self.tell_late(&mut owed);
         }
         self.send(&mut owed.places);
+        if let Some(durable) = durable {
+            owed.notes.end_asks(durable);
+        }
         if !owed.waiting.is_empty() {
             owed.waiting.drain(..).for_each(Waiting::answer);
             self.inbox.note_answered();
@@ -115,6 +120,11 @@ impl<D: Doors> FastLoop<D> {
             self.tell_late(&mut owed);
         }
         owed.served.end(&self.engine.counters.durations);
+        if let Some(durable) = durable {
+            let (log, slow_log) = (&self.engine.notes.log, &mut self.engine.slow_log);
+            let end_slow = |id, answered| slow_log.end(id, answered);
+            owed.notes.end(durable, log, end_slow);
+        }
         owed
     }
 

@@ -119,6 +119,9 @@ impl<D: Doors> FastLoop<D> {
         if let Some((place, client)) = landing.connection() {
             if let Some(connection) = self.connections.get_mut(place) {
                 connection.put_landed(client, M::landed(landing));
+                if let Some(note) = connection.take_note() {
+                    self.engine.notes.add(note);
+                }
                 self.open.places.push(place);
                 let tickets = &mut self.tickets;
                 let mut wait = |ticket| tickets.add(ticket, LateWaiter::Connection(place));

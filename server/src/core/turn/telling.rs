@@ -198,6 +198,9 @@ impl<D: Doors> FastLoop<D> {
                                 ordinal: event.ordinal,
                             };
                             connection.put_late((*ticket, decided), outcome);
+                            if let Some(note) = connection.take_note() {
+                                self.engine.notes.tell(note);
+                            }
                             told.push(place);
                         }
                     }

@@ -5,7 +5,7 @@ use std::{
     cell::RefCell,
     collections::HashMap,
     io,
-    net::{IpAddr, Ipv4Addr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -52,7 +52,7 @@ pub(super) struct Line {
     /// Whether what is written may stay in records for a while.
     is_secured: bool,
     /// The address of the client.
-    peer: IpAddr,
+    peer: Option<SocketAddr>,
     /// The names in the certificate that the client has shown.
     names: Vec<String>,
     verdict: AtomicU8,
@@ -144,11 +144,11 @@ impl Line {
         let now = clock.swept();
         let dropped = Arc::clone(unsent.dropped());
         // One that has gone already asks for nothing more.
-        let peer = stream.peer().map(|peer| peer.ip());
+        let peer = stream.peer().ok();
         Self {
             is_secured: stream.is_secured(),
             names: stream.names().unwrap_or_default(),
-            peer: peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+            peer,
             socket: Mutex::new(Socket {
                 stream,
                 scanner: Scanner::new(),
@@ -173,7 +173,14 @@ impl Line {
 
     /// The address of the client, and the names in its certificate.
     pub(super) fn peer(&self) -> (IpAddr, &[String]) {
-        (self.peer, &self.names)
+        let address = self.peer.map(|peer| peer.ip());
+        let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        (address, &self.names)
+    }
+
+    /// The address of the client with its port, if it was there when the connection began.
+    pub(super) const fn peer_address(&self) -> Option<SocketAddr> {
+        self.peer
     }
 
     pub(super) fn verdict(&self) -> Verdict {

@@ -35,6 +35,7 @@ use super::{
     limits::{LINGER, READ_BYTES},
     line::{Line, LineIo, Verdict},
     metered::note_answer,
+    noted::{RequestBegun, trace_of},
     reply::{REQUEST_ID, Trouble, problem_response},
     routes::serve,
     secured::HttpStream,
@@ -42,7 +43,7 @@ use super::{
     stream::Endless,
 };
 use crate::{
-    core::{caller::NotPermitted, quotas::Meter, tls::REFUSED_HANDSHAKE},
+    core::{caller::NotPermitted, quotas::Meter, request_log::TraceParent, tls::REFUSED_HANDSHAKE},
     counters::{DoorName, ErrorCode},
 };
 
@@ -75,10 +76,19 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     type Future = Answering;
 
     fn call(&self, mut request: Request<Incoming>) -> Answering {
-        let id = request_id(&self.door, request.headers());
+        let trace = trace_of(request.headers());
+        let id = request_id(&self.door, request.headers(), trace.as_ref());
         let instance = request.uri().path_and_query().cloned();
+        let from = (self.line.peer_address(), trace);
+        let mut note = RequestBegun::note(&self.door, &request, from);
         let (routed, meter) = match self.judge(&mut request, &id) {
-            Ok(visitor) => {
+            Ok((is_known, mut visitor)) => {
+                visitor
+                    .caller
+                    .set_times(note.as_ref().map(|note| note.times()));
+                if let Some(note) = &mut note {
+                    note.principal = is_known.then_some(visitor.caller.principal);
+                }
                 let meter = visitor.caller.meter().cloned();
                 (Ok(self.answer(request, visitor)), meter)
             }
@@ -92,14 +102,19 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
             id,
             line,
             meter,
+            note,
         }
     }
 }
 
 impl Requests {
     /// Whether the request may be looked at: every one passes here, whichever way it goes on. Says who has
-    /// sent it.
-    fn judge(&self, request: &mut Request<Incoming>, id: &HeaderValue) -> Result<Visitor, Problem> {
+    /// sent it, and whether that is known.
+    fn judge(
+        &self,
+        request: &mut Request<Incoming>,
+        id: &HeaderValue,
+    ) -> Result<(bool, Visitor), Problem> {
         let (headers, target) = (request.headers(), request.uri());
         if !self.door.hosts.are_named(headers, target.host()) {
             return Err(Problem::from(Code::MisdirectedRequest));
@@ -119,7 +134,7 @@ impl Requests {
             self.door.counters.error(ErrorCode::QuotaExceeded);
             return Err(problem_of_denied(NotPermitted::Quota(exceeded)));
         }
-        Ok(visitor)
+        Ok((is_known, visitor))
     }
 
     /// Answers a request, and says whose pages may read that, where pages of others may.
@@ -177,6 +192,7 @@ struct Answering {
     is_last: bool,
     /// What is counted for its principal, where that has a quota.
     meter: Option<Arc<Meter>>,
+    note: Option<Box<RequestBegun>>,
 }
 
 impl Future for Answering {
@@ -200,7 +216,9 @@ impl Future for Answering {
             response = Trouble::from(violation).into_response();
             response.headers_mut().insert(header::CONNECTION, CLOSE);
         }
+        let mut code = None;
         if let Some(Trouble(problem)) = response.extensions_mut().remove() {
+            code = Some(problem.code.word());
             let instance = self.instance.as_ref().map_or("", PathAndQuery::path);
             problem_response(&mut response, &problem, instance, &self.id);
         }
@@ -211,6 +229,9 @@ impl Future for Answering {
             response.headers_mut().insert(header::CONNECTION, CLOSE);
         }
         let id = mem::replace(&mut self.id, HeaderValue::from_static(""));
+        if let Some(note) = self.note.take() {
+            note.end(&response, code, &id);
+        }
         response.headers_mut().insert(REQUEST_ID, id);
         self.line.note_answer();
         Poll::Ready(Ok(response))
@@ -235,12 +256,13 @@ fn judge_accept(method: &str, path: &str, headers: &HeaderMap) -> Result<(), Pro
     Err(Problem::with(Code::NotAcceptable, detail))
 }
 
-/// The id that the client brought, when it is one, or a new one.
-fn request_id(door: &Door, headers: &HeaderMap) -> HeaderValue {
+/// The id that the client brought, when it is one, or that of its trace, or a new one.
+fn request_id(door: &Door, headers: &HeaderMap, trace: Option<&TraceParent>) -> HeaderValue {
     let is_id = |value: &&HeaderValue| RequestId::parse(value.as_bytes()).is_ok();
     let brought = headers.get(REQUEST_ID).filter(is_id).cloned();
     brought.unwrap_or_else(|| {
-        HeaderValue::try_from(door.request_id()).expect("an id is hexadecimal digits and a dash")
+        let made = trace.map_or_else(|| door.request_id(), |trace| trace.trace_id().to_owned());
+        HeaderValue::try_from(made).expect("an id is hexadecimal digits and a dash")
     })
 }
 

@@ -22,6 +22,7 @@ use tower_http::{
         predicate::{NotForContentType, SizeAbove},
     },
 };
+use tracing::{Instrument as _, Span};
 use turnstile_http::{Answerer, Audience, Code, Method, Operation, Place, Problem};
 
 use super::{
@@ -146,6 +147,23 @@ fn answer(door: Arc<Door>, call: Call) -> Answering {
     {
         return Box::pin(ready(Err(refused)));
     }
+    // What is logged on behalf of an operator says of which request.
+    let span =
+        (call.operation.audience == Audience::Operators).then(|| request_span(&call.visitor));
+    let answering = dispatch(door, call);
+    match span {
+        None => answering,
+        Some(span) => Box::pin(answering.instrument(span)),
+    }
+}
+
+fn request_span(visitor: &Visitor) -> Span {
+    let id = visitor.caller.request_id();
+    let id = id.as_ref().map_or("", |id| id.as_str());
+    tracing::info_span!("request", id, principal = %visitor.caller.principal)
+}
+
+fn dispatch(door: Arc<Door>, call: Call) -> Answering {
     match call.operation.answerer {
         Answerer::Command(service, place) => answer_command(service, place, (door, call)),
         Answerer::Query(service, place) => answer_query(service, place, (door, call)),

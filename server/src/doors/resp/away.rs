@@ -150,6 +150,11 @@ impl Session {
                 self.shares.note::<M>(&reply.outcome, reply.replayed);
             }
         }
+        if let Landing::Commands(decided, _) = landing {
+            decided
+                .iter()
+                .for_each(|(_, result)| self.note_landed::<M>(result));
+        }
         let written = |put: &dyn Fn(&mut Encoder<'_>)| {
             let mut answer = Vec::new();
             put(&mut Encoder::new(&mut answer, protocol));

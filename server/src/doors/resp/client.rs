@@ -6,7 +6,7 @@ use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
 use super::{Next, Replies, Session, Surroundings, filter::ClientFilter};
 use crate::{
-    core::{conversation::ListedClient, engine::Engine},
+    core::{conversation::ListedClient, engine::Engine, request_log::TraceParent},
     limits::LABEL_BYTES,
 };
 
@@ -41,6 +41,17 @@ impl Session {
                 Some(word) if is_one_of(word, &["ON", "OFF"]) => reply.ok(),
                 _ => return self.invalid(around.engine, format_args!("ERR syntax error"), out),
             },
+            Verb::ClientTraceParent => {
+                match TraceParent::parse(arguments.get(2).unwrap_or_default()) {
+                    Ok(trace) => {
+                        self.trace = Some(trace);
+                        reply.ok();
+                    }
+                    Err(invalid) => {
+                        return self.invalid(around.engine, format_args!("ERR {invalid}"), out);
+                    }
+                }
+            }
             Verb::ClientInfo => reply.text(&line(
                 self.listed(around.engine.caller.principal),
                 around.engine,

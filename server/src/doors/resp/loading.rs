@@ -29,6 +29,7 @@ const fn is_answered(action: Action) -> bool {
             | Verb::ClientReply
             | Verb::ClientNoEvict
             | Verb::ClientNoTouch
+            | Verb::ClientTraceParent
             | Verb::ClientTracking
             | Verb::ClientTrackingInfo
             | Verb::ClientCaching

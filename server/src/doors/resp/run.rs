@@ -149,14 +149,19 @@ impl Session {
         let began = Instant::now();
         let run = self.run_requests(around, decoder, bytes, budget, out);
         if let Some(took) = around.engine.slow_log.slow(began) {
-            self.note_slow(around.engine, took, (bytes, run.requests));
+            self.note_slow(around.engine, (began, took), (bytes, run.requests));
         }
         run
     }
 
     /// Keeps a run of requests in the slow log, unless nothing came of it.
     #[cold]
-    fn note_slow(&self, engine: &mut Engine, took: Duration, (bytes, requests): (&[u8], usize)) {
+    fn note_slow(
+        &self,
+        engine: &mut Engine,
+        (began, took): (Instant, Duration),
+        (bytes, requests): (&[u8], usize),
+    ) {
         let Some(others) = requests.checked_sub(1) else {
             return;
         };
@@ -165,7 +170,9 @@ impl Session {
             && engine.catalogue.resolve(&arguments).is_ok()
         {
             let client = (self.peer, self.name.as_str());
-            engine.slow_log.note(took, (arguments, others), client);
+            let times = (engine.notes.queued(began), took);
+            let entry = engine.slow_log.note(times, (arguments, others), client);
+            engine.notes.add_slow(entry);
         }
     }
 
@@ -185,7 +192,10 @@ impl Session {
         };
         let is_stranger = around.engine.is_stranger();
         decoder.bound(is_stranger);
-        let is_plain = self.is_plain() && around.engine.recovery().is_none() && !is_stranger;
+        // Each request that is noted, or belongs to a trace, is answered by itself.
+        let is_single = around.engine.notes.is_on || self.trace.is_some();
+        let is_plain =
+            self.is_plain() && !is_single && around.engine.recovery().is_none() && !is_stranger;
         let start = out.len();
         let mut ahead = Ahead::new();
         while run.requests < budget {
@@ -213,10 +223,11 @@ impl Session {
                 run.requests -= 1;
                 return run;
             }
-            if self.answer(around, arguments, out) == Next::Close {
+            if self.answer_noted(around, arguments, out) == Next::Close {
                 run.end = RunEnd::Close;
             }
             self.depart(around);
+            around.engine.caller.name_request(None);
             return run;
         }
         self.decide_all(around, &ahead, start, out);

@@ -20,6 +20,7 @@ use crate::{
         },
         listener::TOO_MANY,
         remote::Landed,
+        request_log::RequestNote,
         shares::Shares,
     },
     counters::{DoorName, ErrorCode},
@@ -165,12 +166,21 @@ impl Conversation for RespSession {
             protocol,
             ..
         } = &mut self.session;
+        let start = out.len();
         held.fill(late, outcome, *protocol, out);
+        self.session.note_late(outcome);
+        self.session.note_reply(start, out);
+    }
+
+    fn take_note(&mut self) -> Option<RequestNote> {
+        self.session.take_note()
     }
 
     fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>) {
         if self.session.id == client {
+            let start = out.len();
             self.session.put_any_landed(&landed, out);
+            self.session.note_reply(start, out);
         }
     }
 

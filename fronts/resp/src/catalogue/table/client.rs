@@ -126,6 +126,12 @@ pub(super) const CLIENT: Syntax = container(
             "Names the connection",
         ),
         session(
+            Verb::ClientTraceParent,
+            "client|traceparent",
+            &[text("traceparent")],
+            "The trace of the next request of a service, or of the next EXEC, as W3C Trace Context writes it",
+        ),
+        session(
             Verb::ClientTracking,
             "client|tracking",
             &[

@@ -74,7 +74,7 @@ pub(super) const CONNECTIONS: [Row<DoorCounters>; 12] = [
     ),
 ];
 
-pub(super) const WORK: [Row<Counters>; 10] = [
+pub(super) const WORK: [Row<Counters>; 12] = [
     (
         "replayed_total",
         "counter",
@@ -131,6 +131,18 @@ pub(super) const WORK: [Row<Counters>; 10] = [
         "gauge",
         "Records replayed at the start, after the snapshot.",
         |all| all.recovery_records.get(),
+    ),
+    (
+        "requests_logged_total",
+        "counter",
+        "Lines written to the access log.",
+        |all| all.access_lines.get(),
+    ),
+    (
+        "requests_not_logged_total",
+        "counter",
+        "Lines of the access log that were dropped, because its disk was slow or full.",
+        |all| all.access_lines_dropped.get(),
     ),
 ];
 
