@@ -107,6 +107,21 @@ export async function command<T>(method: string, path: string, body?: unknown): 
   }
 }
 
+/** The pages of a listing, one after the other, and whether there are more. */
+export async function* pages<T>(
+  path: string,
+  member: string,
+  query: Given['query'] = {},
+  signal?: AbortSignal,
+): AsyncGenerator<{ items: T[]; more: boolean }> {
+  let cursor: string | undefined;
+  do {
+    const answer = await get<Record<string, unknown>>(path, { ...query, cursor }, signal);
+    cursor = typeof answer.next === 'string' ? answer.next : undefined;
+    yield { items: (answer[member] as T[] | undefined) ?? [], more: cursor !== undefined };
+  } while (cursor !== undefined);
+}
+
 /** All pages of a listing, up to a number of them. */
 export async function all<T>(
   path: string,
@@ -116,14 +131,13 @@ export async function all<T>(
   most = 1_000,
 ): Promise<{ items: T[]; more: boolean }> {
   const items: T[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < most; page += 1) {
-    const answer = await get<Record<string, unknown>>(path, { ...query, cursor }, signal);
-    items.push(...((answer[member] as T[] | undefined) ?? []));
-    cursor = typeof answer.next === 'string' ? answer.next : undefined;
-    if (!cursor) return { items, more: false };
+  let read = 0;
+  for await (const page of pages<T>(path, member, query, signal)) {
+    items.push(...page.items);
+    read += 1;
+    if (read === most) return { items, more: page.more };
   }
-  return { items, more: true };
+  return { items, more: false };
 }
 
 export const asProblem = (failure: unknown): Problem =>

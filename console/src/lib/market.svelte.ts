@@ -36,6 +36,16 @@ export interface Fill {
   quantity: string;
 }
 
+/** What was paid in a span of time that begins at `at`, in seconds since 1970. */
+export interface Candle {
+  at: number;
+  open: number;
+  high: number;
+  low: number;
+  close: number;
+  volume: number;
+}
+
 interface OrderEvent {
   kind: string;
   at: string;
@@ -69,7 +79,22 @@ interface Message {
 }
 
 const TRADES = 500;
+/** Seconds with trades that are kept: 48 minutes, when there are trades in each. */
+const SECONDS = 2_880;
 const FILLS = 100;
+
+/** Adds what came later: to the last candle, where that is of the same span. */
+function join(candles: Candle[], one: Candle): void {
+  const last = candles.at(-1);
+  if (last?.at !== one.at) {
+    candles.push(one);
+    return;
+  }
+  last.high = Math.max(last.high, one.high);
+  last.low = Math.min(last.low, one.low);
+  last.close = one.close;
+  last.volume += one.volume;
+}
 
 export class Market {
   /** Counts the frames in which something changed. */
@@ -80,6 +105,9 @@ export class Market {
   asks = new Map<string, Level>();
   /** The newest last. */
   trades: Trade[] = [];
+  /** Each second with trades since one looks, the newest last. */
+  readonly #seconds: Candle[] = [];
+  #newest = -1;
   orders = new Map<number, Order>();
   fills: Fill[] = [];
   /** Counts what concerns the account, so that its figures are read again. */
@@ -164,6 +192,7 @@ export class Market {
       this.asks = new Map((data.asks ?? []).map((level) => [level.price, level]));
     } else if (channel === 'trades') {
       this.trades = data.trades ?? [];
+      this.#count(this.trades);
     } else {
       this.orders = new Map((data.orders ?? []).map((order) => [order.order, order]));
       this.#ownedNow = true;
@@ -186,9 +215,29 @@ export class Market {
     }
     if (data.trades) {
       this.trades.push(...data.trades);
+      this.#count(data.trades);
       if (this.trades.length > TRADES) this.trades.splice(0, this.trades.length - TRADES);
     }
     for (const event of data.events ?? []) this.#own(event);
+  }
+
+  /** Adds trades to the seconds; a snapshot brings some again. */
+  #count(trades: Trade[]): void {
+    for (const { trade, at, price: paid, quantity } of trades) {
+      if (trade <= this.#newest) continue;
+      this.#newest = trade;
+      const price = Number(paid);
+      const one = { at: Math.floor(Date.parse(at) / 1_000), open: price, high: price, low: price, close: price, volume: Number(quantity) };
+      join(this.#seconds, one);
+    }
+    if (this.#seconds.length > SECONDS) this.#seconds.splice(0, this.#seconds.length - SECONDS);
+  }
+
+  /** The last candles of so many seconds each. */
+  candles(span: number, most: number): Candle[] {
+    const found: Candle[] = [];
+    for (const one of this.#seconds.slice(-span * most)) join(found, { ...one, at: Math.floor(one.at / span) * span });
+    return found.slice(-most);
   }
 
   #own(event: OrderEvent): void {

@@ -1,5 +1,5 @@
 // A property's bookings and holds over some nights, kept true by its events.
-import { all, asProblem, get, part, Problem } from './api';
+import { all, asProblem, get, pages, part, Problem } from './api';
 import { follow, type Followed, type Standing } from './follow';
 import { day, text, type Day } from './nights';
 
@@ -47,7 +47,52 @@ const NIGHTS_AT_ONCE = 90;
 const FEED = 200;
 /** Pages of rooms that are read: an open property may have millions. */
 const ROOM_PAGES = 20;
+/** Pages of bookings that are read. */
+const ENTRY_PAGES = 1_000;
 const ENDED = new Set(['cancelled', 'released', 'expired']);
+const PLACED = new Set(['booked', 'held', 'confirmed']);
+/** Between two questions for the counts while there are changes. */
+const COUNT_MS = 400;
+
+/** Bookings and holds by reference and by room. A change costs as much as its room has bars. */
+class Entries {
+  readonly all = new Map<string, Entry>();
+  readonly held = new Map<string, Entry>();
+  readonly bars = new Map<string, Bar[]>();
+  /** Whether a room has got its first bar or lost its last since somebody looked. */
+  rooms = false;
+
+  put(entry: Entry): void {
+    this.drop(entry.reference);
+    this.all.set(entry.reference, entry);
+    if (entry.state === 'expired') return;
+    if (entry.state === 'held') this.held.set(entry.reference, entry);
+    const bar = { entry, from: day(entry.arrival), to: day(entry.departure) };
+    const line = this.bars.get(entry.room);
+    if (!line) {
+      this.bars.set(entry.room, [bar]);
+      this.rooms = true;
+      return;
+    }
+    let place = line.length;
+    while (place > 0 && line[place - 1]!.from > bar.from) place -= 1;
+    line.splice(place, 0, bar);
+  }
+
+  drop(reference: string): void {
+    const entry = this.all.get(reference);
+    if (!entry) return;
+    this.all.delete(reference);
+    this.held.delete(reference);
+    const line = this.bars.get(entry.room) ?? [];
+    const place = line.findIndex((bar) => bar.entry === entry);
+    if (place >= 0) line.splice(place, 1);
+    if (place >= 0 && line.length === 0) {
+      this.bars.delete(entry.room);
+      this.rooms = true;
+    }
+  }
+}
 
 export class Board {
   /** Counts the changes, so that what depends on the maps is drawn again. */
@@ -62,12 +107,13 @@ export class Board {
   rooms: string[] = [];
   /** The type of each room in sale. */
   kinds = new Map<string, string>();
-  bars = new Map<string, Bar[]>();
   stops = new Map<string, Set<Day>>();
-  entries = new Map<string, Entry>();
+  entries = new Entries();
   #events: Followed | null = null;
   #asked = new AbortController();
   #heard: Told[] = [];
+  /** What was heard while the bookings are read: a page may be older than that. */
+  #meanwhile: Told[] = [];
   #frame = 0;
   #placed = new Set<string>();
   #soon: ReturnType<typeof setTimeout> | undefined;
@@ -105,20 +151,42 @@ export class Board {
     this.loading = true;
     this.problem = null;
     try {
-      const query = { from: text(this.from), to: text(this.from + this.nights), limit: 1_000 };
-      const listed = await all<Entry>(`${this.#place}/bookings`, 'entries', query, asked.signal);
-      this.entries = new Map(listed.items.map((entry) => [entry.reference, entry]));
-      this.partial = listed.more;
+      this.#meanwhile = [];
       const inSale = await all<{ room: string; type: string }>(`${this.#place}/rooms`, 'rooms', { limit: 1_000 }, asked.signal, ROOM_PAGES);
       this.kinds = new Map(inSale.items.map((one) => [one.room, one.type]));
-      this.partial ||= inSale.more;
+      const isWhole = await this.#read(asked.signal);
+      this.partial = inSale.more || !isWhole;
       await this.#count(asked.signal);
-      this.#arrange();
+      this.#arrange(true);
     } catch (failure) {
       if (!asked.signal.aborted) this.problem = asProblem(failure);
     } finally {
       if (this.#asked === asked) this.loading = false;
     }
+  }
+
+  /** Reads the bookings; says whether these are all. The first are shown at once, later ones replace what is there. */
+  async #read(signal: AbortSignal): Promise<boolean> {
+    const entries = new Entries();
+    const isFirst = this.entries.all.size === 0;
+    if (isFirst) {
+      this.entries = entries;
+      this.#arrange(true);
+    }
+    const query = { from: text(this.from), to: text(this.from + this.nights), limit: 1_000 };
+    let read = 0;
+    let more = false;
+    for await (const page of pages<Entry>(`${this.#place}/bookings`, 'entries', query, signal)) {
+      for (const entry of page.items) entries.put(entry);
+      if (isFirst) this.#arrange();
+      read += 1;
+      more = page.more;
+      if (read === ENTRY_PAGES) break;
+    }
+    this.entries = entries;
+    for (const event of this.#meanwhile) this.#change(event);
+    this.#meanwhile = [];
+    return !more;
   }
 
   /** Free rooms by type and night, and where the sale is stopped. */
@@ -147,25 +215,15 @@ export class Board {
     this.stops = stops;
   }
 
-  #arrange(): void {
-    const bars = new Map<string, Bar[]>();
-    for (const entry of this.entries.values()) {
-      if (entry.state === 'expired') continue;
-      const bar = { entry, from: day(entry.arrival), to: day(entry.departure) };
-      const line = bars.get(entry.room);
-      if (line) line.push(bar);
-      else bars.set(entry.room, [bar]);
-    }
-    for (const line of bars.values()) line.sort((one, other) => one.from - other.from);
-    this.bars = bars;
-    const rooms = new Set([...this.kinds.keys(), ...bars.keys(), ...this.stops.keys()]);
-    // Thousands of rooms are put in order only when there are others than before.
-    if (rooms.size !== this.#placed.size || [...rooms].some((room) => !this.#placed.has(room))) {
-      this.#placed = rooms;
-      this.rooms = [...rooms].sort(natural.compare);
-    } else {
-      // Another list, so that what is shown of the rooms is drawn again.
-      this.rooms = [...this.rooms];
+  /** Has everything drawn again, with the rooms in their order where there are others than before. */
+  #arrange(isNew = false): void {
+    if (isNew || this.entries.rooms) {
+      this.entries.rooms = false;
+      const rooms = new Set([...this.kinds.keys(), ...this.entries.bars.keys(), ...this.stops.keys()]);
+      if (rooms.size !== this.#placed.size || [...rooms].some((room) => !this.#placed.has(room))) {
+        this.#placed = rooms;
+        this.rooms = [...rooms].sort(natural.compare);
+      }
     }
     this.version += 1;
   }
@@ -182,33 +240,36 @@ export class Board {
     this.#frame = 0;
     const heard = this.#heard;
     this.#heard = [];
-    let counts = false;
     let changed = false;
     for (const event of heard) {
-      if (event.kind === 'room_added' || event.kind === 'room_withdrawn') changed = true;
-      else if (ENDED.has(event.kind)) this.entries.delete(event.reference);
-      else if (event.kind === 'booked' || event.kind === 'held' || event.kind === 'confirmed') {
-        const touches = day(event.arrival) < this.from + this.nights && day(event.departure) > this.from;
-        if (touches) this.entries.set(event.reference, this.#changed(event));
-      }
-      counts = true;
+      changed ||= event.kind === 'room_added' || event.kind === 'room_withdrawn';
+      this.#change(event);
     }
+    if (this.loading) this.#meanwhile.push(...heard);
     this.feed = [...heard.reverse(), ...this.feed].slice(0, FEED);
     this.#arrange();
     if (changed) void this.load();
-    else if (counts) {
-      clearTimeout(this.#soon);
-      // Counts follow a little later: one question for many changes.
-      this.#soon = setTimeout(() => {
-        this.#count(this.#asked.signal)
-          .then(() => this.#arrange())
-          .catch(() => {});
-      }, 400);
+    // Counts follow a little later: one question for many changes.
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      this.#count(this.#asked.signal)
+        .then(() => this.#arrange(true))
+        .catch(() => {});
+    }, COUNT_MS);
+  }
+
+  #change(event: Told): void {
+    if (ENDED.has(event.kind)) this.entries.drop(event.reference);
+    else if (PLACED.has(event.kind)) {
+      const entry = this.#changed(event);
+      const touches = day(entry.arrival) < this.from + this.nights && day(entry.departure) > this.from;
+      if (touches) this.entries.put(entry);
+      else this.entries.drop(entry.reference);
     }
   }
 
   #changed(event: Told): Entry {
-    const before = this.entries.get(event.reference);
+    const before = this.entries.all.get(event.reference);
     const state = event.kind === 'held' ? 'held' : 'booked';
     const { reference, room, arrival, departure } = event;
     return { ...before, reference, room, arrival, departure, state, since: before?.since ?? event.at };
