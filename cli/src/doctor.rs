@@ -1,8 +1,10 @@
 //! `turnstile doctor`: what is wrong, or soon will be, with a data directory or a running server.
 
 mod directory;
+mod holder;
 mod machine;
 mod metrics;
+mod ntp;
 mod server;
 
 use std::path::Path;
@@ -62,7 +64,11 @@ pub(crate) fn run(arguments: &DoctorArguments) -> anyhow::Result<()> {
     let symptoms = if subject.contains("://") {
         let door = address::HTTP.read(subject);
         let door = door.map_err(|wrong| Coded::usage(format!("{subject}: {wrong}")))?;
-        server::examine(&mut arguments.security.http(&door)?)?
+        let mut symptoms = server::examine(&mut arguments.security.http(&door)?)?;
+        if door.socket.ip().is_loopback() {
+            symptoms.push(ntp::kept());
+        }
+        symptoms
     } else {
         directory::examine(Path::new(subject))?
     };

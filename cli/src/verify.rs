@@ -43,7 +43,7 @@ pub(crate) fn no_verdict(dir: &Path, error: &VerifyError) -> anyhow::Error {
 }
 
 /// Whether the directory is at fault, and not its surroundings.
-const fn is_damage(error: &VerifyError) -> bool {
+pub(crate) const fn is_damage(error: &VerifyError) -> bool {
     use journal::OpenError as Journal;
     !matches!(
         error,

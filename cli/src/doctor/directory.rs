@@ -2,54 +2,117 @@
 
 use std::{io, path::Path};
 
-use turnstile_embedded::{DirectoryVersions, DiskUsage, JournalGrowth, StandingState, VerifyError};
+use turnstile_embedded::{
+    DirectoryVersions, DiskUsage, JournalGrowth, OpenError, StandingState, VerifyError, unfinished,
+};
+use turnstile_journal::OpenError as JournalError;
 use turnstile_stats::units::{Count, to_float};
-use turnstile_types::Timestamp;
+use turnstile_types::{Position, Timestamp};
 
-use super::{Health, Symptom, machine, room_left};
-use crate::verify::no_verdict;
+use super::{Health, Symptom, holder, machine, ntp, room_left};
+use crate::verify::{is_damage, no_verdict};
 
 const UPGRADES: &str = "upgrades.md";
+const START: &str = "recovery.md#what-a-start-does";
+const NO_START: &str = "troubleshooting.md#the-server-does-not-start";
+const COPIES: &str = "how-to/back-up.md";
 const CORRUPT: &str = "runbooks.md#a-segment-is-corrupt";
 const KEY: &str = "runbooks.md#idkey-is-lost";
 const IN_DOUBT: &str = "runbooks.md#a-transaction-is-in-doubt";
 const KEYS: &str = "limits.md#idempotency-keys";
 
 pub(super) fn examine(directory: &Path) -> anyhow::Result<Vec<Symptom>> {
-    let versions = DirectoryVersions::of(directory);
-    let versions = match versions {
+    if unfinished::is_marked(directory) {
+        return Ok(only_around(directory, unfinished_copy(directory)));
+    }
+    let versions = match versions_of(directory) {
         Err(VerifyError::NoJournal) if directory.is_dir() => {
             return Ok(without_journal(directory));
         }
         versions => versions.map_err(|error| no_verdict(directory, &error))?,
     };
-    let mut symptoms = vec![readable(&versions), id_key(directory)];
+    if versions.refusal.as_ref().is_some_and(is_locked) {
+        return Ok(only_around(directory, taken(directory)));
+    }
+    let mut symptoms = vec![in_use(directory, versions.is_live), readable(&versions)];
+    // A server that has no record yet has no key yet either.
+    if !versions.is_live || versions.last > Position(0) {
+        symptoms.push(id_key(directory));
+    }
     let mut logged = Timestamp(0);
     if versions.refusal.is_none() {
         let state = StandingState::read(directory);
-        match state {
+        match state.or_else(|_removed| StandingState::read(directory)) {
             Ok(state) => {
                 logged = state.time();
                 symptoms.extend(open(&state));
             }
-            Err(error) => symptoms.push(Symptom::new(
-                "state",
-                CORRUPT,
-                Health::Wrong,
-                error.to_string(),
-            )),
+            Err(error) => symptoms.push(refused("state", &error)),
         }
     }
     symptoms.extend(around(directory, versions.growth, logged));
     Ok(symptoms)
 }
 
+/// A server may remove what is to be read. What is damaged is so the second time too.
+fn versions_of(directory: &Path) -> Result<DirectoryVersions, VerifyError> {
+    let versions = DirectoryVersions::of(directory)?;
+    if versions.refusal.is_none() {
+        return Ok(versions);
+    }
+    DirectoryVersions::of(directory)
+}
+
 /// A directory that a server may begin in.
 fn without_journal(directory: &Path) -> Vec<Symptom> {
     let found = "there is no journal yet".to_owned();
-    let mut symptoms = vec![Symptom::new("versions", UPGRADES, Health::Ok, found)];
+    only_around(
+        directory,
+        Symptom::new("versions", UPGRADES, Health::Ok, found),
+    )
+}
+
+/// A directory of which only this can be said.
+fn only_around(directory: &Path, symptom: Symptom) -> Vec<Symptom> {
+    let mut symptoms = vec![symptom];
     symptoms.extend(around(directory, None, Timestamp(0)));
     symptoms
+}
+
+fn in_use(directory: &Path, is_live: bool) -> Symptom {
+    let found = if is_live {
+        format!("{} has it", holder::of(directory))
+    } else {
+        "no process has it".to_owned()
+    };
+    Symptom::new("use", NO_START, Health::Ok, found)
+}
+
+/// A directory whose process has not said yet how far its journal is durable.
+fn taken(directory: &Path) -> Symptom {
+    let found = format!(
+        "{} has it, and there is no journal to read yet: it starts there, or copies; look again later",
+        holder::of(directory)
+    );
+    Symptom::new("use", START, Health::Note, found)
+}
+
+fn unfinished_copy(directory: &Path) -> Symptom {
+    let (health, found) = match holder::find(directory) {
+        Some(holder) => (Health::Note, format!("{holder} makes a copy here")),
+        None => (
+            Health::Wrong,
+            "a copy was begun here and is not whole: make it again".to_owned(),
+        ),
+    };
+    Symptom::new("use", COPIES, health, found)
+}
+
+const fn is_locked(error: &VerifyError) -> bool {
+    matches!(
+        error,
+        VerifyError::Open(OpenError::Journal(JournalError::Locked))
+    )
 }
 
 /// The disk and the machine, as the directory needs them.
@@ -60,18 +123,14 @@ fn around(directory: &Path, growth: Option<JournalGrowth>, logged: Timestamp) ->
     symptoms.extend(machine::file_system(directory));
     symptoms.extend(machine::limits());
     symptoms.extend(machine::clock(logged));
+    symptoms.push(ntp::kept());
     symptoms.extend(machine::memory(snapshot_bytes));
     symptoms
 }
 
 fn readable(versions: &DirectoryVersions) -> Symptom {
-    if let Some(refused) = &versions.refusal {
-        let page = if refused.is_newer() {
-            UPGRADES
-        } else {
-            CORRUPT
-        };
-        return Symptom::new("versions", page, Health::Wrong, refused.to_string());
+    if let Some(error) = &versions.refusal {
+        return refused("versions", error);
     }
     let wrote = versions
         .programs
@@ -95,6 +154,18 @@ fn readable(versions: &DirectoryVersions) -> Symptom {
         health,
         found,
     )
+}
+
+/// Why something cannot be read, and the page that says what to do.
+fn refused(check: &'static str, error: &VerifyError) -> Symptom {
+    let (page, health) = match error {
+        newer if newer.is_newer() => (UPGRADES, Health::Wrong),
+        VerifyError::Open(OpenError::IdKey(_)) => (KEY, Health::Wrong),
+        VerifyError::Open(OpenError::Journal(JournalError::Pending)) => (COPIES, Health::Note),
+        damage if is_damage(damage) => (CORRUPT, Health::Wrong),
+        _ => (NO_START, Health::Wrong),
+    };
+    Symptom::new(check, page, health, error.to_string())
 }
 
 fn id_key(directory: &Path) -> Symptom {

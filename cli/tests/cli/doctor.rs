@@ -1,6 +1,9 @@
 //! `turnstile doctor`: what it finds in directories and servers that are well, and in planted bad ones.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, File},
+    path::Path,
+};
 
 use turnstile_trial::SmallDisk;
 
@@ -149,6 +152,54 @@ fn damage_is_found_and_named() {
     assert!(words.contains("segment-00000001"), "{words}");
 }
 
+/// Takes a directory as a server does before it makes or reads its journal.
+fn taken(data: &Path) -> File {
+    let lock = File::create(data.join("lock")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+#[test]
+fn a_directory_that_a_server_is_making_is_not_called_corrupt() {
+    let data = tempfile::tempdir().unwrap();
+    let lock = taken(data.path());
+    let ended = doctor(data.path());
+    let (health, words) = found(&ended, "use");
+    assert_eq!(health, "note", "{words}");
+    let process = format!("process {} (", std::process::id());
+    assert!(words.starts_with(&process), "{words}");
+    assert!(words.contains("it starts there, or copies"), "{words}");
+    // What can be looked at is.
+    assert!(!found(&ended, "sync").1.is_empty());
+    assert!(!ended.out.contains("corrupt"), "{ended:?}");
+    assert!(!ended.out.contains("id.key"), "{ended:?}");
+    drop(lock);
+
+    // It has a segment, and does not say yet how far it is durable.
+    booked(data.path());
+    fs::remove_file(data.path().join("durable-end")).unwrap();
+    let lock = taken(data.path());
+    let ended = doctor(data.path());
+    assert_eq!(found(&ended, "use").0, "note");
+    assert!(!ended.out.contains("corrupt"), "{ended:?}");
+    drop(lock);
+}
+
+#[test]
+fn copies_that_are_not_whole_are_no_damage() {
+    let data = tempfile::tempdir().unwrap();
+    fs::write(data.path().join("unfinished-copy"), "restore").unwrap();
+    let ended = doctor(data.path());
+    let (health, words) = found(&ended, "use");
+    assert_eq!(health, "wrong");
+    assert!(words.starts_with("a copy was begun here"), "{words}");
+    let lock = taken(data.path());
+    let (health, words) = found(&doctor(data.path()), "use");
+    assert_eq!(health, "note");
+    assert!(words.contains("makes a copy here"), "{words}");
+    drop(lock);
+}
+
 #[test]
 fn a_running_server_is_asked_at_its_door() {
     let data = tempfile::tempdir().unwrap();
@@ -164,7 +215,14 @@ fn a_running_server_is_asked_at_its_door() {
     assert_eq!(found(&ended, "versions").0, "ok");
     let live = doctor(data.path());
     assert_eq!(found(&live, "versions").0, "ok", "{live:?}");
+    let (health, words) = found(&live, "use");
+    assert_eq!(health, "ok");
+    assert_eq!(
+        words,
+        format!("process {} (turnstile) has it", server.pid())
+    );
     server.stop();
+    assert_eq!(found(&doctor(data.path()), "use").1, "no process has it");
 
     let table = run(turnstile().arg("doctor").arg(data.path()));
     assert!(table.out.contains("id.key  "), "{table:?}");
