@@ -1,8 +1,11 @@
 //! Directories of released versions, which every later version opens: `cli/tests/golden/VERSION` holds one of
-//! each, and they stay for ever.
+//! each, with backups of it and the directory of a node, and they stay for ever.
 //!
-//! `TURNSTILE_BLESS=1` makes that of this version if it is not there, from `commands.txt` and
-//! `questions.txt`. While a version is not released, its directory may be removed and made again.
+//! `TURNSTILE_BLESS=1` makes what this version lacks, from `commands.txt` and `questions.txt`. While a version
+//! is not released, its folder may be removed and made again.
+
+mod backups;
+mod nodes;
 
 use std::{
     collections::BTreeSet,
@@ -29,6 +32,9 @@ const SNAPSHOT_RECORDS: &str = "90";
 const ARCHIVE: &str = "directory.tar.gz";
 const ANSWERS: &str = "answers.txt";
 
+/// The file that a version has last of something, and what makes it.
+type Maker = (&'static str, fn(&str));
+
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
@@ -39,8 +45,15 @@ fn versions() -> Vec<String> {
     let this = golden().join(env!("CARGO_PKG_VERSION"));
     if std::env::var_os("TURNSTILE_BLESS").is_some() {
         MADE.call_once(|| {
-            if !this.exists() {
-                make(&this);
+            let makers: [Maker; 3] = [
+                (ANSWERS, make),
+                (backups::LATER_ANSWERS, backups::make),
+                (nodes::NODE_ANSWERS, nodes::make),
+            ];
+            for (last, make) in makers {
+                if !this.join(last).exists() {
+                    make(env!("CARGO_PKG_VERSION"));
+                }
             }
         });
     }
@@ -55,10 +68,33 @@ fn versions() -> Vec<String> {
 
 fn unpacked(version: &str) -> TempDir {
     let data = tempfile::tempdir().unwrap();
-    let archive = File::open(golden().join(version).join(ARCHIVE)).unwrap();
-    let mut archive = tar::Archive::new(GzDecoder::new(archive));
-    archive.unpack(data.path()).unwrap();
+    unpack(&golden().join(version).join(ARCHIVE), data.path());
     data
+}
+
+fn unpack(archive: &Path, into: &Path) {
+    let archive = GzDecoder::new(File::open(archive).unwrap());
+    tar::Archive::new(archive).unpack(into).unwrap();
+}
+
+/// Packs the files of a directory, but for those that hold nothing.
+fn packed(data: &Path, archive: &Path) {
+    let archive = File::create(archive).unwrap();
+    let mut archive = tar::Builder::new(GzEncoder::new(archive, Compression::best()));
+    for name in names_in(data) {
+        if name != "lock" && name != "reserve" {
+            archive
+                .append_path_with_name(data.join(&name), &name)
+                .unwrap();
+        }
+    }
+    archive
+        .into_inner()
+        .unwrap()
+        .finish()
+        .unwrap()
+        .flush()
+        .unwrap();
 }
 
 fn serve(data: &Path) -> Command {
@@ -104,6 +140,12 @@ fn told(verdict: &Verdict) -> String {
         told.push_str(&format!("# {count} {words}\n"));
     }
     told
+}
+
+/// The lines of answers that say what a directory comes to.
+fn head(answers: &str) -> String {
+    let lines = answers.lines().take_while(|line| line.starts_with('#'));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
@@ -178,7 +220,8 @@ fn names_in(data: &Path) -> Vec<String> {
 }
 
 /// Makes the golden directory of this version.
-fn make(golden: &Path) {
+fn make(version: &str) {
+    let golden = &golden().join(version);
     let data = tempfile::tempdir().unwrap();
     let mut command = serve(data.path());
     command.args(["--snapshot-records", SNAPSHOT_RECORDS]);
@@ -195,22 +238,7 @@ fn make(golden: &Path) {
     await_snapshot(data.path(), &mut door);
     server.stop();
     fs::create_dir_all(golden).unwrap();
-    let archive = File::create(golden.join(ARCHIVE)).unwrap();
-    let mut archive = tar::Builder::new(GzEncoder::new(archive, Compression::best()));
-    for name in names_in(data.path()) {
-        if name != "lock" && name != "reserve" {
-            archive
-                .append_path_with_name(data.path().join(&name), &name)
-                .unwrap();
-        }
-    }
-    archive
-        .into_inner()
-        .unwrap()
-        .finish()
-        .unwrap()
-        .flush()
-        .unwrap();
+    packed(data.path(), &golden.join(ARCHIVE));
     let told = answers(data.path(), include_str!("../golden/questions.txt"));
     fs::write(golden.join(ANSWERS), told).unwrap();
 }
