@@ -14,6 +14,8 @@ mod restores;
 mod standbys;
 #[path = "backup/taken.rs"]
 mod taken;
+#[path = "backup/volumes.rs"]
+mod volumes;
 
 use std::{
     collections::BTreeMap,
