@@ -14,11 +14,8 @@ const KEYS_LEAST: u64 = 64 << 20;
 
 /// Bytes that idempotency keys may take, where the configuration does not say.
 pub(crate) fn for_keys() -> u64 {
-    let read = |path| fs::read_to_string(path).unwrap_or_default();
-    part_for_keys(
-        in_machine(&read("/proc/meminfo")),
-        in_group(&read("/sys/fs/cgroup/memory.max")),
-    )
+    let machine = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    part_for_keys(in_machine(&machine), turnstile_server::memory_limit())
 }
 
 fn part_for_keys(machine: Option<u64>, group: Option<u64>) -> u64 {
@@ -34,11 +31,6 @@ fn in_machine(meminfo: &str) -> Option<u64> {
     kib.checked_mul(1_024)
 }
 
-/// What the control group of this process may use, if it is bounded.
-fn in_group(max: &str) -> Option<u64> {
-    max.trim().parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,8 +41,6 @@ mod tests {
         let meminfo = "MemTotal:       16777216 kB\nMemFree:         3417064 kB\n";
         assert_eq!(in_machine(meminfo), Some(16 * GIB));
         assert_eq!(in_machine("MemFree: 3 kB\n"), None);
-        assert_eq!(in_group("max\n"), None);
-        assert_eq!(in_group("8589934592\n"), Some(8 * GIB));
         let rows = [
             (Some(16 * GIB), None, 2 * GIB),
             (Some(16 * GIB), Some(8 * GIB), GIB),

@@ -232,6 +232,8 @@ pub const COMMIT_BOUNDS_NS: [u64; 8] = [
 #[derive(Debug)]
 pub struct Counters {
     doors: [DoorCounters; DOORS.len()],
+    /// Connections that the fast doors may have open together.
+    pub connections_max: Counter,
     /// Lines to other processes, by their desks.
     pub lines_of_desks: PerDesk<LineCounters>,
     /// The services, in the order of their list.
@@ -285,6 +287,7 @@ impl Default for Counters {
     fn default() -> Self {
         Self {
             doors: Default::default(),
+            connections_max: Counter::default(),
             lines_of_desks: PerDesk::default(),
             services: SERVICES.each_ref().map(MachineCounters::of),
             durations: Durations::default(),

@@ -9,6 +9,7 @@ mod core;
 mod counters;
 mod doors;
 mod limits;
+mod memory_limit;
 mod registry;
 mod reloading;
 mod running;
@@ -49,6 +50,7 @@ pub use doors::{
     scores::ScoresWire,
 };
 pub use limits::{HttpLimits, Limits};
+pub use memory_limit::memory_limit;
 pub use reloading::{ReloadAsk, ReloadOutcome, ReloadRefused};
 pub use running::{LoopPulse, Running, StopError, Stopper};
 pub use starting::{Starting, start};

@@ -20,7 +20,7 @@ use super::{Health, Symptom};
 const SLOW_DISK: &str = "runbooks.md#the-disk-is-slow";
 const CLOCK: &str = "runbooks.md#the-clock-jumped";
 const LIMITS: &str = "limits.md#too-many-connections";
-const MEMORY: &str = "limits.md";
+const MEMORY: &str = "limits.md#memory";
 const PAGES: &str = "decisions/0015-large-pages-for-what-is-looked-up.md";
 
 /// File systems by the numbers of `statfs(2)`: those that forget everything, and those whose syncs depend on

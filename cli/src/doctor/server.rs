@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::anyhow;
 use turnstile_client::{Denied, http};
-use turnstile_stats::units::{Count, Nanos};
+use turnstile_stats::units::{Bytes, Count, Nanos, to_float};
 
 use super::{Health, Symptom, metrics::ServerFigures, room_left};
 use crate::audit::problem;
@@ -30,7 +30,15 @@ const KEYS_PART: f64 = 0.8;
 /// A certificate that ends so soon should have been renewed.
 const CERTIFICATE_SOON: f64 = 14.0 * 86_400.0;
 
+/// Descriptors beside those of connections that the configuration bounds.
+const OTHER_DESCRIPTORS: u64 = 1_024;
+
+/// A share of descriptors or memory from which on the next request may find none.
+const FULL_PART: f64 = 0.9;
+
 const CLOCK: &str = "runbooks.md#the-clock-jumped";
+const LIMITS: &str = "limits.md#too-many-connections";
+const MEMORY: &str = "limits.md#memory";
 
 pub(super) fn examine(server: &mut http::Connection) -> anyhow::Result<Vec<Symptom>> {
     let ready = server.get("/readyz")?;
@@ -76,6 +84,8 @@ fn of_figures(before: &ServerFigures, now: &ServerFigures, seconds: f64) -> Vec<
     symptoms.extend(travel(now));
     symptoms.extend(keys(now));
     symptoms.extend(connections(now));
+    symptoms.extend(descriptors(now));
+    symptoms.extend(memory(now));
     symptoms.extend(certificates(now));
     symptoms.extend(others(now));
     symptoms
@@ -224,20 +234,68 @@ fn connections(now: &ServerFigures) -> Option<Symptom> {
     let refused = now
         .of("turnstile_connections_refused_total")
         .unwrap_or_default();
-    let descriptors = now.of("process_open_fds").unwrap_or_default();
     let found = format!(
-        "{} open, {} refused since the start, {} descriptors",
+        "{} open, {} refused since the start",
         Count(whole(open)),
-        Count(whole(refused)),
-        Count(whole(descriptors))
+        Count(whole(refused))
     );
     let health = Health::note_if(refused > 0.0);
-    Some(Symptom::new(
-        "connections",
-        "limits.md#too-many-connections",
-        health,
-        found,
-    ))
+    Some(Symptom::new("connections", LIMITS, health, found))
+}
+
+/// What the system allows the server to have open, beside what it has open and what full doors need.
+fn descriptors(now: &ServerFigures) -> Option<Symptom> {
+    let most = now.of("process_max_fds")?;
+    let open = now.of("process_open_fds")?;
+    let connections = now.of("turnstile_connections_max").unwrap_or_default();
+    let needed = connections + to_float(OTHER_DESCRIPTORS);
+    let (health, hint) = if open > most * FULL_PART {
+        (Health::Wrong, "; raise LimitNOFILE or ulimit -n")
+    } else if most < needed {
+        (
+            Health::Note,
+            "; connections are refused before their limit: raise LimitNOFILE or ulimit -n",
+        )
+    } else {
+        (Health::Ok, "")
+    };
+    let found = format!(
+        "{} of {} open; {} connections need {}{hint}",
+        Count(whole(open)),
+        Count(whole(most)),
+        Count(whole(connections)),
+        Count(whole(needed))
+    );
+    Some(Symptom::new("descriptors", LIMITS, health, found))
+}
+
+/// What the control group of the server may take, beside what it takes. A snapshot takes the state twice.
+fn memory(now: &ServerFigures) -> Option<Symptom> {
+    let resident = now.of("process_resident_memory_bytes")?;
+    let limit = now.of("turnstile_memory_limit_bytes")?;
+    let taken = Bytes(whole(resident));
+    let (health, found) = if limit <= 0.0 {
+        (
+            Health::Ok,
+            format!("{taken} resident; its control group has no limit"),
+        )
+    } else {
+        let health = if resident > limit * FULL_PART {
+            Health::Wrong
+        } else {
+            Health::note_if(resident > limit / 2.0)
+        };
+        let hint = match health {
+            Health::Ok => "",
+            _ => "; a snapshot has the state in memory twice",
+        };
+        let limit = Bytes(whole(limit));
+        (
+            health,
+            format!("{taken} resident of the {limit} of its control group{hint}"),
+        )
+    };
+    Some(Symptom::new("memory", MEMORY, health, found))
 }
 
 fn certificates(now: &ServerFigures) -> Vec<Symptom> {
@@ -318,6 +376,11 @@ turnstile_idempotency_key_bytes_max 1000
 turnstile_idempotency_key_age_seconds 3
 turnstile_connections{door=\"resp\"} 1
 turnstile_connections_refused_total{door=\"resp\"} 0
+turnstile_connections_max 10000
+process_open_fds 40
+process_max_fds 65536
+process_resident_memory_bytes 100000000
+turnstile_memory_limit_bytes 4000000000
 turnstile_cluster_disputed 0
 ";
 
@@ -385,6 +448,19 @@ turnstile_cluster_disputed 0
                 "connections",
                 Health::Note,
             ),
+            ("process_open_fds 60000", "descriptors", Health::Wrong),
+            ("process_max_fds 4096", "descriptors", Health::Note),
+            (
+                "process_resident_memory_bytes 2500000000",
+                "memory",
+                Health::Note,
+            ),
+            (
+                "process_resident_memory_bytes 3900000000",
+                "memory",
+                Health::Wrong,
+            ),
+            ("turnstile_memory_limit_bytes 0", "memory", Health::Ok),
             (
                 "turnstile_tls_certificate_expires_seconds{file=\"certificate\"} -3",
                 "certificate",

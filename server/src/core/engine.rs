@@ -189,6 +189,14 @@ impl Engine {
     pub(crate) fn begin_within(&mut self, limits: &Limits) {
         self.slow_log = SlowLog::new(limits.slow_command);
         self.waiting_room = WaitingRoom::within(limits);
+        self.heed_limits(limits);
+    }
+
+    /// Takes those over that may change.
+    pub(crate) fn heed_limits(&mut self, limits: &Limits) {
+        let connections = u64::try_from(limits.connections).unwrap_or(u64::MAX);
+        self.counters.connections_max.set(connections);
+        self.slow_log.set_threshold(limits.slow_command);
     }
 
     pub(crate) const fn now(&self) -> Timestamp {

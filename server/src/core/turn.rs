@@ -272,7 +272,7 @@ impl<D: Doors> FastLoop<D> {
     fn heed_limits(&mut self) {
         if let Some(limits) = self.signals.take_limits() {
             self.limits = limits;
-            self.engine.slow_log.set_threshold(limits.slow_command);
+            self.engine.heed_limits(&limits);
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::fs;
 
+use rustix::process::{Resource, getrlimit};
+
 use super::exposition::{Exposition, Value};
+use crate::memory_limit::memory_limit;
 
 /// Adds what the system tells about this process; what it does not tell is left out.
 pub(super) fn put_process(all: &mut Exposition) {
@@ -24,6 +27,14 @@ pub(super) fn put_process(all: &mut Exposition) {
         all.begin_plain("process_open_fds", "gauge", "Open descriptors.");
         all.sample(&[], Value::Whole(open));
     }
+    let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let help = "Descriptors that the process may have open.";
+    all.begin_plain("process_max_fds", "gauge", help);
+    all.sample(&[], Value::Whole(most));
+    let help =
+        "Memory that the control group of the process may take, in bytes; 0 where none is bounded.";
+    all.begin("memory_limit_bytes", "gauge", help);
+    all.sample(&[], Value::Whole(memory_limit().unwrap_or(0)));
 }
 
 /// Processor time, and the time of start since 1970, in seconds.

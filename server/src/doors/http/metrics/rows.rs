@@ -74,7 +74,13 @@ pub(super) const CONNECTIONS: [Row<DoorCounters>; 12] = [
     ),
 ];
 
-pub(super) const WORK: [Row<Counters>; 12] = [
+pub(super) const WORK: [Row<Counters>; 13] = [
+    (
+        "connections_max",
+        "gauge",
+        "Connections that all doors but HTTP may have open together.",
+        |all| all.connections_max.get(),
+    ),
     (
         "replayed_total",
         "counter",
