@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use turnstile_check::{
     Model as _,
     rooms::{
-        Cancelled, Confirmed, Extended, NoHold, Operation, Picked, Place, Reference as Mark,
+        Cancelled, Confirmed, Extended, Moved, NoHold, Operation, Picked, Place, Reference as Mark,
         Released, Table, Wish as Wanted,
     },
 };
@@ -28,6 +28,17 @@ const FIRST_NIGHT: u16 = 20_819;
 
 /// The property in which every room name exists.
 const OPEN: &[u8] = b"open";
+
+/// Why an open property refuses nobody who takes any room.
+const ALWAYS_ONE_MORE: &str = "an open property always has one more room";
+
+/// What is wanted where the wish does not matter.
+const NO_WISH: Wanted = Wanted {
+    first: 0,
+    rooms: 1,
+    night: 0,
+    nights: 1,
+};
 
 /// A room of a property.
 type NamedRoom = (Vec<u8>, Vec<u8>);
@@ -166,6 +177,21 @@ impl WitnessFeed {
                 let place = place(self.room_of(booking, room), stay);
                 self.cancelled(booking, None, Cancelled::Done(place))
             }
+            (
+                Command::Move {
+                    booking,
+                    wish,
+                    stay,
+                    id,
+                },
+                Done::Moved { room, from },
+            ) => {
+                let property = self.property_of(booking)?;
+                let room = self.room(property, room);
+                let from = place(self.room(property, from.room), from.stay);
+                let wish = self.wanted(property, wish, stay, room);
+                self.moved((booking, id), wish, Moved::Done { room, from })
+            }
             (command, done) => return self.arranged(&command, done),
         };
         self.table.apply(position.0, &operation)
@@ -232,12 +258,36 @@ impl WitnessFeed {
                 _,
             ) => {
                 if property.as_bytes() == OPEN && !matches!(wish, Wish::Room(_)) {
-                    return Err("an open property always has one more room".to_owned());
+                    return Err(ALWAYS_ONE_MORE.to_owned());
                 }
                 Operation::Pick {
                     wish: self.wanted(property, wish, stay, 0),
                     answer: Picked::SoldOut(bits(stay, *nights)),
                 }
+            }
+            (
+                Command::Move {
+                    booking,
+                    wish,
+                    stay,
+                    id,
+                },
+                Refusal::SoldOut { .. } | Refusal::WrongGuest | Refusal::NotFound | Refusal::Ended,
+                _,
+            ) => {
+                let (wish, answer) = match refusal {
+                    Refusal::SoldOut { nights } => {
+                        let property = self.property_of(booking)?;
+                        if property.as_bytes() == OPEN && !matches!(wish, Wish::Room(_)) {
+                            return Err(ALWAYS_ONE_MORE.to_owned());
+                        }
+                        let answer = Moved::SoldOut(bits(stay, *nights));
+                        (self.wanted(property, wish, stay, 0), answer)
+                    }
+                    Refusal::WrongGuest => (NO_WISH, Moved::WrongGuest),
+                    _ => (NO_WISH, Moved::Gone),
+                };
+                self.moved((booking, id), wish, answer)
             }
             (Command::Cancel { booking, id }, Refusal::WrongGuest, _) => {
                 self.cancelled(booking, Some(id), Cancelled::WrongGuest)
@@ -282,6 +332,31 @@ impl WitnessFeed {
             id: id.map(|id| self.id(id)),
             answer,
         }
+    }
+
+    fn moved(
+        &mut self,
+        (booking, id): (Reference, GuestId),
+        wish: Wanted,
+        answer: Moved,
+    ) -> Operation {
+        Operation::Move {
+            reference: mark(booking),
+            id: self.id(id),
+            wish,
+            answer,
+        }
+    }
+
+    /// The property in which a booking is.
+    fn property_of(&self, booking: Reference) -> Result<Name, String> {
+        let place = self.table.place_of(mark(booking));
+        let has = |number: u32| place.is_some_and(|place| place.room == number);
+        let mut rooms = self.rooms.iter();
+        let ((property, _), _) = rooms
+            .find(|&(_, &number)| has(number))
+            .ok_or_else(|| format!("{booking} was moved, but that was never booked"))?;
+        Ok(Name::parse(property).expect("it is a name"))
     }
 
     /// The number of a room: those of a property are added one after the other, in their order.

@@ -6,6 +6,7 @@
 mod due;
 mod holding;
 mod layout;
+mod moving;
 mod nights;
 mod placing;
 mod target;
@@ -111,6 +112,12 @@ fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) -> Found<Done
         Command::CancelForGuest { booking, reason } => {
             holding::cancel_for_guest(known, asked, booking, reason)
         }
+        Command::Move {
+            booking,
+            wish,
+            stay,
+            id,
+        } => moving::move_booking(known, asked, booking, (&wish, stay), id),
     }
 }
 

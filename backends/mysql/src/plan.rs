@@ -73,6 +73,9 @@ pub(crate) fn plan<'a>(requests: impl Iterator<Item = &'a Request>, stops: bool)
             }
             | Command::CancelForGuest {
                 booking: reference, ..
+            }
+            | Command::Move {
+                booking: reference, ..
             } => {
                 wants.entries.insert(reference.number());
             }

@@ -44,6 +44,7 @@ impl Kept for Rooms {
         include_str!("../migrations/rooms/0006_keys.sql"),
         include_str!("../migrations/rooms/0007_foreign_keys.sql"),
         include_str!("../migrations/rooms/0008_requests.sql"),
+        include_str!("../migrations/rooms/0009_moves.sql"),
     ];
 
     fn decide<'a>(

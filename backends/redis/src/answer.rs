@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use turnstile_contract::{Failure, OutOfScope, Reply, Scope, natural_key};
 use turnstile_rooms::{
-    Answer, Done, Entry, EntryState, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Totals,
-    TypeAvailability,
+    Answer, Done, Entry, EntryState, FormerPlace, GuestId, Nights, Outcome, Reference, Refusal,
+    Rooms, Totals, TypeAvailability,
 };
 use turnstile_types::{Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
 
@@ -125,6 +125,13 @@ pub(crate) fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outco
         "cancelled" => Done::Cancelled {
             room: fields.name("room")?,
             stay: fields.stay()?,
+        },
+        "moved" => Done::Moved {
+            room: fields.name("room")?,
+            from: FormerPlace {
+                room: fields.name("room before")?,
+                stay: fields.stay()?,
+            },
         },
         word => Done::plain(word).ok_or(StrangeAnswer("outcome"))?,
     };

@@ -80,7 +80,8 @@ fn fields(command: &Command<'_>) -> Option<Fields> {
             guest,
             id,
         } => {
-            let mut fields = wished(property.as_bytes(), wish, *stay);
+            let mut fields = vec![property.as_bytes().to_vec()];
+            fields.extend(wished(wish, *stay));
             fields.push(guest.as_str().into());
             fields.extend(sealed(id));
             fields
@@ -91,7 +92,8 @@ fn fields(command: &Command<'_>) -> Option<Fields> {
             stay,
             ttl_ms,
         } => {
-            let mut fields = wished(property.as_bytes(), wish, *stay);
+            let mut fields = vec![property.as_bytes().to_vec()];
+            fields.extend(wished(wish, *stay));
             fields.push(ttl_ms.to_string().into());
             fields
         }
@@ -110,18 +112,28 @@ fn fields(command: &Command<'_>) -> Option<Fields> {
         Command::CancelForGuest { booking, reason } => {
             vec![number(booking), reason.as_str().into()]
         }
+        Command::Move {
+            booking,
+            wish,
+            stay,
+            id,
+        } => {
+            let mut fields = vec![number(booking)];
+            fields.extend(wished(wish, *stay));
+            fields.extend(sealed(id));
+            fields
+        }
         Command::WithdrawRoom { .. } | Command::StopSell { .. } => return None,
     })
 }
 
-fn wished(property: &[u8], wish: &Wish, stay: Stay) -> Fields {
+fn wished(wish: &Wish, stay: Stay) -> Fields {
     let (kind, name): (&str, &[u8]) = match wish {
         Wish::Room(room) => ("room", room.as_bytes()),
         Wish::Type(room_type) => ("type", room_type.as_bytes()),
         Wish::Any => ("any", b""),
     };
     vec![
-        property.to_vec(),
         kind.into(),
         name.to_vec(),
         stay.arrival().days().to_string().into(),

@@ -183,6 +183,12 @@ local function exists(base, property, wish)
   return kind
 end
 
+-- Whether a room is one that a wish allows.
+local function fits(base, property, room, wish)
+  if wish.kind == 'room' then return wish.name == room end
+  return wish.kind == 'any' or call('HGET', base .. 'rooms/' .. property, room) == wish.name
+end
+
 -- The first added room that fits and is free; or the nights on which none is.
 local function search(base, property, wish, stay)
   local blocked = {}
@@ -401,6 +407,35 @@ function decide.cancel_for_guest(base, context, number, reason)
   return end_booking(base, entry, number)
 end
 
+-- Its own nights are not in the way of a booking that moves: it leaves them first, and takes them again where
+-- it gets no others. It stays in its room where the wish and the nights allow that.
+function decide.move(base, context, number, kind, name, arrival, departure, date, id, seal)
+  local entry, missing = booked(base, number)
+  if not entry then return missing end
+  if entry.id_number ~= id or entry.seal ~= seal then return refused('wrong_guest') end
+  local wish, stay = wish_of(kind, name), stay_of(arrival, departure)
+  local open, unknown = exists(base, entry.property, wish)
+  if not open then return unknown end
+  local own, before = entry.room_number, {entry.arrival, entry.departure}
+  vacate(base, entry)
+  local room, full = own, nil
+  local _, free = taken(base, entry.property, own, stay)
+  if not (free and fits(base, entry.property, own, wish)) then
+    room, full = target(base, entry.property, open, wish, stay)
+  end
+  if not room then
+    occupy(base, entry, number)
+    return full
+  end
+  entry.room_number, entry.arrival, entry.departure = room, arrival, departure
+  occupy(base, entry, number)
+  if room ~= own or arrival ~= before[1] or departure ~= before[2] then
+    call('HSET', base .. 'booking/' .. number, 'room_number', room, 'arrival', arrival,
+      'departure', departure, 'date', date, 'position', context.position)
+  end
+  return {'moved', room, own, before[1], before[2]}
+end
+
 -- How much longer than it counts what was answered under a key stays, in milliseconds: a copy that takes so
 -- long finds at its end what it has seen at its beginning.
 local FADING_MS = 60 * 60 * 1000
@@ -425,7 +460,7 @@ end
 
 -- The operations whose first field is the number of a booking or hold.
 local names_entry = {extend = true, confirm = true, release = true, cancel = true,
-  cancel_for_guest = true}
+  cancel_for_guest = true, move = true}
 
 -- Why a command is outside of its scope; nothing where it is not.
 local function out_of_scope(base, principal, scope, number)

@@ -11,6 +11,7 @@ mod choice;
 mod confirm;
 mod extend;
 mod hold;
+mod moving;
 mod property;
 mod release;
 mod room;
@@ -64,6 +65,12 @@ impl Rooms {
             Command::CancelForGuest { booking, reason } => {
                 self.cancel_for_guest(context, booking, reason)
             }
+            Command::Move {
+                booking,
+                wish,
+                stay,
+                id,
+            } => self.move_booking(context, booking, (&wish, stay), id),
         }
     }
 }

@@ -218,6 +218,21 @@ pub enum Command<'a> {
         booking: Reference,
         reason: CancelReason<'a>,
     },
+    /// Moves a booking to other nights or another room of its property, or leaves it where it is; only
+    /// with the id number that booked it.
+    ///
+    /// Its own nights are not in the way. It stays in its room where `wish` and the nights allow that.
+    #[byte(0x0c)]
+    #[operation(answer = Moved, waits_in_line, about = Entry(*booking), route = booking)]
+    Move {
+        #[parameter(name = "reference")]
+        booking: Reference,
+        wish: Wish,
+        #[parameter(flatten)]
+        stay: Stay,
+        #[parameter(name = "id_number", door = guest_id, kind = IdNumber::KIND)]
+        id: GuestId,
+    },
 }
 
 impl Command<'_> {
@@ -236,6 +251,9 @@ impl Command<'_> {
                 booking: reference, ..
             }
             | Self::CancelForGuest {
+                booking: reference, ..
+            }
+            | Self::Move {
                 booking: reference, ..
             } => Some(reference),
             Self::AddProperty { .. }

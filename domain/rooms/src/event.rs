@@ -3,7 +3,7 @@
 use turnstile_chassis::{Fields, Words};
 use turnstile_types::{Name, Position, Stay, Timestamp};
 
-use crate::Reference;
+use crate::{FormerPlace, Reference};
 
 /// One thing that happened to a room.
 ///
@@ -26,6 +26,9 @@ pub struct Event {
     pub stay: Option<Stay>,
     /// Why a manager cancelled the booking for its guest; nothing where the guest's id number did.
     pub reason: Option<Box<str>>,
+    /// Where a booking was before it moved.
+    #[field(flatten)]
+    pub from: Option<FormerPlace>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
@@ -42,4 +45,5 @@ pub enum EventKind {
     Released,
     Expired,
     Cancelled,
+    Moved,
 }

@@ -75,8 +75,23 @@ impl Guests {
         guest_in_mut(ledger, older).newer = slot;
     }
 
+    /// Makes the booking in `slot`, which is in the chain, the newest of its guest.
+    pub(crate) fn renew(&mut self, ledger: &mut Ledger, slot: u32) {
+        self.leave_chain(ledger, slot);
+        let guest = guest_in_mut(ledger, slot);
+        (guest.older, guest.newer) = (NO_SLOT, NO_SLOT);
+        self.link(ledger, slot);
+    }
+
     /// Takes the booking in `slot` out of its chain and forgets the name.
     pub(crate) fn unlink(&mut self, ledger: &mut Ledger, slot: u32) {
+        self.leave_chain(ledger, slot);
+        let guest = guest_in(ledger, slot);
+        self.names
+            .give_back(usize::from(guest.name_length), guest.name);
+    }
+
+    fn leave_chain(&mut self, ledger: &mut Ledger, slot: u32) {
         let guest = *guest_in(ledger, slot);
         if guest.older != NO_SLOT {
             guest_in_mut(ledger, guest.older).newer = guest.newer;
@@ -89,8 +104,6 @@ impl Guests {
         } else {
             self.newest.remove(hash, slot);
         }
-        self.names
-            .give_back(usize::from(guest.name_length), guest.name);
     }
 
     /// How many id numbers have bookings.

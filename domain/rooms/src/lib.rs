@@ -48,7 +48,7 @@ mod widths;
 pub use command::{Command, Door, Wish};
 pub use event::{Event, EventKind};
 pub use guest::{GuestId, GuestName, IdKey, IdNumber, InvalidGuestName, InvalidIdNumber};
-pub use outcome::{Done, Nights, Outcome, Refusal};
+pub use outcome::{Done, FormerPlace, Nights, Outcome, Refusal};
 pub use piece::{Assembly, Counted, Misfit, Piece, Standing};
 pub use query::{
     Answer, Block, Entry, EntryState, Explanation, Page, PropertySummary, Query, RoomInSale,

@@ -9,7 +9,8 @@ use turnstile_types::{
 };
 
 use crate::{
-    Answer, CancelReason, Command, Event, EventKind, Outcome, Query, Reference, Rooms, Totals,
+    Answer, CancelReason, Command, Event, EventKind, FormerPlace, Outcome, Query, Reference, Rooms,
+    Totals,
     calendar::Calendar,
     directory::Directory,
     expected::Expected,
@@ -105,7 +106,7 @@ impl Machine for Rooms {
 
 impl Served for Rooms {
     const NAME: &'static str = "rooms";
-    const ABOUT: &'static str = "Rooms of hotels for nights: book, hold, cancel";
+    const ABOUT: &'static str = "Rooms of hotels for nights: book, hold, move, cancel";
 
     type Totals = Totals;
 
@@ -259,17 +260,17 @@ impl Rooms {
         place: (u32, Option<Name>),
         entry: Option<(Reference, Stay)>,
     ) {
-        self.announce_with_reason(context, kind, place, entry, None);
+        self.announce_with(context, kind, place, entry, (None, None));
     }
 
-    /// Adds an event that has a reason.
-    pub(crate) fn announce_with_reason(
+    /// Adds an event that may have a reason, or tell where a booking was before.
+    pub(crate) fn announce_with(
         &mut self,
         context: &Context<'_>,
         kind: EventKind,
         (property, room): (u32, Option<Name>),
         entry: Option<(Reference, Stay)>,
-        reason: Option<CancelReason<'_>>,
+        (reason, from): (Option<CancelReason<'_>>, Option<FormerPlace>),
     ) {
         self.events.put(context.position, |ordinal| Event {
             position: context.position,
@@ -281,6 +282,7 @@ impl Rooms {
             reference: entry.map(|(reference, _)| reference),
             stay: entry.map(|(_, stay)| stay),
             reason: reason.map(|reason| reason.as_str().into()),
+            from,
         });
     }
 }

@@ -1,6 +1,6 @@
 //! What the machine answers to a command: done or refused, both with data.
 
-use turnstile_chassis::{Bytes, Fields, Kind, Show, Value, Words};
+use turnstile_chassis::{Bytes, Field, Fields, Kind, Show, Value, Visitor, Words};
 use turnstile_types::{Name, Night, Stay, Timestamp};
 
 use crate::Reference;
@@ -47,6 +47,38 @@ pub enum Done {
         #[field(flatten)]
         stay: Stay,
     },
+    /// The booking has this room for the nights that were asked for. Where it has been there before,
+    /// nothing has changed.
+    #[byte(0x0c)]
+    Moved {
+        room: Name,
+        #[field(flatten)]
+        from: FormerPlace,
+    },
+}
+
+/// The room and the nights that a booking had before it was moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+pub struct FormerPlace {
+    pub room: Name,
+    pub stay: Stay,
+}
+
+impl Fields for FormerPlace {
+    fn visit(&self, visitor: &mut impl Visitor) {
+        visitor.field("from_room", &self.room);
+        visitor.field("from_arrival", &self.stay.arrival());
+        visitor.field("from_departure", &self.stay.departure());
+    }
+
+    fn describe() -> Vec<Field> {
+        let field = |name, kind| Field::new(name, "", kind);
+        vec![
+            field("from_room", Name::kind()),
+            field("from_arrival", Kind::Night),
+            field("from_departure", Kind::Night),
+        ]
+    }
 }
 
 /// Why nothing was done.

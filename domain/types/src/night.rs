@@ -209,6 +209,12 @@ impl Stay {
     pub const fn overlaps(self, other: Self) -> bool {
         self.arrival.0 < other.departure().0 && other.arrival.0 < self.departure().0
     }
+
+    /// Whether it has all nights of another.
+    #[must_use]
+    pub const fn covers(self, other: Self) -> bool {
+        self.arrival.0 <= other.arrival.0 && other.departure().0 <= self.departure().0
+    }
 }
 
 impl fmt::Display for Stay {
@@ -292,5 +298,15 @@ mod tests {
             "half-open"
         );
         assert!(stay.overlaps(Stay::new(night(94), night(96)).unwrap()));
+    }
+
+    #[test]
+    fn a_stay_covers_itself_and_shorter_ones_within() {
+        let covers = |arrival, departure| {
+            let stay = Stay::new(night(10), night(20)).unwrap();
+            stay.covers(Stay::new(night(arrival), night(departure)).unwrap())
+        };
+        assert!(covers(10, 20) && covers(10, 11) && covers(19, 20));
+        assert!(!covers(9, 20) && !covers(10, 21) && !covers(20, 21) && !covers(5, 30));
     }
 }

@@ -328,6 +328,7 @@ mod tests {
             reference: None,
             stay: None,
             reason: None,
+            from: None,
         };
         put_event(&event, &mut out);
         put_lagged(3, EventId::of((event.position, 0)), &mut out);

@@ -14,6 +14,7 @@ pub(crate) const ROUTES: &[OperationRoute] = &[
     get("look_up", "/bookings/{reference}").versioned(),
     post("cancel", "/bookings/{reference}/cancel").with_precondition(),
     post("cancel_for_guest", "/bookings/{reference}/cancel-for-guest").with_precondition(),
+    post("move", "/bookings/{reference}/move"),
     post("hold", "/holds").makes(&["/bookings/{reference}"]),
     get("list_holds", "/holds"),
     post("extend", "/holds/{hold}/extend"),

@@ -2,6 +2,7 @@
 
 mod holds;
 mod last;
+mod moves;
 mod pick;
 #[cfg(test)]
 mod tests;
@@ -14,8 +15,8 @@ use crate::Model;
 use holds::{Hold, RoomsClock};
 pub use last::{Account, Final};
 pub use words::{
-    Booked, Cancelled, Confirmed, Extended, Held, NoHold, NoReference, Operation, Picked, Place,
-    Reference, Released, Wish,
+    Booked, Cancelled, Confirmed, Extended, Held, Moved, NoHold, NoReference, Operation, Picked,
+    Place, Reference, Released, Wish,
 };
 
 /// How many references that ended are remembered, to notice one that is given again.
@@ -317,55 +318,6 @@ impl Table {
         self.fill(place, Some(CellHolder::Shade(shade)));
         self.booked += 1;
     }
-
-    fn cancel(
-        &mut self,
-        position: u64,
-        reference: Reference,
-        id: Option<u64>,
-        answer: Cancelled,
-    ) -> Result<(), String> {
-        let known = self.bookings.get(&reference).copied();
-        let is_another = |booked: u64| id.is_some_and(|id| id != booked);
-        let wrong = |sentence: String| Err(format!("the cancellation of {reference} {sentence}"));
-        match (answer, known) {
-            (Cancelled::Done(place), Some(booking)) => {
-                self.end(reference, position);
-                if booking.place != place {
-                    return wrong(format!("was for {place}, but {} was booked", booking.place));
-                }
-                if is_another(booking.id) {
-                    return wrong("was done with a wrong id number".to_owned());
-                }
-                Ok(())
-            }
-            (Cancelled::Done(_), None) => wrong(match self.ended.get(&reference) {
-                Some(end) => format!("was done, but that ended at position {end}"),
-                None => "was done, but that was never booked".to_owned(),
-            }),
-            (Cancelled::Gone, Some(booking)) if booking.fading => {
-                self.end(reference, position);
-                Ok(())
-            }
-            (Cancelled::Gone, Some(booking)) => {
-                self.end(reference, position);
-                wrong(format!(
-                    "was refused, for there is no such booking, but {} was booked at position {}: \
-                     it is lost",
-                    booking.place, booking.position
-                ))
-            }
-            (Cancelled::WrongGuest, Some(booking)) if is_another(booking.id) => Ok(()),
-            (Cancelled::WrongGuest, Some(_)) => wrong("was refused to who may".to_owned()),
-            (Cancelled::WrongGuest, None) => wrong("was refused, but no client has it".to_owned()),
-            (Cancelled::Gone, None) if self.is_held(reference) => {
-                wrong("was refused, for there is no such booking, but it is held".to_owned())
-            }
-            (Cancelled::Gone, None) => Ok(()),
-            (Cancelled::Unknown, _) => wrong("has no answer, but a position".to_owned()),
-            (Cancelled::Strange, _) => wrong("was refused for no reason".to_owned()),
-        }
-    }
 }
 
 impl Model for Table {
@@ -383,7 +335,7 @@ impl Model for Table {
                 reference,
                 id,
                 answer,
-            } => self.cancel(position, reference, id, answer),
+            } => self.cancel(position, ("cancellation", reference, id), answer),
             Operation::Hold {
                 place,
                 ttl_ms,
@@ -401,6 +353,12 @@ impl Model for Table {
             } => self.confirm(position, (reference, id), answer),
             Operation::Release { reference, answer } => self.release(position, reference, answer),
             Operation::Pick { wish, answer } => self.pick(position, wish, answer),
+            Operation::Move {
+                reference,
+                id,
+                wish,
+                answer,
+            } => self.moves(position, (reference, id), wish, answer),
             Operation::Look { place, .. } => Err(format!("a look at {place} has a position")),
         }
     }
@@ -447,6 +405,8 @@ impl Model for Table {
             Operation::Book { place, .. } | Operation::Look { place, .. } => Some(place.room),
             // It may tell that the time of others is over.
             Operation::Hold { .. } | Operation::Extend { .. } | Operation::Pick { .. } => None,
+            // It has two.
+            Operation::Move { .. } => None,
             Operation::Cancel { reference, .. }
             | Operation::Confirm { reference, .. }
             | Operation::Release { reference, .. } => {
@@ -494,6 +454,7 @@ impl Model for Table {
                 }
             }
             Operation::Look { .. } => {}
+            Operation::Move { .. } => unreachable!("a move comes with its answer"),
         }
     }
 }

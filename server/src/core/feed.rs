@@ -459,6 +459,7 @@ mod tests {
             reference: None,
             stay: None,
             reason: None,
+            from: None,
         }
     }
 

@@ -106,6 +106,12 @@ impl SimulatedClients<Rooms> for RoomsClients {
                 booking: self.reference(random),
                 reason: CancelReason::parse(b"the house is closed").expect("it is short"),
             },
+            18 => Command::Move {
+                booking: self.reference(random),
+                wish: wish(random),
+                stay,
+                id: random.pick(&self.ids),
+            },
             _ => Command::Cancel {
                 booking: self.reference(random),
                 id: random.pick(&self.ids),

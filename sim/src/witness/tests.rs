@@ -1,7 +1,8 @@
 //! Faults of the machine of rooms, planted in its outcomes: the witness finds each.
 
 use turnstile_rooms::{
-    CancelReason, Command, Done, GuestId, GuestName, Nights, Outcome, Reference, Refusal, Wish,
+    CancelReason, Command, Done, FormerPlace, GuestId, GuestName, Nights, Outcome, Reference,
+    Refusal, Wish,
 };
 use turnstile_types::{Name, Night, Position, Stay, Timestamp};
 
@@ -65,6 +66,25 @@ fn cancel(slot: u32, seal: u64) -> Command<'static> {
         booking: reference(slot),
         id: id(seal),
     }
+}
+
+fn move_to(slot: u32, id_number: u64, wish: Wish, stay: Stay) -> Command<'static> {
+    Command::Move {
+        booking: reference(slot),
+        wish,
+        stay,
+        id: id(id_number),
+    }
+}
+
+fn moved(room: &str, from: (&str, Stay)) -> Outcome {
+    Outcome::Done(Done::Moved {
+        room: name(room),
+        from: FormerPlace {
+            room: name(from.0),
+            stay: from.1,
+        },
+    })
 }
 
 fn cancel_for_guest(slot: u32) -> Command<'static> {
@@ -205,6 +225,99 @@ fn what_the_machine_may_answer_is_no_fault() {
         (1_240, withdraw, Outcome::Done(Done::RoomWithdrawn)),
     ];
     assert_eq!(show(&[furnished(), steps.to_vec()].concat()), Ok(()));
+}
+
+/// R1 has the nights 2 and 3 of room `1`, and R2 holds night 2 of room `2`.
+#[test]
+fn a_booking_that_moves_leaves_its_nights_and_takes_others() {
+    let to = |wish, arrival, nights| move_to(1, 1, wish, stay(arrival, nights));
+    let at = |room, arrival, nights| (room, stay(arrival, nights));
+    let steps = [
+        // Its own nights are not in its way, and it stays in its room.
+        (1_010, to(room("1"), 3, 2), moved("1", at("1", 2, 2))),
+        (1_020, to(Wish::Any, 4, 2), moved("1", at("1", 3, 2))),
+        (1_025, to(Wish::Any, 4, 2), moved("1", at("1", 4, 2))),
+        (1_030, book(room("1"), stay(2, 2)), booked(3, "1")),
+        // What others have is.
+        (1_040, to(room("1"), 3, 2), sold_out(3, 0b01)),
+        (1_045, to(Wish::Any, 2, 3), sold_out(2, 0b001)),
+        (1_050, to(Wish::Any, 3, 1), moved("2", at("1", 4, 2))),
+        (1_060, book(room("1"), stay(4, 2)), booked(4, "1")),
+        (1_070, to(room("1"), 4, 1), sold_out(4, 0b1)),
+        (
+            1_080,
+            move_to(1, 9, Wish::Any, stay(5, 1)),
+            Outcome::Refused(Refusal::WrongGuest),
+        ),
+        (1_090, cancel(1, 1), cancelled("2", stay(3, 1))),
+        (1_095, to(Wish::Any, 3, 1), Outcome::Refused(Refusal::Ended)),
+    ];
+    assert_eq!(show(&[furnished(), steps.to_vec()].concat()), Ok(()));
+}
+
+#[test]
+fn the_witness_finds_every_fault_of_a_move() {
+    let to = |wish, arrival| move_to(1, 1, wish, stay(arrival, 2));
+    let own = ("1", stay(2, 2));
+    let away: Step = (1_010, to(room("1"), 6), moved("1", own));
+    let rows: [(&str, &[Step]); 12] = [
+        (
+            "a move frees the old nights and takes nothing",
+            &[away, (1_020, book(room("1"), stay(6, 1)), booked(7, "1"))],
+        ),
+        (
+            "a move takes the new nights and frees nothing",
+            &[away, (1_020, book(room("1"), stay(2, 1)), sold_out(2, 1))],
+        ),
+        (
+            "a move is said, and nothing is done",
+            &[away, (1_020, cancel(1, 1), cancelled("1", own.1))],
+        ),
+        (
+            "a booking is moved on top of a hold",
+            &[(1_010, to(room("2"), 2), moved("2", own))],
+        ),
+        (
+            "its own nights are in the way of a booking",
+            &[(1_010, to(room("1"), 3), sold_out(3, 0b01))],
+        ),
+        (
+            "it cannot move anywhere, though there is room",
+            &[(1_010, to(Wish::Any, 4), sold_out(4, 0b11))],
+        ),
+        (
+            "it leaves its room though it might stay",
+            &[(1_010, to(Wish::Any, 6), moved("2", own))],
+        ),
+        (
+            "it gets another room than it wants",
+            &[(1_010, to(room("1"), 6), moved("2", own))],
+        ),
+        (
+            "it is said to have been elsewhere",
+            &[(1_010, to(room("1"), 6), moved("1", ("2", stay(2, 2))))],
+        ),
+        (
+            "somebody else moves it",
+            &[(1_010, move_to(1, 9, room("1"), stay(6, 1)), moved("1", own))],
+        ),
+        (
+            "it is refused to who booked it",
+            &[(
+                1_010,
+                to(room("1"), 6),
+                Outcome::Refused(Refusal::WrongGuest),
+            )],
+        ),
+        (
+            "a booking is forgotten when it moves",
+            &[(1_010, to(room("1"), 6), Outcome::Refused(Refusal::Ended))],
+        ),
+    ];
+    for (fault, steps) in rows {
+        let steps = [&furnished(), steps].concat();
+        assert!(show(&steps).is_err(), "not found: {fault}");
+    }
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn reference(random: &mut Random, made: &[Reference]) -> Reference {
 }
 
 fn about(random: &mut Random, reference: Reference) -> Command<'static> {
-    match random.below(10) {
+    match random.below(13) {
         0..2 => Command::Extend {
             hold: reference,
             ttl_ms: ttl_ms(random),
@@ -98,6 +98,12 @@ fn about(random: &mut Random, reference: Reference) -> Command<'static> {
         6 => Command::CancelForGuest {
             booking: reference,
             reason: reason(random),
+        },
+        7..10 => Command::Move {
+            booking: reference,
+            wish: wish(random),
+            stay: stay(random),
+            id: random.pick(&ids()),
         },
         _ => Command::Cancel {
             booking: reference,

@@ -131,7 +131,7 @@ pub(super) fn cancel_for_guest(
     Ok(end_booking(known, asked, number, booking))
 }
 
-fn booked(known: &mut Known, number: u64) -> Found<BookingRow> {
+pub(super) fn booked(known: &mut Known, number: u64) -> Found<BookingRow> {
     match look_up(known, number)? {
         Entry::Booking(booking) => Ok(booking),
         Entry::Hold(_) => Err(Refusal::NotConfirmed.into()),

@@ -89,7 +89,7 @@ fn refuse_holds(known: &mut Known, principal: &Principal) -> Found<()> {
 
 /// Where a stay will be, with the holds that are over and still have nights there.
 #[derive(Debug)]
-struct Place {
+pub(super) struct Place {
     property: Name,
     target: Target,
     stay: Stay,
@@ -97,13 +97,17 @@ struct Place {
 }
 
 impl Place {
-    fn find(
+    pub(super) fn find(
         known: &mut Known,
         (name, property): (Name, &PropertyRow),
         wish: &Wish,
         stay: Stay,
     ) -> Found<Self> {
         let target = target(known, (name, property), wish, stay)?;
+        Self::at(known, name, target, stay)
+    }
+
+    pub(super) fn at(known: &mut Known, name: Name, target: Target, stay: Stay) -> Found<Self> {
         let over = match target {
             Target::Room(room) => due::holders(known, &(name, room), stay)?,
             Target::New(..) => Vec::new(),
@@ -123,28 +127,34 @@ impl Place {
         asked: &Asked,
         until: Option<Timestamp>,
     ) -> (u64, PlacedStay) {
-        for reference in self.over {
-            due::expire(known, reference, asked.position);
-        }
-        let room = match self.target {
-            Target::Room(room) => room,
-            Target::New(room, number) => {
-                layout::begin_room(known, (self.property, room), number);
-                room
-            }
-        };
+        let (property, stay) = (self.property, self.stay);
+        let room = self.settle(known, asked);
         let reference = known.counters().next_reference;
         known.count(|counters| counters.next_reference += 1);
         known.bookings.know(reference, None);
         known.holds.know(reference, None);
         let placed = PlacedStay {
-            property: self.property,
+            property,
             room,
-            stay: self.stay,
+            stay,
             principal: asked.principal,
             since: known.now,
         };
         nights::take(known, &placed, reference, until);
         (reference, placed)
+    }
+
+    /// The room, whose nights are free from now on.
+    pub(super) fn settle(self, known: &mut Known, asked: &Asked) -> Name {
+        for reference in self.over {
+            due::expire(known, reference, asked.position);
+        }
+        match self.target {
+            Target::Room(room) => room,
+            Target::New(room, number) => {
+                layout::begin_room(known, (self.property, room), number);
+                room
+            }
+        }
     }
 }

@@ -17,7 +17,7 @@ pub const EXECUTE: &str = "
     SELECT r.position, r.replayed, (r.outcome).answer, (r.outcome).reference, (r.outcome).room,
            (r.outcome).until, (r.outcome).late, (r.outcome).arrival - date 'epoch' AS arrival,
            (r.outcome).departure - date 'epoch' AS departure, (r.outcome).nights,
-           (r.outcome).bound
+           (r.outcome).bound, (r.outcome).from_room
     FROM rooms.execute($1, (
         SELECT array_agg(ROW(ROW(
             c.operation, c.principal, c.key, c.content, c.property, c.wish, c.wanted, c.arrival,
@@ -206,7 +206,7 @@ fn row_of<'a>(command: &Command<'a>) -> CommandRow<'a> {
             guest,
             id,
         } => {
-            row.wish(property, wish, stay);
+            row.wish(Some(property), wish, stay);
             (row.guest, row.id) = (Some(guest), Some(id));
         }
         Command::Hold {
@@ -215,7 +215,7 @@ fn row_of<'a>(command: &Command<'a>) -> CommandRow<'a> {
             stay,
             ttl_ms,
         } => {
-            row.wish(property, wish, stay);
+            row.wish(Some(property), wish, stay);
             row.ttl_ms = Some(ttl_ms);
         }
         Command::Extend { hold, ttl_ms } => {
@@ -230,13 +230,23 @@ fn row_of<'a>(command: &Command<'a>) -> CommandRow<'a> {
         Command::CancelForGuest { booking, reason } => {
             (row.reference, row.reason) = (Some(booking), Some(reason));
         }
+        // The property is that of the booking.
+        Command::Move {
+            booking,
+            wish,
+            stay,
+            id,
+        } => {
+            row.wish(None, wish, stay);
+            (row.reference, row.id) = (Some(booking), Some(id));
+        }
     }
     row
 }
 
 impl CommandRow<'_> {
-    fn wish(&mut self, property: Name, wish: Wish, stay: Stay) {
-        (self.property, self.stay) = (Some(property), Some(stay));
+    fn wish(&mut self, property: Option<Name>, wish: Wish, stay: Stay) {
+        (self.property, self.stay) = (property, Some(stay));
         let (word, wanted) = wish_of(wish);
         (self.wish, self.wanted) = (Some(word), wanted);
     }

@@ -2,7 +2,7 @@
 
 use tokio_postgres::Row;
 use turnstile_contract::{Failure, OutOfScope, Reply, Request};
-use turnstile_rooms::{Command, Done, Nights, Outcome, Refusal, Rooms};
+use turnstile_rooms::{Command, Done, FormerPlace, Nights, Outcome, Refusal, Rooms};
 use turnstile_types::{Night, Position};
 
 use super::values::{bits, column, count, instant, name, night, reference_of, stay};
@@ -70,6 +70,13 @@ fn done(row: &Row, answer: &str) -> Result<Option<Done>, Trouble> {
         "cancelled" => Done::Cancelled {
             room: room()?,
             stay: stay(column(row, "arrival")?, column(row, "departure")?)?,
+        },
+        "moved" => Done::Moved {
+            room: room()?,
+            from: FormerPlace {
+                room: name(column(row, "from_room")?)?,
+                stay: stay(column(row, "arrival")?, column(row, "departure")?)?,
+            },
         },
         _ => return Ok(Done::plain(answer)),
     }))

@@ -69,7 +69,8 @@ async fn orphans_of_an_older_version_are_named_at_the_start() {
              DROP CONSTRAINT IF EXISTS night_booking_fkey;
          ALTER TABLE rooms.booking DROP CONSTRAINT IF EXISTS booking_room_fkey;
          DROP TYPE rooms.request CASCADE;
-         DROP FUNCTION rooms.cancel_for_guest, rooms.covers;
+         DROP FUNCTION rooms.cancel_for_guest, rooms.covers, rooms.move_booking, rooms.take_for;
+         ALTER TYPE rooms.outcome DROP ATTRIBUTE from_room;
          DROP TABLE rooms.cancellation;
          DELETE FROM turnstile.migration WHERE schema = 'rooms' AND number >= 7",
     );

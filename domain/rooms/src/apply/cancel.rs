@@ -32,7 +32,7 @@ impl Rooms {
     }
 
     /// The slot of a booking, and the id number that booked it.
-    fn booked(&self, booking: Reference) -> Result<(u32, GuestId), Refusal> {
+    pub(super) fn booked(&self, booking: Reference) -> Result<(u32, GuestId), Refusal> {
         match self.ledger.look_up(booking)? {
             (slot, Taken::Booked(guest)) => Ok((slot, guest.id())),
             (_, Taken::Held { .. } | Taken::Expired { .. }) => Err(Refusal::NotConfirmed),
@@ -55,12 +55,12 @@ impl Rooms {
         self.counts.cancelled += 1;
         let property = self.directory.room_at(room).property;
         let room = self.directory.room_name(room);
-        self.announce_with_reason(
+        self.announce_with(
             context,
             EventKind::Cancelled,
             (property, Some(room)),
             Some((booking, stay)),
-            reason,
+            (reason, None),
         );
         Done::Cancelled { room, stay }
     }

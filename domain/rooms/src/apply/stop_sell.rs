@@ -45,6 +45,7 @@ impl Rooms {
             reference: None,
             stay: Some(stay),
             reason: None,
+            from: None,
         });
         Ok(done)
     }

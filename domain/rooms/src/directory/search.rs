@@ -5,8 +5,8 @@ use turnstile_types::Stay;
 use super::Directory;
 use crate::{Nights, Refusal, order::natural, shelves::Mark};
 
-/// Nights that are free although the words say otherwise: holds that are due, but not yet swept.
-/// Only queries between two ticks meet them.
+/// Nights that are free although the words say otherwise: those of holds that are due, but not yet swept,
+/// which only queries between two ticks meet, and those of a booking that is to be moved.
 pub(crate) type Due = [(u32, Stay)];
 
 /// A search through the shelves of some types for a stay; loose rooms are never searched.

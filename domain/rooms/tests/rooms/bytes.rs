@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use turnstile_rooms::{Command, Done, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Wish};
+use turnstile_rooms::{
+    Command, Done, FormerPlace, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Wish,
+};
 use turnstile_trial::{check_canonical, check_command, check_only_whole, check_outcome, unhex};
 use turnstile_types::{Machine, Malformed, Night, Timestamp};
 
@@ -123,6 +125,15 @@ fn later_commands() -> Vec<(Command<'static>, &'static str)> {
             },
             "0b 0500000001020000 0200c3a9",
         ),
+        (
+            Command::Move {
+                booking: REFERENCE,
+                wish: Wish::Type(name("t")),
+                stay,
+                id,
+            },
+            "0c 0500000001020000 010174 435103 08070605040302012a09",
+        ),
     ]
 }
 
@@ -164,6 +175,16 @@ fn outcomes() -> Vec<(Outcome, &'static str)> {
                 stay: stay(0x5143, 90),
             },
             "0b 027231 43515a",
+        ),
+        (
+            Done::Moved {
+                room,
+                from: FormerPlace {
+                    room: name("r2"),
+                    stay: stay(0x5143, 3),
+                },
+            },
+            "0c 027231 027232 435103",
         ),
     ];
     let done = done.map(|(done, bytes)| (Outcome::Done(done), bytes));
@@ -227,6 +248,7 @@ fn commands_have_stable_words() {
         "confirm",
         "extend",
         "hold",
+        "move",
         "release",
         "resume_sell",
         "withdraw_room",
@@ -263,7 +285,7 @@ fn bytes_that_are_cut_or_continued_are_refused() {
 fn values_out_of_range_are_refused() {
     let rows = [
         ("00", "command"),
-        ("0c", "command"),
+        ("0d", "command"),
         ("01 0170 02", "open"),
         ("01 00 00", "property"),
         ("01 0120 00", "property"),
@@ -296,7 +318,7 @@ proptest! {
     fn hostile_bytes_never_panic_and_are_canonical(
         kind in 0_u8..0x98,
         rest in proptest::collection::vec(any::<u8>(), 0..40),
-        row in 0_usize..12,
+        row in 0_usize..13,
         at in 0_usize..40,
         byte in any::<u8>(),
     ) {

@@ -31,6 +31,7 @@ enum About {
     Release,
     Cancel(GuestId),
     CancelForGuest,
+    Move(Wish, Stay, GuestId),
     LookUp,
 }
 
@@ -143,13 +144,15 @@ fn commands(universe: &Universe) -> impl Strategy<Value = Command<'static>> + us
     ]
 }
 
-fn abouts() -> impl Strategy<Value = About> {
+fn abouts(universe: &Universe) -> impl Strategy<Value = About> + use<> {
     prop_oneof![
         2 => ttls().prop_map(About::Extend),
         3 => ids().prop_map(About::Confirm),
         1 => Just(About::Release),
         4 => ids().prop_map(About::Cancel),
         2 => Just(About::CancelForGuest),
+        6 => (wishes(universe), stays(), ids())
+            .prop_map(|(wish, stay, id)| About::Move(wish, stay, id)),
         1 => Just(About::LookUp),
     ]
 }
@@ -237,7 +240,7 @@ fn queries(universe: &Universe) -> impl Strategy<Value = Query> + use<> {
 fn steps(universe: &Universe) -> impl Strategy<Value = Step> + use<> {
     let order = prop_oneof![
         10 => commands(universe).prop_map(Order::Do),
-        6 => (0..6_usize, abouts()).prop_map(|(back, about)| Order::About(back, about)),
+        6 => (0..6_usize, abouts(universe)).prop_map(|(back, about)| Order::About(back, about)),
         4 => queries(universe).prop_map(Order::Ask),
         1 => queries(universe).prop_map(Order::Leaf),
         1 => Just(Order::Tick),
@@ -333,6 +336,12 @@ impl Pair {
             About::CancelForGuest => Command::CancelForGuest {
                 booking: reference,
                 reason: reason("guest phoned"),
+            },
+            About::Move(wish, stay, id) => Command::Move {
+                booking: reference,
+                wish,
+                stay,
+                id,
             },
             About::LookUp => {
                 self.ask(principal, &Query::LookUp { reference });

@@ -10,5 +10,5 @@ use turnstile_trial::check_stories;
 #[test]
 fn every_scenario_is_played_as_written() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
-    check_stories(&folder, 8, &script::WORDS);
+    check_stories(&folder, 9, &script::WORDS);
 }

@@ -139,6 +139,13 @@ fn a_reference_is_about_its_property_and_a_hold_about_its_holder_too() {
     }
     let cancel = |booking| Command::Cancel { booking, id: id(1) };
     check_command(&rooms, &cancel(booking), &(USE, Subject::of(name("plaza"))));
+    let moves = Command::Move {
+        booking,
+        wish: Wish::Any,
+        stay: stay(20, 1),
+        id: id(1),
+    };
+    check_command(&rooms, &moves, &(SALE, Subject::of(name("plaza"))));
     let for_guest = |booking| Command::CancelForGuest {
         booking,
         reason: reason("guest phoned"),

@@ -1,6 +1,7 @@
 //! The machine once more, from lists alone: slow, and right at a glance.
 
 mod answers;
+mod moving;
 mod snapshot;
 
 use std::collections::BTreeSet;
@@ -226,6 +227,12 @@ impl Twin {
             Command::CancelForGuest { booking, reason } => {
                 self.cancel_for_guest(context, booking, reason)
             }
+            Command::Move {
+                booking,
+                wish,
+                stay,
+                id,
+            } => self.move_booking(context, booking, (&wish, stay), id),
         }
     }
 
@@ -747,6 +754,7 @@ impl Twin {
             reference,
             stay,
             reason: None,
+            from: None,
         });
     }
 }

@@ -145,6 +145,17 @@ fn a_line_about_one_hold_or_booking_becomes_its_command() {
         id,
     };
     commands("ROOMS.CANCEL R77 234123412346 KEY c", cancel, Some("c"));
+    let moves = Command::Move {
+        booking: REFERENCE,
+        wish: Wish::Type(name("double")),
+        stay: stay("2027-01-01", "2027-01-03"),
+        id,
+    };
+    commands(
+        "ROOMS.MOVE R77 type:double 2027-01-01 2027-01-03 234123412346 KEY m",
+        moves,
+        Some("m"),
+    );
     let for_guest = Command::CancelForGuest {
         booking: REFERENCE,
         reason: CancelReason::parse(b"guest phoned").unwrap(),
@@ -603,6 +614,7 @@ fn an_event_is_a_line_of_json() {
         reference: Some(REFERENCE),
         stay: Some(stay("2027-01-01", "2027-01-02")),
         reason: None,
+        from: None,
     };
     assert_eq!(
         turnstile_json::object(&event),

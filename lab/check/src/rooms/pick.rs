@@ -57,13 +57,13 @@ impl Table {
     }
 
     /// Whether nobody can have a cell that is in sale.
-    fn is_free(&self, room: u32, night: u16) -> bool {
+    pub(super) fn is_free(&self, room: u32, night: u16) -> bool {
         self.holder(room, night).is_none()
             && !self.is_stopped(room, night)
             && self.shades_over(room, night).next().is_none()
     }
 
-    fn is_stopped(&self, room: u32, night: u16) -> bool {
+    pub(super) fn is_stopped(&self, room: u32, night: u16) -> bool {
         self.stopped[self.index(room, night)]
     }
 
@@ -110,7 +110,7 @@ impl Table {
         stands.count()
     }
 
-    fn is_first(&self, wish: Wish, room: u32) -> Result<(), String> {
+    pub(super) fn is_first(&self, wish: Wish, room: u32) -> Result<(), String> {
         match self.first_free(wish) {
             Some(free) if free < room => Err(format!(
                 "{wish} was wanted, and room {room} was given, but room {free} was free"

@@ -71,6 +71,13 @@ pub enum Operation {
         reference: Reference,
         answer: Released,
     },
+    /// A booking leaves its place for one of these rooms. Only loads that get all answers ask for it.
+    Move {
+        reference: Reference,
+        id: u64,
+        wish: Wish,
+        answer: Moved,
+    },
     /// Somebody books or keeps one of several rooms.
     Pick { wish: Wish, answer: Picked },
     /// Somebody looks who has a night; `place` has one.
@@ -161,6 +168,20 @@ pub enum Confirmed {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    Done {
+        room: u32,
+        /// Where it was before.
+        from: Place,
+    },
+    /// Bit k: in the k-th night of the stay none of the rooms is free.
+    SoldOut(u64),
+    /// There is no such booking any more.
+    Gone,
+    WrongGuest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Released {
     Done,
     Refused(NoHold),
@@ -191,6 +212,7 @@ compact!(enum Operation {
     5 = Confirm { reference, id, answer },
     6 = Release { reference, answer },
     7 = Pick { wish, answer },
+    8 = Move { reference, id, wish, answer },
 });
 compact!(enum Picked {
     0 = Booked { room, id, reference },
@@ -210,6 +232,12 @@ compact!(enum Held {
 });
 compact!(enum Extended { 0 = Done(until), 1 = Refused(reason), 2 = Unknown });
 compact!(enum Confirmed { 0 = Done { room, late }, 1 = Refused(reason), 2 = Unknown });
+compact!(enum Moved {
+    0 = Done { room, from },
+    1 = SoldOut(nights),
+    2 = Gone,
+    3 = WrongGuest,
+});
 compact!(enum Released { 0 = Done, 1 = Refused(reason), 2 = Unknown });
 compact!(enum NoHold { 0 = Expired, 1 = Confirmed, 2 = Gone, 3 = Strange });
 

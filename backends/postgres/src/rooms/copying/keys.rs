@@ -21,7 +21,8 @@ const KEYS: &str = "
     SELECT k.principal, k.key, k.content, k.at, k.position, (k.outcome).answer,
            (k.outcome).reference, (k.outcome).room, (k.outcome).until, (k.outcome).late,
            (k.outcome).arrival - date 'epoch' AS arrival,
-           (k.outcome).departure - date 'epoch' AS departure, (k.outcome).nights, (k.outcome).bound
+           (k.outcome).departure - date 'epoch' AS departure, (k.outcome).nights, (k.outcome).bound,
+           (k.outcome).from_room
     FROM rooms.idempotency_key k WHERE k.at > $1 ORDER BY k.at, k.position";
 
 const TAKE: &str = "
@@ -125,6 +126,12 @@ fn of_done(done: &Done) -> Result<Value, Trouble> {
             "room": room.as_str(),
             "arrival": stay.arrival().to_string(),
             "departure": stay.departure().to_string(),
+        }),
+        Done::Moved { room, from } => json!({
+            "room": room.as_str(),
+            "from_room": from.room.as_str(),
+            "arrival": from.stay.arrival().to_string(),
+            "departure": from.stay.departure().to_string(),
         }),
     })
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use turnstile_rooms::{
-    Answer, Block, Command, Cursor, Done, Entry, EntryState, Event, Nights, Outcome, Page, Query,
-    Reference, Refusal, RoomInSale, Rooms, StoppedRoom, Wish,
+    Answer, Block, Command, Cursor, Done, Entry, EntryState, Event, FormerPlace, Nights, Outcome,
+    Page, Query, Reference, Refusal, RoomInSale, Rooms, StoppedRoom, Wish,
 };
 use turnstile_trial::{Stage, Words, ms};
 use turnstile_types::{Night, Stay};
@@ -103,6 +103,12 @@ fn apply(stage: &mut Stage<Rooms>, words: &[&str]) -> String {
             booking: reference(booking),
             reason: reason(last_words.as_ref().unwrap()),
         },
+        ["move", booking, wanted, nights, number] => Command::Move {
+            booking: reference(booking),
+            wish: wish(wanted),
+            stay: stay(nights),
+            id: id(digits(number)),
+        },
         _ => panic!("no such command: {words:?}"),
     };
     match stage.apply(&command) {
@@ -120,6 +126,9 @@ fn event(event: &Event) -> String {
         event.reference.map(|reference| reference.to_string()),
         event.stay.map(|stay| stay.to_string()),
         event.reason.as_ref().map(|reason| format!("({reason})")),
+        event
+            .from
+            .map(|FormerPlace { room, stay }| format!("from room {room} {stay}")),
     ];
     let words: Vec<String> = words.into_iter().flatten().collect();
     format!("{}\n", words.join(" "))
@@ -206,6 +215,12 @@ fn done_line(done: &Done) -> String {
         }
         Done::Released => "released\n".into(),
         Done::Cancelled { room, stay } => format!("cancelled room {room} {stay}\n"),
+        Done::Moved { room, from } => {
+            format!(
+                "moved to room {room} from room {} {}\n",
+                from.room, from.stay
+            )
+        }
     }
 }
 

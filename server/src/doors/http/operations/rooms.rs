@@ -27,9 +27,9 @@ pub(super) async fn cancel(door: Arc<Door>, call: Call, place: usize) -> Answere
     execute::<Rooms>(&door, &call, order).await
 }
 
-/// The version is compared by a look-up before the command, and the two are not one step. That
-/// can do no wrong: a booking changes only once, by being cancelled, so between the two it can
-/// only end, and then the command itself is refused as `ended`. A hold could become a booking
+/// The version is compared by a look-up before the command, and the two are not one step. If the booking
+/// ends between the two, the command itself is refused as `ended`. If it moves between the two, it is
+/// cancelled all the same, as if the move had come first and nobody had said a version. A hold could become a booking
 /// between the two; so when the look-up shows a hold, the command is not sent at all.
 async fn assert_version(
     (door, call): (&Door, &Call),

@@ -16,6 +16,7 @@ pub(super) fn event(position: u64) -> Event {
         reference: None,
         stay: None,
         reason: None,
+        from: None,
     }
 }
 

@@ -92,6 +92,38 @@ fn a_version_is_compared_on_look_up_and_cancel() {
 }
 
 #[test]
+fn a_booking_moves_under_its_reference_and_a_refusal_leaves_it() {
+    let site = Site::open();
+    let mut peer = site.peer();
+    let made = peer.post(BOOK, "", &booking("1", "2027-01-01", "2027-01-03"));
+    let path = made.header("location").unwrap();
+    peer.post(BOOK, "", &booking("2", "2027-01-04", "2027-01-05"));
+    let body = |wish: &str, departure: &str| {
+        format!(
+            r#"{{"wish":"{wish}","arrival":"2027-01-02","departure":"{departure}","id_number":"234123412346"}}"#
+        )
+    };
+    let moves = format!("{path}/move");
+    let sold = peer.post(&moves, "", &body("2", "2027-01-05"));
+    assert_eq!(sold.problem(), (409, "sold_out".to_owned()));
+    assert_eq!(peer.get(&path, "").json()["room"], "1");
+    for replayed in [false, true] {
+        let moved = peer.post(&moves, "Idempotency-Key: m\r\n", &body("2", "2027-01-04"));
+        assert_eq!(
+            (moved.status, moved.json()["replayed"] == true),
+            (200, replayed)
+        );
+        assert_eq!(moved.json()["room"], "2");
+        assert_eq!(moved.json()["from_room"], "1");
+        assert_eq!(moved.json()["from_departure"], "2027-01-03");
+    }
+    let entry = peer.get(&path, "").json();
+    let place = ["room", "arrival", "departure"].map(|field| entry[field].clone());
+    assert_eq!(place, ["2", "2027-01-02", "2027-01-04"]);
+    site.close();
+}
+
+#[test]
 fn a_manager_cancels_without_the_id_number_and_with_a_reason() {
     const WHY: &str = r#"{"reason":"the house is closed"}"#;
     let site = Site::open();
