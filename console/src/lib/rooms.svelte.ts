@@ -33,6 +33,9 @@ export interface Told {
   departure: string;
   position: number;
   ordinal: number;
+  from_room?: string;
+  from_arrival?: string;
+  from_departure?: string;
 }
 
 interface TypeNights {
@@ -50,7 +53,7 @@ const ROOM_PAGES = 20;
 /** Pages of bookings that are read. */
 const ENTRY_PAGES = 1_000;
 const ENDED = new Set(['cancelled', 'released', 'expired']);
-const PLACED = new Set(['booked', 'held', 'confirmed']);
+const PLACED = new Set(['booked', 'held', 'confirmed', 'moved']);
 /** Between two questions for the counts while there are changes. */
 const COUNT_MS = 400;
 
