@@ -218,10 +218,8 @@ pub enum Command<'a> {
         booking: Reference,
         reason: CancelReason<'a>,
     },
-    /// Moves a booking to other nights or another room of its property, or leaves it where it is; only
-    /// with the id number that booked it.
-    ///
-    /// Its own nights are not in the way. It stays in its room where `wish` and the nights allow that.
+    /// Moves a booking to other nights or another room of its property; only with the id number that booked
+    /// it. Its own nights are not in the way. It stays in its room where the wish and the nights allow that.
     #[byte(0x0c)]
     #[operation(answer = Moved, waits_in_line, about = Entry(*booking), route = booking)]
     Move {

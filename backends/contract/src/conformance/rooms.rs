@@ -374,6 +374,9 @@ impl Suite for Rooms {
         }
         | Command::CancelForGuest {
             booking: reference, ..
+        }
+        | Command::Move {
+            booking: reference, ..
         } = command
         {
             names.our(reference);
