@@ -1,12 +1,14 @@
 //! Counts the statistics of games again from a directory's journal.
 
-use std::path::Path;
+use std::{collections::VecDeque, path::Path};
 
-use turnstile_games::{Games, Recount};
-use turnstile_journal::{inspect, replay, snapshot};
-use turnstile_types::{Hosts, Machine as _, Position};
+use turnstile_games::{Event, EventKind, Games, PlayerId, Recount, Standing};
+use turnstile_journal::{self as journal, inspect, replay, snapshot};
+use turnstile_record::Group;
+use turnstile_sequencer::{ReplayError, State};
+use turnstile_types::{Hosts, Machine as _, Machines, Position};
 
-use crate::{OpenError, VerifyError, verify};
+use crate::{OpenError, Services, VerifyError, found::find, verify};
 
 /// What a count came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,17 +37,126 @@ pub fn recount_games(directory: &Path) -> Result<Recounted, VerifyError> {
     let mut state = verify::load(&disk, inspected.journal, oldest)?;
     let from = state.position();
     let mut recount = Recount::of(state.machines().games());
-    let each = |group: &turnstile_record::Group<'_>| {
-        state.replay(group)?;
-        let services = state.machines_mut();
-        Hosts::<Games>::machine_mut(services).drain_events(&mut |event| recount.take(&event));
-        turnstile_types::Machines::forget_events(services);
-        Ok(())
-    };
+    let each = |group: &Group<'_>| apply(&mut state, group, |event| recount.take(&event));
     replay(&disk, from, inspected.report.last, each).map_err(OpenError::Replay)?;
     Ok(Recounted {
         from,
         results: recount.results(),
         differences: recount.differences(state.machines().games()),
     })
+}
+
+/// Why a count stops at a group.
+enum RecountStopped {
+    Replay(ReplayError),
+    /// The caller has left.
+    Left,
+}
+
+/// What the records of a journal say of one player, and whether all statistics follow from them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecountedPlayer {
+    /// As of [`Recounted`].
+    pub from: Position,
+    /// The last position that was read.
+    pub last: Position,
+    /// Results of all players, with those before.
+    pub results: u64,
+    /// As of [`Recounted`], of all players.
+    pub differences: Vec<String>,
+    /// How the player stands by this count; nothing where no result is known.
+    pub standing: Option<Standing>,
+    /// The last results of the player, the oldest first.
+    pub history: VecDeque<Event>,
+    /// Whether there were older ones.
+    pub has_older: bool,
+}
+
+/// Counts again what the journal of a directory holds, also while a server uses it, and shows the last results
+/// of a player. Nothing where the caller has left meanwhile.
+///
+/// # Errors
+/// The directory is so damaged that its records cannot be replayed, or a server removes old segments while
+/// they are read.
+pub fn recount_player(
+    directory: &Path,
+    player: PlayerId,
+    history_max: usize,
+    is_left: impl Fn() -> bool,
+) -> Result<Option<RecountedPlayer>, VerifyError> {
+    let disk = verify::disk_of(directory)?;
+    let (found, _lock) = find(&disk)?;
+    let first = replay(&disk, Position(0), found.last, |_group| {
+        Err(RecountStopped::Left)
+    });
+    let begin = match first {
+        Err(journal::ReplayError::Gap { .. }) => {
+            let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+            positions.last().copied()
+        }
+        _ => None,
+    };
+    let mut state = verify::load(&disk, found.journal, begin)?;
+    let mut recount = Recount::of(state.machines().games());
+    let mut recounted = RecountedPlayer {
+        from: state.position(),
+        last: found.last,
+        results: 0,
+        differences: Vec::new(),
+        standing: None,
+        history: VecDeque::new(),
+        has_older: false,
+    };
+    let from = recounted.from;
+    let each = |group: &Group<'_>| {
+        if is_left() {
+            return Err(RecountStopped::Left);
+        }
+        let applied = apply(&mut state, group, |event| {
+            recount.take(&event);
+            if is_result_of(&event, &player) {
+                recounted.note(event, history_max);
+            }
+        });
+        applied.map_err(RecountStopped::Replay)
+    };
+    match replay(&disk, from, found.last, each).map_err(journal::ReplayError::into_caller) {
+        Ok(()) => {}
+        Err(Ok(RecountStopped::Left)) => return Ok(None),
+        Err(Ok(RecountStopped::Replay(cause))) => {
+            return Err(OpenError::Replay(journal::ReplayError::Caller(cause)).into());
+        }
+        Err(Err(failure)) => return Err(OpenError::Replay(failure).into()),
+    }
+    recounted.results = recount.results();
+    recounted.differences = recount.differences(state.machines().games());
+    recounted.standing = recount.standing(&player);
+    Ok(Some(recounted))
+}
+
+/// Applies a group, and hands over the events of games.
+fn apply(
+    state: &mut State<Services>,
+    group: &Group<'_>,
+    mut take: impl FnMut(Event),
+) -> Result<(), ReplayError> {
+    state.replay(group)?;
+    let services = state.machines_mut();
+    Hosts::<Games>::machine_mut(services).drain_events(&mut take);
+    services.forget_events();
+    Ok(())
+}
+
+fn is_result_of(event: &Event, player: &PlayerId) -> bool {
+    matches!(&event.kind, EventKind::Counted { players, .. } if players.contains(player))
+}
+
+impl RecountedPlayer {
+    fn note(&mut self, result: Event, history_max: usize) {
+        self.history.push_back(result);
+        if self.history.len() > history_max {
+            self.history.pop_front();
+            self.has_older = true;
+        }
+    }
 }

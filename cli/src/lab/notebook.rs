@@ -279,12 +279,17 @@ impl Notebook {
 
 fn as_json(progress: &Progress) -> serde_json::Value {
     let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let (times, checked) = (progress.times, progress.checked);
     serde_json::json!({
         "elapsed_ms": ms(progress.elapsed),
         "answered": progress.answered,
         "refused": progress.refused,
         "failed": progress.failed,
         "per_second": format!("{:.0}", progress.rate).parse::<u64>().unwrap_or(0),
+        "p50_ns": times.map(|times| times.p50),
+        "p99_ns": times.and_then(|times| times.p99),
+        "checked": checked.map(|checked| checked.answers),
+        "violations": checked.map(|checked| checked.violations),
     })
 }
 

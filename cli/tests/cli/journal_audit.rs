@@ -369,6 +369,11 @@ fn pages_of_an_audit_follow_each_other_whoever_asks_between_them() {
     let (paged, count) = pages(&mut door, "limit=2", String::new());
     assert!(paged == all, "{} of {}", paged.len(), all.len());
     assert_eq!(count, all.len().div_ceil(2));
+    // The same commands from the end.
+    let newest = "order=newest&limit=2";
+    let (mut backwards, _) = pages(&mut door, newest, String::new());
+    backwards.reverse();
+    assert!(backwards == all, "{} of {}", backwards.len(), all.len());
     // A page says how many commands were read for it, also where none of them is shown.
     let whole = page(&mut door, "principal=nobody");
     assert_eq!(whole["commands"], json!([]));

@@ -58,12 +58,19 @@ export function quantile(before: Reading, after: Reading, metric: string, share:
   return null;
 }
 
-class Telemetry {
+/** What a chart draws. */
+export interface Lines {
   /** Counts the readings, so that what depends on them is drawn again. */
+  tick: number;
+  /** Seconds since 1970 of each kept reading. */
+  readonly times: number[];
+  readonly columns: Map<string, (number | null)[]>;
+}
+
+class Telemetry implements Lines {
   tick = $state(0);
   problem = $state<Problem | null>(null);
   version = $state('');
-  /** Seconds since 1970 of each kept reading. */
   readonly times: number[] = [];
   readonly columns = new Map<string, (number | null)[]>();
   now: Reading = new Map();

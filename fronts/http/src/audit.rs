@@ -12,6 +12,8 @@ pub struct AuditRequest {
     pub filter: AuditFilter,
     /// What was decided up to this position is not shown.
     pub after: Position,
+    /// The newest first, and only what was decided before this position; else the oldest first.
+    pub before: Option<Position>,
     /// The most commands of the page.
     pub limit: usize,
 }
@@ -27,8 +29,13 @@ pub fn read_audit<'a>(given: &'a Given<'a>) -> Result<AuditRequest, Problem> {
         let since = reader.optional("since", Timestamp::parse);
         let until = reader.optional("until", Timestamp::parse);
         let refused = reader.flag("refused");
+        let order = reader.optional("order", order);
         let cursor = reader.optional("cursor", Cursor::read);
         let limit = reader.optional("limit", |text| whole(text, 1, PAGE_MAX));
+        let (cursor, is_newest) = (
+            cursor?.map(|Cursor(at)| Position(at)),
+            order?.unwrap_or(false),
+        );
         Some(AuditRequest {
             filter: AuditFilter {
                 principal: principal?.map(Principal),
@@ -37,10 +44,20 @@ pub fn read_audit<'a>(given: &'a Given<'a>) -> Result<AuditRequest, Problem> {
                 until: until?,
                 refused: refused?,
             },
-            after: Position(cursor?.map_or(0, |Cursor(after)| after)),
+            after: cursor.filter(|_| !is_newest).unwrap_or(Position(0)),
+            before: is_newest.then(|| cursor.unwrap_or(Position(u64::MAX))),
             limit: limit?.unwrap_or_else(|| PAGE.into()),
         })
     })
+}
+
+/// Whether the newest come first.
+fn order(text: &[u8]) -> Result<bool, &'static str> {
+    match text {
+        b"oldest" => Ok(false),
+        b"newest" => Ok(true),
+        _ => Err("one of oldest, newest"),
+    }
 }
 
 fn service_number(text: &[u8]) -> Result<u8, &'static str> {
@@ -52,8 +69,7 @@ fn service_number(text: &[u8]) -> Result<u8, &'static str> {
 }
 
 pub(crate) fn schemas() -> Schemas {
-    let page =
-        "Commands of the journal in the order in which they were decided, and how far they go.";
+    let page = "Commands of the journal, and how far they go.";
     Schemas::new("Access")
         .listed(
             "AuditLine",
@@ -79,6 +95,7 @@ mod tests {
         let everything = AuditRequest {
             filter: AuditFilter::default(),
             after: Position(0),
+            before: None,
             limit: 100,
         };
         assert_eq!(read(""), Ok(everything));
@@ -94,9 +111,20 @@ mod tests {
                 refused: true,
             },
             after: Position(10),
+            before: None,
             limit: 7,
         };
         assert_eq!(read(query), Ok(some));
+        let newest = |before| {
+            Ok(AuditRequest {
+                filter: AuditFilter::default(),
+                after: Position(0),
+                before: Some(Position(before)),
+                limit: 100,
+            })
+        };
+        assert_eq!(read("order=newest"), newest(u64::MAX));
+        assert_eq!(read("order=newest&cursor=c000000000000000a"), newest(10));
         for wrong in [
             "service=room",
             "since=yesterday",
@@ -104,6 +132,7 @@ mod tests {
             "cursor=10",
             "limit=0",
             "limit=1001",
+            "order=random",
             "principal=",
             "all=true",
         ] {

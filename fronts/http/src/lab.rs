@@ -90,7 +90,7 @@ pub enum LabState {
 /// One load, as it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct LabRunView {
-    /// Its number, counted since the server started.
+    /// Its number: one more than that of the load before.
     pub run: u64,
     pub kind: LabKind,
     pub service: Box<str>,
@@ -130,6 +130,50 @@ pub struct LabRunList {
     pub runs: Vec<LabRunView>,
 }
 
+/// A second of a load, as it stood at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+pub struct LabSecond {
+    /// How long the load had run, in milliseconds.
+    pub elapsed_ms: u64,
+    /// Answers so far, of any kind.
+    pub answered: u64,
+    /// Of them, refusals.
+    pub refused: u64,
+    /// Errors, and requests without an answer.
+    pub failed: u64,
+    /// Answers a second, since the second before.
+    pub per_second: u64,
+    /// The median response of about a second; none while the load warms up.
+    pub p50_ns: Option<u64>,
+    /// Ninety-nine of a hundred responses took less.
+    pub p99_ns: Option<u64>,
+    /// Answers that were checked so far, of a check and a rush.
+    pub checked: Option<u64>,
+    /// Of them, those that break a promise.
+    pub violations: Option<u64>,
+}
+
+/// How a load went, second by second.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+pub struct LabSeconds {
+    pub run: u64,
+    pub state: LabState,
+    /// The oldest first; none of a load from before a restart.
+    pub seconds: Vec<LabSecond>,
+}
+
+/// Reads the number of a load, and from which instant of it on its seconds are wanted.
+///
+/// # Errors
+/// Everything that is wrong with them.
+pub fn read_lab_progress<'a>(given: &'a Given<'a>) -> Result<(u64, u64), Problem> {
+    given.read_with(|reader| {
+        let run = reader.required("run", |text| whole(text, 1, u64::MAX));
+        let after = reader.optional("after", |text| whole(text, 0, u64::MAX));
+        Some((run?, after?.unwrap_or(0)))
+    })
+}
+
 /// Reads the number of a load.
 ///
 /// # Errors
@@ -142,4 +186,5 @@ pub(crate) fn schemas() -> Schemas {
     Schemas::new("")
         .named::<LabRunView>("LabRun", "A load of the lab, as it stands.")
         .named::<LabRunList>("LabRunList", "Loads of the lab, the newest first.")
+        .named::<LabSeconds>("LabSeconds", "How a load went, second by second.")
 }

@@ -11,6 +11,7 @@ mod access;
 mod answer;
 mod audit;
 mod backup;
+mod cluster;
 mod code;
 mod conditional;
 mod cursor;
@@ -27,6 +28,7 @@ mod openapi;
 mod operation;
 mod page;
 mod problem;
+mod recount;
 mod refusal;
 mod reload;
 #[cfg(test)]
@@ -53,11 +55,15 @@ pub use event::{
 pub use framing::{Framing, Scanner, Violation};
 pub use given::{Given, Reader};
 pub use key::{InvalidKeyHeader, parse_key};
-pub use lab::{LabKind, LabOrder, LabRunList, LabRunView, LabState, read_lab_order, read_lab_run};
+pub use lab::{
+    LabKind, LabOrder, LabRunList, LabRunView, LabSecond, LabSeconds, LabState, read_lab_order,
+    read_lab_progress, read_lab_run,
+};
 pub use openapi::openapi;
 pub use operation::{Answerer, Audience, Method, Operation, PlacedParameter, Service, Success};
 pub use page::{PAGE_SCRIPT, PAGE_STYLE, docs_page};
 pub use problem::{FieldError, Place, Problem};
+pub use recount::{CountedResult, PlayerRecount, PlayerResult, read_recount};
 pub use refusal::Refusal;
 pub use reload::ReloadDone;
 pub use security::{SecurityEvent, SecurityEventKind};

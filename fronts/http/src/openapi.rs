@@ -21,10 +21,10 @@ use utoipa::openapi::{
 
 use crate::{
     answer::Receipt,
-    audit, glossary, lab,
+    audit, cluster, glossary, lab,
     operation::{Answerer, Audience, Method, Operation, RECEIPT, Service, Success, is_needed},
     problem::{FieldError, Place},
-    reload,
+    recount, reload,
     schema::{Schemas, body_name, parameter_schema},
     security,
     sessions::{self, SESSION_COOKIE},
@@ -140,6 +140,8 @@ fn components() -> Components {
             audit::schemas(),
             security::schemas(),
             reload::schemas(),
+            cluster::schemas(),
+            recount::schemas(),
             with_bodies(None, lab::schemas()),
         ])
         .fold(ComponentsBuilder::new(), |components, schemas| {

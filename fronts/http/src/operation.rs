@@ -122,6 +122,10 @@ pub enum Answerer {
     Ticket,
     /// Who did what.
     Audit,
+    /// How a node of a cluster stands.
+    Cluster,
+    /// The results of a player, counted again.
+    Recount,
     /// What a backup can begin with.
     Backup,
     /// Groups of the journal.
@@ -138,6 +142,8 @@ pub enum Answerer {
     LabRuns,
     /// One of them.
     LabRun,
+    /// How one went, second by second.
+    LabProgress,
     /// Stops it.
     StopLabRun,
     /// Its result, for programs.
@@ -227,7 +233,7 @@ impl Operation {
             Answerer::Command(service, _)
             | Answerer::Query(service, _)
             | Answerer::Events(service) => Some(service),
-            Answerer::MatchEvents | Answerer::Play => Some(Service::Games),
+            Answerer::MatchEvents | Answerer::Play | Answerer::Recount => Some(Service::Games),
             Answerer::ExchangeFeed => Some(Service::Exchange),
             Answerer::Audit | Answerer::SecurityEvents | Answerer::Reload => Some(Service::Access),
             Answerer::OpenSession
@@ -243,6 +249,8 @@ impl Operation {
             | Answerer::LabRuns
             | Answerer::LabRun
             | Answerer::StopLabRun
+            | Answerer::LabProgress
+            | Answerer::Cluster
             | Answerer::LabResult
             | Answerer::LabReport
             | Answerer::Live

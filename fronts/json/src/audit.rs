@@ -97,7 +97,7 @@ pub struct AuditPage {
     pub after: u64,
     /// The position of the last record that was read.
     pub position: u64,
-    /// Where the next page begins; not set at the end of the journal.
+    /// Where the next page begins; not set on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -334,8 +334,8 @@ impl AuditLine {
 }
 
 impl AuditPage {
-    /// Says where the page after this position begins.
-    pub fn go_on_after(&mut self, position: Position) {
+    /// Says where the next page begins: after this position, or before it where the newest come first.
+    pub fn go_on_at(&mut self, position: Position) {
         let next = serde_json::to_value(crate::Shown(&Cursor(position.0)));
         self.next = next.ok().and_then(|next| next.as_str().map(str::to_owned));
     }
@@ -384,7 +384,7 @@ impl AuditPage {
                 is_required: false,
                 ..always(
                     "next",
-                    "Where the next page begins; not set at the end of the journal",
+                    "Where the next page begins; not set on the last one",
                     Cursor::kind(),
                 )
             },
@@ -494,7 +494,7 @@ mod tests {
         let described: BTreeSet<String> = names(described).into_iter().map(str::to_owned).collect();
         assert_eq!(described, seen);
         let mut page = AuditPage::default();
-        page.go_on_after(Position(10));
+        page.go_on_at(Position(10));
         let json: serde_json::Value = serde_json::from_str(&page.json()).unwrap();
         let members: BTreeSet<&str> = json
             .as_object()

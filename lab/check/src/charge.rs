@@ -42,6 +42,12 @@ impl Charge {
         self.told.is_empty()
     }
 
+    /// How many violations there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        u64::try_from(self.told.len()).expect("few are told") + self.more
+    }
+
     /// The sentences, the last of which says how many more there are.
     #[must_use]
     pub fn sentences(self) -> Vec<String> {

@@ -1,16 +1,24 @@
 //! Checks a history while it is made.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
 };
 
 use crate::{
-    Model,
+    Charge, Model,
     horizon::KnownUpTo,
     replay::{Findings, HistoryReplay},
     witness::{COLLECT_INTERVAL, Chronicle},
 };
+
+/// How far a check is, for others to look at while it runs.
+#[derive(Debug, Default)]
+pub struct CheckedSoFar {
+    /// Operations that were replayed, and readings that were held against the states.
+    pub answers: AtomicU64,
+    pub violations: AtomicU64,
+}
 
 /// Replays what users tell while they do.
 #[derive(Debug)]
@@ -30,9 +38,10 @@ impl<M: Model> Checker<M> {
 
     /// Checks until the load is over, then the rest; the model as the replay leaves it, and what was
     /// found.
-    pub fn run(mut self, over: &AtomicBool) -> (M, Findings) {
+    pub fn run(mut self, over: &AtomicBool, so_far: &CheckedSoFar) -> (M, Findings) {
         while !over.load(Ordering::SeqCst) {
             self.advance();
+            so_far.show(self.replay.findings());
             thread::park_timeout(COLLECT_INTERVAL);
         }
         self.finish()
@@ -59,5 +68,17 @@ impl<M: Model> Checker<M> {
             taken.expect("witnesses have put it together in this process");
         }
         known
+    }
+}
+
+impl CheckedSoFar {
+    fn show(&self, findings: &Findings) {
+        let Findings {
+            replayed, readings, ..
+        } = findings;
+        let violations = [&findings.order, &findings.answers, &findings.seen];
+        let violations = violations.map(Charge::count).iter().sum();
+        self.answers.store(replayed + readings, Ordering::Relaxed);
+        self.violations.store(violations, Ordering::Relaxed);
     }
 }

@@ -30,7 +30,7 @@ mod spool;
 mod witness;
 
 pub use charge::Charge;
-pub use checker::Checker;
+pub use checker::{CheckedSoFar, Checker};
 pub use compact::Compact;
 pub use horizon::{Asked, Record, Seen};
 pub use model::Model;

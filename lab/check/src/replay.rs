@@ -190,6 +190,11 @@ impl<M: Model> HistoryReplay<M> {
         });
     }
 
+    /// What was found so far.
+    pub(crate) const fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
     /// The model as the replay leaves it, and what was found.
     pub(crate) fn end(self) -> (M, Findings) {
         (self.model, self.findings)

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use turnstile_check::{Charge, Checker, Chronicle, Findings, Model, Spool};
+use turnstile_check::{Charge, CheckedSoFar, Checker, Chronicle, Findings, Model, Spool};
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::{Outcome, Rule, Server};
 use turnstile_stats::units::{Count, Nanos, to_float};
@@ -28,7 +28,7 @@ use crate::{
     again::{Keyed, KeyedUser},
     crew,
     error::unfit,
-    pace::{self, Pace, Progress, Totals, User},
+    pace::{self, Checked, Pace, Progress, Totals, User},
     point,
 };
 
@@ -108,9 +108,19 @@ pub(crate) fn drive<U: User, M: Model<Operation: Send> + Send>(
     let (totals, (model, findings)) = match &config.when {
         When::Meanwhile => {
             let checker = Checker::new(model, chronicle);
+            let so_far = CheckedSoFar::default();
+            let mut with_checked = |progressed: &Progress| {
+                progress(&Progress {
+                    checked: Some(Checked {
+                        answers: so_far.answers.load(Ordering::Relaxed),
+                        violations: so_far.violations.load(Ordering::Relaxed),
+                    }),
+                    ..*progressed
+                });
+            };
             let (totals, (checked, time)) = beside(
-                |over| (checker.run(over), crew::thread_time()),
-                || run(pace, users, progress, settle),
+                |over| (checker.run(over, &so_far), crew::thread_time()),
+                || run(pace, users, &mut with_checked, settle),
             );
             cost.checking = time;
             (totals?, checked)

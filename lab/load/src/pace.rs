@@ -190,6 +190,26 @@ pub struct Progress {
     pub failed: u64,
     /// Answers a second since the last progress.
     pub rate: f64,
+    /// Response times of about the last second; none before the window, or where too few were answered.
+    pub times: Option<RecentTimes>,
+    /// What was checked so far, of a load that is checked meanwhile.
+    pub checked: Option<Checked>,
+}
+
+/// Percentiles of what was measured lately, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecentTimes {
+    pub p50: u64,
+    /// None where too few were answered.
+    pub p99: Option<u64>,
+}
+
+/// How far a check is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Answers that were held against the replay.
+    pub answers: u64,
+    pub violations: u64,
 }
 
 /// What a run gave.
@@ -341,7 +361,10 @@ fn drive<U: User>(
     let mut watch = LastProgress::default();
     let ends = crew::run(workers, Worker::run, Worker::end, |elapsed| {
         reader.look(pace, &until);
-        progress(&watch.look(pace, &boards, elapsed));
+        progress(&Progress {
+            times: reader.recent_times(),
+            ..watch.look(pace, &boards, elapsed)
+        });
     })?;
     let slots = u64::try_from(slots).expect("users and pipeline are bounded");
     Ok(reader.totals(pace, slots, ends))
@@ -413,6 +436,8 @@ impl LastProgress {
             refused: sum(|board| &board.refused),
             failed: sum(|board| &board.failed),
             rate,
+            times: None,
+            checked: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What other threads ask of one machine, and the answers that wait for their group.
 
+use serde_json::Value;
 use tokio::sync::oneshot;
 use turnstile_contract as contract;
 use turnstile_embedded::Services;
@@ -173,6 +174,7 @@ macro_rules! waiting {
             $($machine(Decided<turnstile_services::$name::$machine>),)+
             Late(oneshot::Sender<Option<Outcome>>, Option<Outcome>),
             Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
+            Cluster(oneshot::Sender<Option<Value>>, Option<Value>),
         }
 
         impl Waiting {
@@ -199,6 +201,9 @@ macro_rules! waiting {
                         LateAnswer::Unknown => Self::Late(reply, None),
                     },
                     Ask::Status { reply } => Self::Status(reply, Box::new(engine.status())),
+                    Ask::Cluster { is_draining, reply } => {
+                        Self::Cluster(reply, engine.cluster_report(is_draining))
+                    }
                     Ask::NoteUse(key) => {
                         engine.note_use(key);
                         return None;
@@ -211,6 +216,7 @@ macro_rules! waiting {
                 match self {
                     $(Self::$machine(decided) => decided.answer(),)+
                     Self::Late(sender, answer) => drop(sender.send(answer)),
+                    Self::Cluster(sender, report) => drop(sender.send(report)),
                     Self::Status(sender, status) => drop(sender.send(*status)),
                 }
             }

@@ -11,6 +11,7 @@ use std::{
 };
 
 use mio::Waker;
+use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use turnstile_access::{Access, KeyId};
 use turnstile_chassis::{Field, Fields as _};
@@ -110,6 +111,11 @@ macro_rules! asks {
             },
             Status {
                 reply: oneshot::Sender<ServerStatus>,
+            },
+            /// How the node stands in its cluster; nothing where there is none.
+            Cluster {
+                is_draining: bool,
+                reply: oneshot::Sender<Option<Value>>,
             },
             /// Keeps that a key was used, if that was not kept in the last hour. Nobody is answered.
             NoteUse(KeyId),

@@ -22,6 +22,7 @@ mod operations;
 mod origins;
 mod play;
 mod process;
+mod recount;
 mod reloads;
 mod reply;
 mod requests;

@@ -40,7 +40,7 @@ fn bookings(door: &Door) -> String {
 }
 
 /// Serves an empty page to everybody who asks, at an origin of its own.
-fn foreign_page() -> SocketAddr {
+pub(crate) fn foreign_page() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound");
     thread::spawn(move || {

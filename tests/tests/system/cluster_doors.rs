@@ -16,9 +16,11 @@ use tempfile::TempDir;
 use turnstile_brokers::{Brokers, BrokersSetup, Carriage, FaultyPath};
 use turnstile_client::{Connection, resp::Value};
 use turnstile_tests::{Turnstile, run};
+use turnstile_trial::Chromium;
 
 use crate::{
     cluster::{NodePlace, end_all, make_room, server, start_all},
+    console::{assert_accessible, until},
     crash::listing::{ask, connect},
     games::pair::Pair,
     travel::{clerk::Clerk, glance},
@@ -296,7 +298,30 @@ fn a_node_with_other_settings_of_travel_is_refused_and_both_are_named() {
     refuse(&place, "15000");
     let mut connection = cluster.connect(0);
     ask(&mut connection, &["ROOMS.ADD-PROPERTY", "hotel"]).expect("the others go on");
+    show(&place);
     cluster.end();
+}
+
+/// A node that comes back shows on its page how all of them stand.
+fn show(place: &NodePlace) {
+    let arguments: Vec<&str> = place.arguments.iter().map(String::as_str).collect();
+    let node = Turnstile::serve_http(&place.data, &arguments);
+    let mut browser = Chromium::start();
+    browser.open(&format!("http://{}/console/#/overview", node.http()));
+    let cells = "[...document.querySelectorAll('[aria-label=\"Nodes of the cluster\"] tbody tr')]\
+                 .map(row => [row.cells[0].innerText, row.cells[1].innerText])";
+    let rows = until(
+        &mut browser,
+        &format!("(cells => cells.length === 3 && cells)({cells})"),
+    );
+    let version = env!("CARGO_PKG_VERSION");
+    let names: Vec<&str> = (0..3).filter_map(|at| rows[at][0].as_str()).collect();
+    assert_eq!(names, ["n0", "n1", "n2"]);
+    assert_eq!(rows[2][1], version, "{rows}");
+    let report = browser.value("fetch('/v1/cluster').then(answer => answer.json())");
+    assert_eq!([&report["node"], &report["version"]], ["n2", version]);
+    assert_accessible(&mut browser);
+    assert!(node.stop().success(), "a node ends well");
 }
 
 /// A node with another lifetime than its cluster names both, and ends.

@@ -28,7 +28,7 @@ fn console(door: &Door, page: &str) -> Chromium {
 }
 
 /// Waits until an expression is true of the page; gives what it is then.
-fn until(browser: &mut Chromium, expression: &str) -> Value {
+pub(crate) fn until(browser: &mut Chromium, expression: &str) -> Value {
     let found = browser.value(&format!(
         "new Promise((done, late) => {{ \
              const look = () => {{ \
@@ -110,7 +110,7 @@ fn assert_quiet(events: &[Value]) {
 }
 
 /// Asserts that axe finds nothing wrong with what is shown, in both colour schemes and on a phone.
-fn assert_accessible(browser: &mut Chromium) {
+pub(crate) fn assert_accessible(browser: &mut Chromium) {
     let Some(folder) = env::var_os("TURNSTILE_TEST_NODE_FOLDER") else {
         return report("NOT TESTED: axe-core, which `cargo xtask test` installs");
     };

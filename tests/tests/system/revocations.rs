@@ -15,7 +15,7 @@ use std::{
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use turnstile_check::{
-    Checker, Findings, Seen, Witness as Line,
+    CheckedSoFar, Checker, Findings, Seen, Witness as Line,
     rooms::{NoHold, Operation, Reference, Released},
     witnesses,
 };
@@ -318,9 +318,9 @@ fn nothing_is_done_with_a_key_after_its_end_was_acknowledged() {
     println!("seed {seed}");
     let mut seeds = (seed..).map(StdRng::seed_from_u64);
     let mut rng = || seeds.next().expect("there are many");
-    let checked = AtomicBool::new(false);
+    let (checked, so_far) = (AtomicBool::new(false), CheckedSoFar::default());
     let (server, (model, findings)) = thread::scope(|scope| {
-        let checking = scope.spawn(|| checker.run(&checked));
+        let checking = scope.spawn(|| checker.run(&checked, &so_far));
         let mut working = Vec::new();
         for tries in [tries_resp, tries_http] {
             let line = lines.pop().expect("there is one for each");

@@ -28,6 +28,8 @@ impl Audience {
             Answerer::Play => having(Service::Games, Right::Use),
             // They tell of everybody's business.
             Answerer::Audit | Answerer::SecurityEvents => having(Service::Access, Right::Read),
+            // It takes the memory of a second server.
+            Answerer::Recount => having(Service::Games, Right::Manage),
             // The configuration says whom the server serves, and by which certificate it is known.
             Answerer::Reload => having(Service::Access, Right::Manage),
             Answerer::OpenSession
@@ -44,6 +46,8 @@ impl Audience {
             | Answerer::LabRuns
             | Answerer::LabRun
             | Answerer::StopLabRun
+            | Answerer::LabProgress
+            | Answerer::Cluster
             | Answerer::LabResult
             | Answerer::LabReport => Self::Operators,
             // Whatever starts and watches the server asks whether it is ready, and rarely has a key.

@@ -22,6 +22,9 @@ const EVENT_IDS: Kind = Kind::Pattern {
     pattern: r"^[0-9]{1,19}(\.[0-9]{1,9})?(,[0-9]{1,19}(\.[0-9]{1,9})?){0,63}$",
 };
 
+/// The words of `order`.
+const ORDERS: &[&str] = &["oldest", "newest"];
+
 /// The words of `format`.
 pub(crate) const FORMATS: &[&str] = &["sse", "ndjson"];
 
@@ -267,6 +270,12 @@ fn audit() -> Operation {
     );
     limit.declared.default = Some(PAGE.to_string());
     let next = <Cursor as Readable>::kind();
+    let mut order = query(
+        "order",
+        "Whether the commands that were decided first or last stand first; a cursor is for the order of its page",
+        Kind::OneOf(ORDERS),
+    );
+    order.declared.default = Some("oldest".to_owned());
     Operation {
         success: Success::Json("AuditPage"),
         parameters: vec![
@@ -275,6 +284,7 @@ fn audit() -> Operation {
             query("since", "From this instant on", Kind::Instant),
             query("until", "Before this instant", Kind::Instant),
             query("refused", "Only what was refused", Kind::Flag),
+            order,
             query("cursor", "The next of the page before", next),
             limit,
         ],
@@ -300,6 +310,39 @@ fn reload() -> Operation {
             "reloadConfiguration",
             "Reads the configuration and the files of TLS again, as SIGHUP does; all that has changed is \
              taken over, or nothing",
+            &[],
+        )
+    }
+}
+
+fn recount() -> Operation {
+    let player = query("player", "Whose results are shown", PlayerId::kind());
+    Operation {
+        success: Success::Json("PlayerRecount"),
+        parameters: vec![PlacedParameter {
+            place: Place::Path,
+            ..required(player)
+        }],
+        problems: vec![400, 503],
+        ..document(
+            Answerer::Recount,
+            "/v1/games/players/{player}/recount",
+            "recountPlayer",
+            "Counts all results in the journal again, compares every statistic, and shows a player's results",
+            &[],
+        )
+    }
+}
+
+fn cluster() -> Operation {
+    Operation {
+        success: Success::Json("ClusterReport"),
+        problems: vec![400, 501, 503],
+        ..document(
+            Answerer::Cluster,
+            "/v1/cluster",
+            "clusterStatus",
+            "Shows how this node of a cluster stands, and what it knows of the others",
             &[],
         )
     }
@@ -360,7 +403,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     all.push(watch());
     all.extend(sockets());
     all.extend(sessions());
-    all.extend([audit(), security_events(), reload()]);
+    all.extend([audit(), security_events(), reload(), cluster(), recount()]);
     all.extend(backup());
     all.extend(super::lab::operations());
     all.extend(documents());

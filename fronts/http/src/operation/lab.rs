@@ -34,9 +34,10 @@ pub(crate) const SECONDS: u64 = 10;
 const RUNS: &str = "/v1/lab/runs";
 const ONE: &str = "/v1/lab/runs/{run}";
 
-pub(super) fn operations() -> [Operation; 6] {
+pub(super) fn operations() -> [Operation; 7] {
     let starts = "Starts a load of the lab against this server: one at a time";
-    let lists = "Lists the loads that were started here since the server started";
+    let lists =
+        "Lists the loads that were started here, and the results of those from before a restart";
     let shows = "Shows how a load stands";
     let stops = "Stops a load before its end; it has no result then";
     let start = Operation {
@@ -64,6 +65,7 @@ pub(super) fn operations() -> [Operation; 6] {
         ),
         of_one(shown(Answerer::LabRun, ONE, ("getLabRun", "LabRun"), shows)),
         of_one(stop),
+        progress(),
         of_one(document(
             Answerer::LabResult,
             "/v1/lab/runs/{run}/result",
@@ -92,6 +94,20 @@ fn shown(
         problems: vec![400, 501],
         ..document(answerer, path, id, summary, &[])
     }
+}
+
+/// How one load went, from an instant on.
+fn progress() -> Operation {
+    let shows = "Shows how a load goes, second by second";
+    let after = "Only seconds that end later in the load, in milliseconds";
+    let id = ("labProgress", "LabSeconds");
+    let path = "/v1/lab/runs/{run}/progress";
+    let mut operation = of_one(shown(Answerer::LabProgress, path, id, shows));
+    let (min, max) = (0, u64::MAX);
+    operation
+        .parameters
+        .push(query("after", after, Kind::Number { min, max }));
+    operation
 }
 
 /// The same for one load.

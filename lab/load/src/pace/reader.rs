@@ -11,7 +11,7 @@ use turnstile_stats::{
 };
 
 use super::{
-    Law, Length, Pace, Rhythm, Schedule, Totals, User,
+    Law, Length, Pace, RecentTimes, Rhythm, Schedule, Totals, User,
     agenda::Sample,
     desk::nanos,
     slices::{Album, BIN_NANOS},
@@ -50,6 +50,11 @@ impl Reader {
             Step::GiveUp(_) => {}
         }
         self.decided = Some(step);
+    }
+
+    /// Response times of about the last second.
+    pub(super) const fn recent_times(&self) -> Option<RecentTimes> {
+        self.album.recent_times()
     }
 
     /// The result, when all have ended.

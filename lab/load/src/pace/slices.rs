@@ -7,15 +7,18 @@ use std::{
     time::Duration,
 };
 
-use turnstile_stats::{Interval, percentile, units::to_float};
+use turnstile_stats::{Histogram, Interval, percentile, units::to_float};
 
-use super::Tally;
+use super::{RecentTimes, Tally};
 
 /// The run is looked at in pieces of 100 ms.
 pub(super) const BIN_NANOS: u64 = 100_000_000;
 
 /// So many bins are handed over at once.
 const SLICE_BINS: usize = 5;
+
+/// Percentiles of the last second are of so many bins.
+const RECENT_BINS: usize = 10;
 
 /// Slices that a thread can fill before the first must have come back: two seconds.
 const SLICES: usize = 4;
@@ -79,6 +82,16 @@ pub(super) struct SliceInbox {
     bins: usize,
 }
 
+/// What was answered lately, for somebody who watches.
+#[derive(Debug, Default)]
+struct RecentResponses {
+    /// Since the last percentiles were taken.
+    responses: Histogram,
+    /// The bins that they are of, and all before.
+    bins: usize,
+    times: Option<RecentTimes>,
+}
+
 /// All threads' counts so far.
 #[derive(Debug)]
 pub(super) struct Album {
@@ -89,6 +102,7 @@ pub(super) struct Album {
     /// Pieces that became part of others: their memory is that of later ones.
     spare: Vec<Tally>,
     pub(super) grain: usize,
+    recent: RecentResponses,
     blank: fn() -> Tally,
 }
 
@@ -166,6 +180,24 @@ impl Recorder {
     }
 }
 
+impl RecentResponses {
+    /// Takes percentiles when a second is over.
+    fn turn(&mut self, bins: usize) {
+        if bins < self.bins + RECENT_BINS {
+            return;
+        }
+        let count = self.responses.count();
+        let supported = |quantile| {
+            let is_supported = percentile::supported(count, quantile).is_ok();
+            is_supported.then(|| self.responses.quantile(quantile))
+        };
+        let p99 = supported(0.99);
+        self.times = supported(0.5).map(|p50| RecentTimes { p50, p99 });
+        self.bins = bins;
+        self.responses.clear();
+    }
+}
+
 impl Album {
     /// Of a run of so many bins.
     pub(super) fn new(blank: fn() -> Tally, inboxes: Vec<SliceInbox>, bins: usize) -> Self {
@@ -175,12 +207,24 @@ impl Album {
             pieces: Vec::new(),
             spare: Vec::new(),
             grain: SLICE_BINS,
+            recent: RecentResponses::default(),
             blank,
         }
     }
 
     /// Takes what has come, and says how many bins are there of all threads.
     pub(super) fn collect(&mut self) -> usize {
+        let bins = self.take();
+        self.recent.turn(bins);
+        bins
+    }
+
+    /// Response times of about the last second.
+    pub(super) const fn recent_times(&self) -> Option<RecentTimes> {
+        self.recent.times
+    }
+
+    fn take(&mut self) -> usize {
         for thread in 0..self.inboxes.len() {
             while let Ok(mut slice) = self.inboxes[thread].full.try_recv() {
                 self.paste(thread, &slice);
@@ -222,6 +266,7 @@ impl Album {
             self.pieces.push(next.unwrap_or_else(self.blank));
         }
         self.pieces[piece].merge(&slice.tally);
+        slice.tally.add_response(&mut self.recent.responses);
     }
 
     /// Makes one piece of two.

@@ -294,6 +294,12 @@ impl Tally {
     /// From due to done, of all that users began: wholes, where there are any.
     pub(super) fn response(&self) -> Histogram {
         let mut times = Histogram::new();
+        self.add_response(&mut times);
+        times
+    }
+
+    /// Adds the same to others.
+    pub(super) fn add_response(&self, times: &mut Histogram) {
         if self.wholes.is_empty() {
             for operation in &self.operations {
                 times.merge(&operation.times);
@@ -302,7 +308,6 @@ impl Tally {
         for whole in &self.wholes {
             times.merge(&whole.response);
         }
-        times
     }
 
     /// The parts of the mean response; of wholes, what all requests of one took.

@@ -1,5 +1,7 @@
 //! Who did what: the journal's files, read on a thread of its own.
 
+mod newest;
+
 use std::{
     mem,
     ops::ControlFlow,
@@ -12,13 +14,14 @@ use std::{
     time::Instant,
 };
 
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::{Mutex, MutexGuard, oneshot};
 use turnstile_chassis::{Right, Subject};
 use turnstile_embedded::{AuditExtent, Auditor, VerifyError};
 use turnstile_http::{AuditRequest, Code, Problem, read_audit};
 use turnstile_json::{AuditFilter, AuditLine, AuditLines, AuditPage};
 use turnstile_types::{Audited, Machine as _, Position, Principal};
 
+use self::newest::NewestLines;
 use super::{
     Door,
     call::Call,
@@ -28,18 +31,21 @@ use super::{
     reply::Trouble,
 };
 
-/// The audit that is open, if one is.
+/// The audits that are open.
+#[derive(Debug, Default)]
+pub(super) struct Audits {
+    open: Mutex<Option<OpenAudit>>,
+    newest: Mutex<Option<NewestLines>>,
+}
+
+/// An audit that rests after a page.
 ///
 /// To say what was refused and why, the commands are decided again, which takes the state of all services a
 /// second time. So there is one audit at a time, and it rests between two pages: the next page goes on
 /// where the last has ended. While a page is made, this is locked and empty; if its client leaves, the
 /// audit ends.
-#[derive(Debug, Default)]
-pub(super) struct Audits(Mutex<Option<OpenAudit>>);
-
-/// An audit that rests after a page.
 #[derive(Debug)]
-struct OpenAudit {
+pub(super) struct OpenAudit {
     filter: AuditFilter,
     /// Who reads it.
     reader: Principal,
@@ -60,9 +66,29 @@ struct PageWish {
 }
 
 impl Audits {
+    /// Takes the place of an audit that gives way: the journal is decided again for one reader at a time.
+    pub(super) fn claim(
+        &self,
+        reader: &Principal,
+        after: Position,
+    ) -> Result<MutexGuard<'_, Option<OpenAudit>>, Problem> {
+        let mut open = self.open.try_lock().map_err(|_locked| busy())?;
+        if open
+            .as_ref()
+            .is_some_and(|open| !open.gives_way(reader, after))
+        {
+            return Err(busy());
+        }
+        *open = None;
+        Ok(open)
+    }
+
     /// Ends an audit that nobody has read for a while: it holds much memory.
     pub(super) fn rest(&self) {
-        if let Ok(mut kept) = self.0.try_lock() {
+        if let Ok(mut kept) = self.open.try_lock() {
+            kept.take_if(|kept| kept.used.elapsed() >= AUDIT_KEPT);
+        }
+        if let Ok(mut kept) = self.newest.try_lock() {
             kept.take_if(|kept| kept.used.elapsed() >= AUDIT_KEPT);
         }
     }
@@ -74,8 +100,8 @@ impl OpenAudit {
     }
 
     /// Whether another request may end it: it has come to its end, or its reader has left or begins anew.
-    fn gives_way(&self, reader: &Principal, request: &AuditRequest) -> bool {
-        let begins_anew = self.reader == *reader && request.after == Position(0);
+    fn gives_way(&self, reader: &Principal, after: Position) -> bool {
+        let begins_anew = self.reader == *reader && after == Position(0);
         self.is_whole || begins_anew || self.used.elapsed() >= AUDIT_LEASE
     }
 
@@ -114,16 +140,38 @@ pub(super) async fn audit(door: Arc<Door>, call: Call) -> Answered {
         let none = "this server keeps no journal on a disk";
         return Err(Trouble::from(Problem::with(Code::Unsupported, none)));
     };
-    let busy = || Problem::with(Code::Overloaded, "another audit is read: try again soon");
-    let mut kept = door.audits.0.try_lock().map_err(|_locked| busy())?;
     let reader = call.visitor.caller.principal;
+    let page = match request.before {
+        Some(before) => newest::page(&door.audits, directory, reader, &request, before).await,
+        None => next_page(&door.audits, directory, reader, &request).await,
+    };
+    Ok(unstored(page?.json(), "application/json"))
+}
+
+fn busy() -> Problem {
+    Problem::with(Code::Overloaded, "another audit is read: try again soon")
+}
+
+fn unaudited(cause: String) -> Problem {
+    tracing::error!(%cause, "the journal cannot be audited");
+    Problem::with(Code::Unavailable, cause)
+}
+
+/// A page in the order of the journal.
+async fn next_page(
+    audits: &Audits,
+    directory: PathBuf,
+    reader: Principal,
+    request: &AuditRequest,
+) -> Result<AuditPage, Problem> {
+    let mut kept = audits.open.try_lock().map_err(|_locked| busy())?;
     let mut audit = match kept.take() {
-        Some(audit) if audit.serves(&request) => audit,
-        Some(other) if !other.gives_way(&reader, &request) => {
+        Some(audit) if audit.serves(request) => audit,
+        Some(other) if !other.gives_way(&reader, request.after) => {
             *kept = Some(other);
-            return Err(Trouble::from(busy()));
+            return Err(busy());
         }
-        _ => OpenAudit::begin(directory, reader, &request)?,
+        _ => OpenAudit::begin(directory, reader, request)?,
     };
     let (answer, page) = oneshot::channel();
     let wish = PageWish {
@@ -135,15 +183,12 @@ pub(super) async fn audit(door: Arc<Door>, call: Call) -> Answered {
         .try_send(wish)
         .map_err(|_ended| Problem::from(Code::Unavailable))?;
     let page = page.await.map_err(|_ended| Code::Unavailable)?;
-    let (next, page) = page.map_err(|cause| {
-        tracing::error!(%cause, "the journal cannot be audited");
-        Problem::with(Code::Unavailable, cause)
-    })?;
+    let (next, page) = page.map_err(unaudited)?;
     audit.place = next;
     audit.is_whole = page.next.is_none();
     audit.used = Instant::now();
     *kept = Some(audit);
-    Ok(unstored(page.json(), "application/json"))
+    Ok(page)
 }
 
 /// The thread of an audit: it makes pages as long as somebody wishes for one.
@@ -258,7 +303,7 @@ impl AuditPages<'_> {
         page.after = self.begin.0;
         page.position = self.read.0;
         if !is_last {
-            page.go_on_after(next);
+            page.go_on_at(next);
         }
         if let Some(wish) = self.wish.take() {
             // Its client may have left: then there is no next.

@@ -7,6 +7,7 @@ use std::{
     task::{Poll, Waker},
 };
 
+use serde_json::Value;
 use tokio::sync::oneshot;
 use turnstile_contract::Failure;
 use turnstile_embedded::{ExecuteError, Reply};
@@ -87,6 +88,7 @@ macro_rules! tickets {
         pub(super) enum Ticket {
             $($machine(Awaited<turnstile_services::$name::$machine>),)+
             Status(Relay<ServerStatus>),
+            Cluster(Relay<Option<Value>>),
         }
 
         $(
@@ -102,6 +104,7 @@ macro_rules! tickets {
                 match self {
                     $(Self::$machine(awaited) => awaited.relay(),)+
                     Self::Status(relay) => relay,
+                    Self::Cluster(relay) => relay,
                 }
             }
         }
@@ -246,6 +249,16 @@ impl Courier {
         let (reply, from) = oneshot::channel();
         self.ask(None, Ask::Status { reply }, from, Ticket::Status)
             .await
+    }
+
+    /// How a node stands in its cluster; nothing where there is none.
+    ///
+    /// # Errors
+    /// The loop takes no more work, or has ended.
+    pub(super) async fn cluster_report(&self, is_draining: bool) -> Result<Option<Value>, Problem> {
+        let (reply, from) = oneshot::channel();
+        let ask = Ask::Cluster { is_draining, reply };
+        self.ask(None, ask, from, Ticket::Cluster).await
     }
 
     fn ask<T, F: FnOnce(Relay<T>) -> Ticket>(

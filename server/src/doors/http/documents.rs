@@ -12,7 +12,7 @@ use turnstile_http::{
     Code, PAGE_SCRIPT, PAGE_STYLE, Problem, docs_page, openapi as openapi_document,
 };
 
-use super::{Door, operations::Answered, reply::Trouble};
+use super::{Door, call::Call, operations::Answered, reply::Trouble};
 use crate::core::transport::DoorTransport;
 
 /// Nothing from elsewhere: our own script and style sheet only, and requests to ourselves.
@@ -99,6 +99,15 @@ const fn readiness(transport: DoorTransport) -> &'static str {
         }
         DoorTransport::Loopback | DoorTransport::Tls => r#"{"status":"ready"}"#,
     }
+}
+
+/// How this node of a cluster stands.
+pub(super) async fn cluster(door: Arc<Door>, call: Call) -> Answered {
+    call.given()?.read_with(|_nothing| Some(()))?;
+    let report = door.courier.cluster_report(door.is_draining()).await?;
+    let alone = || Problem::with(Code::Unsupported, "this server is no node of a cluster");
+    let report = report.ok_or_else(alone)?;
+    Ok(unstored(report.to_string(), "application/json"))
 }
 
 pub(super) fn version() -> Response<Body> {

@@ -1,9 +1,10 @@
 //! Loads of the lab against this server: one at a time, each a process of its own.
 
+mod kept;
 mod process;
+mod result;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -11,21 +12,23 @@ use std::{
 };
 
 use axum::http::HeaderValue;
-use serde::Deserialize;
 use tokio::task;
 use turnstile_http::{
-    Code, FieldError, LabKind, LabOrder, LabRunList, LabRunView, LabState, Place, Problem,
-    read_lab_order, read_lab_run,
+    Code, FieldError, LabKind, LabOrder, LabRunList, LabRunView, LabSeconds, LabState, Place,
+    Problem, read_lab_order, read_lab_progress, read_lab_run,
 };
-use turnstile_types::{Principal, Timestamp};
+use turnstile_types::Principal;
 
-use self::process::{LabProcess, Told};
+use self::{
+    kept::{KeptRun, KeptRuns},
+    process::LabProcess,
+    result::{REPORT, RESULT},
+};
 use super::{
     Door,
     access::wall_time,
     call::Call,
     documents::{confine, json, unstored},
-    limits::LAB_RUNS,
     operations::Answered,
     reply::Trouble,
 };
@@ -48,34 +51,22 @@ pub struct LabProgram {
     pub results: PathBuf,
 }
 
-/// The loads that were started since the server started.
+/// The loads that were started, and the process of the one that is under way.
 #[derive(Debug)]
 pub(super) struct LabRuns {
     program: Option<LabProgram>,
     kept: Arc<Mutex<KeptRuns>>,
 }
 
-#[derive(Debug, Default)]
-struct KeptRuns {
-    /// The newest first.
-    runs: VecDeque<KeptRun>,
-    /// The number of the newest.
-    last: u64,
-    /// The process of the load that is under way, which is the newest.
-    process: Option<LabProcess>,
-}
-
-#[derive(Clone, Debug)]
-struct KeptRun {
-    view: LabRunView,
-    folder: PathBuf,
-}
-
 impl LabRuns {
+    /// With the loads whose results are there.
     pub(super) fn new(program: Option<LabProgram>) -> Self {
+        let kept = program
+            .as_ref()
+            .map(|program| KeptRuns::of_results(&program.results));
         Self {
             program,
-            kept: Arc::default(),
+            kept: Arc::new(Mutex::new(kept.unwrap_or_default())),
         }
     }
 
@@ -102,161 +93,56 @@ impl LabRuns {
         if kept.process.is_some() {
             return Err(Problem::from(Code::LabRunUnderWay));
         }
-        let (run, began) = (kept.last + 1, wall_time());
-        let folder = program.results.join(format!("{}-{run}", began.0));
-        let mut arguments = (program.arguments)(&order, &folder);
+        let run = KeptRun::begin(
+            kept.last + 1,
+            order,
+            principal,
+            wall_time(),
+            &program.results,
+        );
+        let (number, view) = (run.view.run, run.view.clone());
+        let mut arguments = (program.arguments)(&order, &run.folder);
         arguments.extend_from_slice(target);
         let (process, output) =
             LabProcess::start(&program.program, &arguments).map_err(|failure| {
                 tracing::error!(%failure, "a load of the lab cannot start");
                 Problem::with(Code::Unavailable, "the load cannot start: the log says why")
             })?;
-        let view = view_of(run, order, principal, began);
-        kept.last = run;
         kept.process = Some(process);
-        kept.runs.push_front(KeptRun {
-            view: view.clone(),
-            folder,
-        });
-        kept.runs.truncate(LAB_RUNS);
+        kept.push(run);
         drop(kept);
         let watched = Arc::clone(&self.kept);
-        output.follow(move |told| note(&watched, run, told));
+        output.follow(move |told| {
+            let ended = lock(&watched).note(number, told, wall_time());
+            if let Some(process) = ended {
+                process.reap();
+            }
+        });
         Ok(view)
     }
 
-    fn find(&self, run: u64) -> Result<KeptRun, Problem> {
+    /// What is shown of a load.
+    fn find<T>(&self, run: u64, shown: impl FnOnce(&KeptRun) -> T) -> Result<T, Problem> {
         self.program()?;
-        let kept = lock(&self.kept);
-        let found = kept.runs.iter().find(|one| one.view.run == run).cloned();
+        let mut kept = lock(&self.kept);
+        let found = kept.find(run).map(|found| shown(found));
         found.ok_or_else(|| Problem::from(Code::UnknownLabRun))
     }
 
     fn stop(&self, run: u64) -> Result<LabRunView, Problem> {
         self.program()?;
         let mut kept = lock(&self.kept);
-        let KeptRuns { runs, process, .. } = &mut *kept;
-        let found = runs.iter_mut().find(|one| one.view.run == run);
-        let view = &mut found.ok_or(Code::UnknownLabRun)?.view;
-        // Only the newest runs, and it has the process until its end was noted.
-        if view.state == LabState::Running {
+        let view = &mut kept.find(run).ok_or(Code::UnknownLabRun)?.view;
+        let is_running = view.state == LabState::Running;
+        if is_running {
             view.state = LabState::Stopped;
-            if let Some(process) = process {
-                process.kill();
-            }
         }
-        Ok(view.clone())
-    }
-}
-
-fn view_of(run: u64, order: LabOrder, principal: Principal, began: Timestamp) -> LabRunView {
-    let is_rush = order.kind == LabKind::Rush;
-    LabRunView {
-        run,
-        kind: order.kind,
-        service: order.service.into(),
-        clients: order.clients,
-        seconds: (!is_rush).then_some(order.seconds),
-        rate: order.rate.filter(|_| !is_rush),
-        rooms: is_rush.then_some(order.rooms),
-        principal,
-        state: LabState::Running,
-        began,
-        ended: None,
-        elapsed_ms: 0,
-        answered: 0,
-        refused: 0,
-        failed: 0,
-        per_second: 0,
-        verdict: None,
-        message: None,
-        has_report: false,
-    }
-}
-
-/// Notes what a load has told about itself.
-fn note(kept: &Mutex<KeptRuns>, run: u64, told: Told) {
-    let mut kept = lock(kept);
-    let process = match told {
-        Told::Ended => kept.process.take(),
-        Told::Progress(_) | Told::Message(_) => None,
-    };
-    let Some(found) = kept.runs.iter_mut().find(|one| one.view.run == run) else {
-        return;
-    };
-    let view = &mut found.view;
-    match told {
-        Told::Progress(progress) => {
-            view.elapsed_ms = progress.elapsed_ms;
-            view.answered = progress.answered;
-            view.refused = progress.refused;
-            view.failed = progress.failed;
-            view.per_second = progress.per_second;
+        let view = view.clone();
+        // Only the newest runs, and it has the process until its end was noted.
+        if is_running && let Some(process) = &mut kept.process {
+            process.kill();
         }
-        Told::Message(line) => view.message = Some(line.into()),
-        Told::Ended => {
-            view.ended = Some(wall_time());
-            let result = LabResult::read(&found.folder);
-            if let Some(result) = &result {
-                result.count(view);
-            }
-            view.verdict = result.map(|result| result.verdict);
-            view.has_report = view.verdict.is_some() && found.folder.join(REPORT).is_file();
-            if view.state == LabState::Running {
-                let has_result = view.verdict.is_some();
-                view.state = if has_result {
-                    LabState::Ended
-                } else {
-                    LabState::Failed
-                };
-            }
-        }
-    }
-    drop(kept);
-    if let Some(process) = process {
-        process.reap();
-    }
-}
-
-const RESULT: &str = "run.json";
-const REPORT: &str = "report.html";
-
-/// What is shown of a result.
-#[derive(Debug, Deserialize)]
-struct LabResult {
-    verdict: Box<str>,
-    points: Vec<LabPoint>,
-}
-
-#[derive(Debug, Deserialize)]
-struct LabPoint {
-    operations: Vec<LabOperation>,
-}
-
-/// How often one operation was answered, and how.
-#[derive(Debug, Deserialize)]
-struct LabOperation {
-    done: u64,
-    refused: BTreeMap<Box<str>, u64>,
-    errors: BTreeMap<Box<str>, u64>,
-    unknown: u64,
-}
-
-impl LabResult {
-    /// The result in a folder; nothing where there is none.
-    fn read(folder: &Path) -> Option<Self> {
-        let text = fs::read(folder.join(RESULT)).ok()?;
-        serde_json::from_slice(&text).ok()
-    }
-
-    /// Counts the answers of all points: a load tells how far it is only now and then.
-    fn count(&self, view: &mut LabRunView) {
-        let operations = || self.points.iter().flat_map(|point| &point.operations);
-        let sum = |count: fn(&LabOperation) -> u64| operations().map(count).sum::<u64>();
-        let errors = sum(|one| one.errors.values().sum());
-        view.refused = sum(|one| one.refused.values().sum());
-        view.failed = errors + sum(|one| one.unknown);
-        view.answered = sum(|one| one.done) + view.refused + errors;
+        Ok(view)
     }
 }
 
@@ -296,18 +182,25 @@ fn assert_offered(order: &LabOrder) -> Result<(), Problem> {
 pub(super) fn list(door: &Door, call: &Call) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     door.lab.program()?;
-    let runs = lock(&door.lab.kept)
-        .runs
-        .iter()
-        .map(|one| one.view.clone())
-        .collect();
+    let runs = lock(&door.lab.kept).views();
     Ok(json(&LabRunList { runs }))
 }
 
 /// Shows one load.
 pub(super) fn show(door: &Door, call: &Call) -> Answered {
     let run = read_lab_run(&call.given()?)?;
-    Ok(json(&door.lab.find(run)?.view))
+    Ok(json(&door.lab.find(run, |found| found.view.clone())?))
+}
+
+/// Shows how one load goes, second by second.
+pub(super) fn progress(door: &Door, call: &Call) -> Answered {
+    let (run, after) = read_lab_progress(&call.given()?)?;
+    let progress = door.lab.find(run, |found| LabSeconds {
+        run,
+        state: found.view.state,
+        seconds: found.seconds_after(after),
+    })?;
+    Ok(json(&progress))
 }
 
 /// Stops one load.
@@ -332,12 +225,12 @@ pub(super) async fn report(door: Arc<Door>, call: Call) -> Answered {
 
 /// A file of a load that has come to its end.
 async fn file(door: &Door, call: &Call, name: &'static str) -> Result<Vec<u8>, Trouble> {
-    let found = door.lab.find(read_lab_run(&call.given()?)?)?;
+    let run = read_lab_run(&call.given()?)?;
     let none = || Problem::with(Code::UnknownLabRun, "this load has no result");
-    if found.view.verdict.is_none() {
-        return Err(none().into());
-    }
-    let path = found.folder.join(name);
+    let folder = door.lab.find(run, |found| {
+        found.view.verdict.is_some().then(|| found.folder.clone())
+    })?;
+    let path = folder.ok_or_else(none)?.join(name);
     let read = task::spawn_blocking(move || fs::read(path)).await;
     let read = read.map_err(|_panic| Code::Unavailable)?;
     Ok(read.map_err(|_gone| none())?)

@@ -100,6 +100,12 @@ pub(super) const AUDIT_COMMANDS: u64 = 100_000;
 /// Bytes of commands and outcomes on a page of the audit, but for one that is longer.
 pub(super) const AUDIT_BYTES: usize = 1_024 * 1_024;
 
+/// Lines that a reading of the newest keeps, for the pages that follow.
+pub(super) const AUDIT_NEWEST: usize = 1_000;
+
+/// Results of a player that a recount shows.
+pub(super) const RECOUNT_RESULTS: usize = 100;
+
 /// For so long after a page its reader may ask for the next before another audit takes its place.
 pub(super) const AUDIT_LEASE: Duration = Duration::from_secs(10);
 
@@ -112,6 +118,9 @@ pub(super) const BACKUP_READS: usize = 2;
 
 /// Loads of the lab that are remembered: their results stay in their folders.
 pub(super) const LAB_RUNS: usize = 100;
+
+/// Seconds of each that are kept: those of the longest load, its warm-up and its last answers.
+pub(super) const LAB_SECONDS: usize = 1_000;
 
 const _: () = assert!(SESSIONS_OF_PRINCIPAL < SESSIONS && SESSION_REST_MS < SESSION_AGE_MS);
 const _: () = assert!(TICKETS_OF_PRINCIPAL < TICKETS);

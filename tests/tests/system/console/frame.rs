@@ -6,6 +6,7 @@ use turnstile_trial::Chromium;
 
 use super::{assert_accessible, console, fill, press, shows, until};
 use crate::{
+    browser_sessions::foreign_page,
     door::{door, redis_cli},
     program::output,
 };
@@ -107,6 +108,37 @@ fn who_has_a_key_logs_in_and_sees_what_the_role_may_do() {
     shows(&mut browser, "clerk");
     press(&mut browser, "Log out");
     shows(&mut browser, "This server asks for a key");
+}
+
+/// A server without keys serves whoever reaches it, and a browser is told by every page where to go.
+#[test]
+fn a_page_of_another_origin_changes_nothing_while_the_console_works() {
+    let door = door();
+    let mut foreign = Chromium::start();
+    foreign.open(&format!("http://{}/", foreign_page()));
+    let base = format!("const base = {:?};", door.url);
+    let add = "const send = (headers, mode) => fetch(base + '/v1/rooms/properties', {method: 'POST', \
+               mode, headers, body: '{\"property\": \"foreign\"}'}) \
+               .then(answer => answer.type === 'opaque' ? 'opaque' : answer.status, () => 'failed');";
+    let socket = "const open = path => new Promise(done => { \
+                  const socket = new WebSocket(base.replace('http', 'ws') + path); \
+                  socket.onopen = () => done('open'); socket.onerror = () => done('failed'); });";
+    let tried = foreign.value(&format!(
+        "(async () => {{ {base} {add} {socket} \
+             const json = {{'content-type': 'application/json'}}; \
+             return [await send(json, 'cors'), await send({{}}, 'no-cors'), \
+                 await open('/v1/games/play?player=ada'), await open('/v1/exchange/feed')]; }})()"
+    ));
+    assert_eq!(tried, json!(["failed", "opaque", "failed", "failed"]));
+    let listed = redis_cli(&door, &["ROOMS.LIST-PROPERTIES"], "");
+    assert!(!listed.contains("foreign"), "{listed}");
+
+    // The page of the server itself has its socket, and changes what it may.
+    let mut browser = console(&door, "games?player=ada");
+    shows(&mut browser, "connected");
+    fill(&mut browser, "Opponent", "bob");
+    press(&mut browser, "Challenge");
+    shows(&mut browser, "bob has to name ada too");
 }
 
 #[test]

@@ -13,9 +13,9 @@ fn an_operator_starts_a_load_sees_its_proof_and_opens_its_report() {
     let mut browser = console(&door, "lab");
     shows(&mut browser, "Start a load on this server");
     fill(&mut browser, "Clients", "2");
-    fill(&mut browser, "Seconds", "1");
+    fill(&mut browser, "Seconds", "2");
     press(&mut browser, "Start");
-    shows(&mut browser, "2 clients put load on rooms for 1 s");
+    shows(&mut browser, "2 clients put load on rooms for 2 s");
     shows(
         &mut browser,
         "Everybody else who uses this server waits longer",
@@ -23,6 +23,22 @@ fn an_operator_starts_a_load_sees_its_proof_and_opens_its_report() {
     press(&mut browser, "Start the load");
     shows(&mut browser, "Load 1 is started");
     shows(&mut browser, "Open report 1");
+    // It was drawn while it ran: each second with its answers and their times.
+    shows(&mut browser, "Load 1: answers, a second");
+    shows(&mut browser, "Load 1: response time");
+    let seconds = browser.value(
+        "fetch('/v1/lab/runs/1/progress').then(answer => answer.json()).then(({seconds}) => \
+             [seconds.length >= 2, seconds.every((one, at) => \
+             one.answered >= (seconds[at - 1]?.answered ?? 0)), \
+             seconds.some(one => one.p50_ns > 0), seconds.at(-1).elapsed_ms])",
+    );
+    assert_eq!(seconds[0], json!(true), "{seconds}");
+    assert_eq!([&seconds[1], &seconds[2]], [true, true], "{seconds}");
+    let after = format!(
+        "fetch('/v1/lab/runs/1/progress?after={}').then(answer => answer.json())",
+        seconds[3]
+    );
+    assert_eq!(browser.value(&after)["seconds"], json!([]));
     assert_accessible(&mut browser);
 
     // A second one, and both side by side with their proofs.
@@ -35,6 +51,7 @@ fn an_operator_starts_a_load_sees_its_proof_and_opens_its_report() {
     );
     press(&mut browser, "Start the load");
     shows(&mut browser, "Open report 2");
+    shows(&mut browser, "all of them right");
     for load in ["Compare load 1", "Compare load 2"] {
         until(
             &mut browser,
@@ -86,6 +103,33 @@ fn a_load_is_stopped_and_there_is_one_at_a_time() {
     );
     let report = browser.value("fetch('/v1/lab/runs/1/report').then(answer => answer.status)");
     assert_eq!(report, json!(404));
+}
+
+/// Whatever a server has measured is there when it comes back, under the same numbers.
+#[test]
+fn loads_from_before_a_restart_are_listed_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, results) = (folder.path().join("data"), folder.path().join("results"));
+    let arguments = ["--lab-results", results.to_str().unwrap()];
+    let server = Turnstile::serve_http(&data, &arguments);
+    let http = server.http();
+    let mut browser = Chromium::start();
+    browser.open(&format!("http://{http}/console/#/lab"));
+    fill(&mut browser, "Kind", "rush");
+    fill(&mut browser, "Clients", "20");
+    press(&mut browser, "Start");
+    press(&mut browser, "Start the load");
+    shows(&mut browser, "Open report 1");
+    let shown = "fetch('/v1/lab/runs').then(answer => answer.json()).then(({runs}) => \
+                 runs.map(({kind, clients, rooms, answered, state, verdict, has_report}) => \
+                 [kind, clients, rooms, answered, state, verdict, has_report]))";
+    let before = browser.value(shown);
+    server.kill();
+    let _again = Turnstile::serve_http_at(&data, &http.to_string(), &arguments);
+    browser.open(&format!("http://{http}/console/#/lab?compare=1"));
+    shows(&mut browser, "Proof of load 1");
+    shows(&mut browser, "Open report 1");
+    assert_eq!(browser.value(shown), before);
 }
 
 /// A load on a server that others use must be wanted by whoever runs it.

@@ -74,6 +74,27 @@ fn two_people_play_in_two_browsers() {
     assert_accessible(&mut ada);
     let standing = redis_cli(&door, &["GAMES.GET-STANDING", "ada"], "");
     assert!(standing.contains("won\n1\n"), "{standing}");
+
+    // Her history, and every statistic counted again from the moves in the journal.
+    shows(&mut ada, "History of ada");
+    press(&mut ada, "Count again");
+    shows(&mut ada, "every statistic follows from them");
+    let row = |label: &str| {
+        format!(
+            "[...document.querySelectorAll('[aria-label=\"{label} of ada\"] tbody tr')]\
+                 .map(row => [...row.cells].slice(-5).map(cell => cell.innerText))"
+        )
+    };
+    let statistics = ada.value(&row("Statistics"));
+    assert_eq!(statistics[0], statistics[1], "{statistics}");
+    assert_eq!(statistics[0][0], "1", "{statistics}");
+    let results = ada.value(&row("Results"));
+    assert_eq!(
+        [&results[0][1], &results[0][2]],
+        ["bob", "won"],
+        "{results}"
+    );
+    assert_accessible(&mut ada);
 }
 
 #[test]
@@ -125,6 +146,16 @@ fn an_administrator_grants_a_role_and_finds_that_in_the_audit() {
     fill(&mut browser, "Role", "rooms.user");
     press(&mut browser, "Grant");
     shows(&mut browser, "access.grant");
+    // What was done last stands first.
+    let operations = "[...document.querySelectorAll('[aria-label=\"Audited commands\"] tbody tr')]\
+                      .map(row => row.cells[3].innerText)";
+    let operations = browser.value(operations);
+    let first = [&operations[0], &operations[1]];
+    assert_eq!(
+        first,
+        ["access.grant", "access.add_principal"],
+        "{operations}"
+    );
     assert_accessible(&mut browser);
     let shown = redis_cli(&door, &["ACCESS.GET-PRINCIPAL", "shop"], "");
     assert!(shown.contains("rooms.user"), "{shown}");

@@ -78,8 +78,12 @@ impl KnownNodes {
     pub(crate) fn complete(&self, node: &str, report: &mut Map<String, Value>) {
         if let Some(heard) = self.all().get(node) {
             let Announcement {
-                holds, addresses, ..
+                version,
+                holds,
+                addresses,
+                ..
             } = &heard.announcement;
+            report.insert("version".to_owned(), json!(version));
             report.insert("holds".to_owned(), json!(holds));
             report.insert("addresses".to_owned(), json!(addresses));
         }

@@ -32,6 +32,10 @@ pub(super) struct LabProgress {
     pub(super) refused: u64,
     pub(super) failed: u64,
     pub(super) per_second: u64,
+    pub(super) p50_ns: Option<u64>,
+    pub(super) p99_ns: Option<u64>,
+    pub(super) checked: Option<u64>,
+    pub(super) violations: Option<u64>,
 }
 
 /// One thing that is known of a load.
@@ -117,7 +121,7 @@ mod tests {
     #[test]
     fn a_load_tells_how_far_it_is_what_is_wrong_and_that_it_has_ended() {
         let script = r#"
-            echo '{"elapsed_ms":1,"planned_ms":9,"answered":2,"refused":1,"failed":0,"per_second":7}'
+            echo '{"elapsed_ms":1,"planned_ms":9,"answered":2,"refused":1,"failed":0,"per_second":7,"p50_ns":9,"p99_ns":null}'
             echo 'a line for people'
             echo 'no room' >&2"#;
         let arguments = ["-c", script].map(OsString::from);
@@ -135,6 +139,10 @@ mod tests {
             refused: 1,
             failed: 0,
             per_second: 7,
+            p50_ns: Some(9),
+            p99_ns: None,
+            checked: None,
+            violations: None,
         };
         assert_eq!(
             all,
