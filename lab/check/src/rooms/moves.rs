@@ -67,7 +67,7 @@ impl Table {
             (Moved::WrongGuest, _) => self.cancel(position, deed, Cancelled::WrongGuest),
             (Moved::Done { from, .. }, None) => self.cancel(position, deed, Cancelled::Done(from)),
             (Moved::Done { room, from }, Some(booking)) => {
-                let told = self.is_told_right((reference, id), &booking, from);
+                let told = Self::is_told_right((reference, id), &booking, from);
                 let moved = self.move_booking(position, (reference, booking), wish, room);
                 told.and(moved)
             }
@@ -83,7 +83,6 @@ impl Table {
     }
 
     fn is_told_right(
-        &self,
         (reference, id): (Reference, u64),
         booking: &Booking,
         from: Place,
