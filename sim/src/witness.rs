@@ -274,21 +274,7 @@ impl WitnessFeed {
                 },
                 Refusal::SoldOut { .. } | Refusal::WrongGuest | Refusal::NotFound | Refusal::Ended,
                 _,
-            ) => {
-                let (wish, answer) = match refusal {
-                    Refusal::SoldOut { nights } => {
-                        let property = self.property_of(booking)?;
-                        if property.as_bytes() == OPEN && !matches!(wish, Wish::Room(_)) {
-                            return Err(ALWAYS_ONE_MORE.to_owned());
-                        }
-                        let answer = Moved::SoldOut(bits(stay, *nights));
-                        (self.wanted(property, wish, stay, 0), answer)
-                    }
-                    Refusal::WrongGuest => (NO_WISH, Moved::WrongGuest),
-                    _ => (NO_WISH, Moved::Gone),
-                };
-                self.moved((booking, id), wish, answer)
-            }
+            ) => self.move_refused((booking, id), (wish, stay), refusal)?,
             (Command::Cancel { booking, id }, Refusal::WrongGuest, _) => {
                 self.cancelled(booking, Some(id), Cancelled::WrongGuest)
             }
@@ -318,6 +304,27 @@ impl WitnessFeed {
             _ => return Ok(()),
         };
         self.table.apply(position.0, &operation)
+    }
+
+    fn move_refused(
+        &mut self,
+        of: (Reference, GuestId),
+        (wish, stay): (Wish, Stay),
+        refusal: &Refusal,
+    ) -> Result<Operation, String> {
+        let (wish, answer) = match refusal {
+            Refusal::SoldOut { nights } => {
+                let property = self.property_of(of.0)?;
+                if property.as_bytes() == OPEN && !matches!(wish, Wish::Room(_)) {
+                    return Err(ALWAYS_ONE_MORE.to_owned());
+                }
+                let answer = Moved::SoldOut(bits(stay, *nights));
+                (self.wanted(property, wish, stay, 0), answer)
+            }
+            Refusal::WrongGuest => (NO_WISH, Moved::WrongGuest),
+            _ => (NO_WISH, Moved::Gone),
+        };
+        Ok(self.moved(of, wish, answer))
     }
 
     /// A cancellation with the id number that was given; nothing where a manager needed none.

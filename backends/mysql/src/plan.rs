@@ -49,35 +49,25 @@ pub(crate) fn plan<'a>(requests: impl Iterator<Item = &'a Request>, stops: bool)
                 wish,
                 stay,
                 ..
-            } => {
-                want_place(&mut wants, (property, &wish, stay), stops, &mut stays);
             }
-            Command::Hold {
+            | Command::Hold {
                 property,
                 wish,
                 stay,
                 ..
             } => {
                 want_place(&mut wants, (property, &wish, stay), stops, &mut stays);
-                wants.open_holds.insert(request.principal);
+                if matches!(command, Command::Hold { .. }) {
+                    wants.open_holds.insert(request.principal);
+                }
             }
-            Command::Extend {
-                hold: reference, ..
-            }
-            | Command::Confirm {
-                hold: reference, ..
-            }
-            | Command::Release { hold: reference }
-            | Command::Cancel {
-                booking: reference, ..
-            }
-            | Command::CancelForGuest {
-                booking: reference, ..
-            }
-            | Command::Move {
-                booking: reference, ..
-            } => {
-                wants.entries.insert(reference.number());
+            Command::Extend { hold: entry, .. }
+            | Command::Confirm { hold: entry, .. }
+            | Command::Release { hold: entry }
+            | Command::Cancel { booking: entry, .. }
+            | Command::CancelForGuest { booking: entry, .. }
+            | Command::Move { booking: entry, .. } => {
+                wants.entries.insert(entry.number());
             }
         }
     }

@@ -302,6 +302,7 @@ mod tests {
 
     #[test]
     fn a_stay_covers_itself_and_shorter_ones_within() {
+        let night = Night::from_days;
         let covers = |arrival, departure| {
             let stay = Stay::new(night(10), night(20)).unwrap();
             stay.covers(Stay::new(night(arrival), night(departure)).unwrap())
