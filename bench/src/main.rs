@@ -8,6 +8,7 @@ mod bottlenecks;
 mod ceiling;
 mod check;
 mod cluster;
+mod console;
 mod database;
 mod dice;
 mod ground;
@@ -45,6 +46,7 @@ use crate::{
     bottlenecks::{Bottlenecks, Planted},
     check::CheckArguments,
     cluster::ClusterArguments,
+    console::ConsoleArguments,
     ground::Ground,
     hand::{ByHand, by_hand},
     machine::Machine,
@@ -102,6 +104,9 @@ enum Command {
     /// Three nodes on three brokers, beside etcd and PostgreSQL with a standby; writes cluster.json and
     /// cluster.md
     Cluster(ClusterArguments),
+    /// The console in Chromium: weight and speed of its pages, and a board of 10,000 rooms; writes
+    /// console.json and console.md. Or an hour of events, or its pictures in the book
+    Console(ConsoleArguments),
     /// Records recovered a second, from journals and from snapshots; writes recovery.json and recovery.md
     Recovery(Recoveries),
     /// A server with one known bottleneck or fault, for `bottlenecks`
@@ -171,6 +176,7 @@ fn main() -> Result<()> {
             show(&report)?;
             report.check()
         }
+        Command::Console(arguments) => console::measure(&arguments),
         Command::Recovery(arguments) => show(&recovery::measure(&arguments)?),
         Command::Reproduce(arguments) => reproduce::measure(&arguments),
         Command::Planted(planted) => bottlenecks::serve(planted),

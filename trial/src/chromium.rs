@@ -65,7 +65,11 @@ impl Chromium {
         browser
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    /// Asks for a method of the browser's protocol, such as `Page.captureScreenshot`; gives its result.
+    ///
+    /// # Panics
+    /// Chromium has ended, or refuses.
+    pub fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.asked += 1;
         let mut message = json!({"id": self.asked, "method": method});
         message["params"] = params.clone();
@@ -127,9 +131,20 @@ impl Chromium {
     }
 
     /// The width of the window in pixels, and `light` or `dark`.
+    ///
+    /// # Panics
+    /// Chromium has ended.
     pub fn shape(&mut self, width: u32, scheme: &str) {
+        self.resize([width, 800], scheme);
+    }
+
+    /// Width and height of the window in pixels, and `light` or `dark`.
+    ///
+    /// # Panics
+    /// Chromium has ended.
+    pub fn resize(&mut self, [width, height]: [u32; 2], scheme: &str) {
         let screen =
-            json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.ask("Emulation.setDeviceMetricsOverride", &screen);
         let scheme = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.ask("Emulation.setEmulatedMedia", &scheme);

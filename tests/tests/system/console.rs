@@ -3,6 +3,7 @@
 mod exchange;
 mod frame;
 mod lab;
+mod layout;
 mod others;
 mod overview;
 mod rooms;
