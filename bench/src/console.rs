@@ -18,7 +18,6 @@ use crate::{
     machine::Machine,
     report::Report,
     server::{Kind, Server, ServerDurability},
-    show,
 };
 
 #[derive(Args, Debug)]
@@ -51,7 +50,8 @@ enum Part {
     },
 }
 
-pub(crate) fn measure(arguments: &ConsoleArguments) -> Result<()> {
+/// Measures, or takes the pictures, of which there is no report.
+pub(crate) fn measure(arguments: &ConsoleArguments) -> Result<Option<Report>> {
     let turnstile = arguments.program.path()?;
     let kind = Kind::Turnstile(ServerDurability::Sync);
     let server = Server::start(kind, &[], &turnstile, &arguments.scratch)?;
@@ -59,7 +59,7 @@ pub(crate) fn measure(arguments: &ConsoleArguments) -> Result<()> {
     let quick = arguments.extent.quick;
     let write = |name, told, sections| {
         let measured = (Some(machine), sections);
-        show(&Report::written(&arguments.extent, name, told, measured)?)
+        Report::written(&arguments.extent, name, told, measured).map(Some)
     };
     match &arguments.what {
         None => {
@@ -86,6 +86,6 @@ pub(crate) fn measure(arguments: &ConsoleArguments) -> Result<()> {
                 vec![hour::measure(&server, *minutes)?],
             )
         }
-        Some(Part::Pictures { into }) => pictures::take(&server, into),
+        Some(Part::Pictures { into }) => pictures::take(&server, into).map(|()| None),
     }
 }

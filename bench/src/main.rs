@@ -176,7 +176,7 @@ fn main() -> Result<()> {
             show(&report)?;
             report.check()
         }
-        Command::Console(arguments) => console::measure(&arguments),
+        Command::Console(arguments) => console::measure(&arguments)?.as_ref().map_or(Ok(()), show),
         Command::Recovery(arguments) => show(&recovery::measure(&arguments)?),
         Command::Reproduce(arguments) => reproduce::measure(&arguments),
         Command::Planted(planted) => bottlenecks::serve(planted),

@@ -8,7 +8,7 @@ use super::{
     budgets::count,
     load::{SteadyLoad, connect},
     page::Page,
-    world::{self, Extent},
+    world::{self, HotelExtent},
 };
 use crate::{
     ground::tell,
@@ -49,7 +49,7 @@ const FRAME_P99: &str = "frame p99, ms";
 pub(super) fn measure(server: &Server, quick: bool) -> Result<Section> {
     let rooms = if quick { ROOMS / 10 } else { ROOMS };
     let frames = if quick { 120 } else { 900 };
-    let extent = Extent {
+    let extent = HotelExtent {
         floors: rooms.div_ceil(9),
         nights: NIGHTS,
         stay: 12,
@@ -106,6 +106,11 @@ pub(super) fn measure(server: &Server, quick: bool) -> Result<Section> {
         );
         Ok((setting, vec![MeasuredRow::new("board", figures)]))
     })?;
+    judge(&mut section);
+    Ok(section)
+}
+
+fn judge(section: &mut Section) {
     let bounds = [
         (
             "elements of the board while it is scrolled",
@@ -123,5 +128,4 @@ pub(super) fn measure(server: &Server, quick: bool) -> Result<Section> {
         let spread = Ratio::spread(section.subjects[0].values(figure));
         section.claim_ratio(target, spread, Bound::AtMost(most));
     }
-    Ok(section)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::{
-    load::{Matches, Source, SteadyLoad, Trips, connect},
+    load::{CommandSource, MatchFlow, SteadyLoad, Trips, connect},
     page::Page,
     world,
 };
@@ -60,11 +60,11 @@ pub(super) fn busy(server: &Server, rate: u64) -> Result<SteadyLoad> {
     let hotel = world::hotel(&mut connection, world::HOTEL, world::SEASON, 2)?;
     let theatre = world::theatre(&mut connection)?;
     let market = world::market(&mut connection)?;
-    let sources: [Box<dyn Source>; 5] = [
+    let sources: [Box<dyn CommandSource>; 5] = [
         Box::new(hotel),
         Box::new(market),
         Box::new(theatre),
-        Box::new(Matches::new()),
+        Box::new(MatchFlow::new()),
         Box::new(Trips::default()),
     ];
     SteadyLoad::start(server.resp(), sources.map(|source| (rate, source)).into())

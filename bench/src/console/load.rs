@@ -16,8 +16,8 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use turnstile_client::{Connection, resp::Value};
 
 pub(super) use market::Market;
-pub(super) use matches::Matches;
-pub(super) use sale::{Sale, Slot, Wares};
+pub(super) use matches::MatchFlow;
+pub(super) use sale::{Sale, SaleSlot, Wares};
 pub(super) use trips::Trips;
 
 /// Between two batches: short enough that a page sees a flow.
@@ -61,7 +61,7 @@ const LAST: [&str; 20] = [
 ];
 
 /// What clients of one service send.
-pub(super) trait Source: Send {
+pub(super) trait CommandSource: Send {
     /// The next command, in words. Answers of the same batch may not have come yet.
     fn next(&mut self) -> Vec<String>;
     /// The answer to the oldest command that has none yet.
@@ -79,7 +79,7 @@ impl SteadyLoad {
     /// Sends so many commands a second of each source.
     pub(super) fn start(
         address: SocketAddr,
-        mut sources: Vec<(u64, Box<dyn Source>)>,
+        mut sources: Vec<(u64, Box<dyn CommandSource>)>,
     ) -> Result<Self> {
         let mut connection = connect(address)?;
         let (stop, stopped) = mpsc::sync_channel(0);
@@ -117,7 +117,7 @@ pub(super) fn connect(address: SocketAddr) -> Result<Connection> {
 }
 
 /// Sends some commands of a source at once, and has it heed the answers.
-fn send(connection: &mut Connection, source: &mut dyn Source, count: u64) -> Result<()> {
+fn send(connection: &mut Connection, source: &mut dyn CommandSource, count: u64) -> Result<()> {
     for _ in 0..count {
         put(connection, &source.next());
     }
@@ -133,7 +133,11 @@ fn put(connection: &mut Connection, words: &[String]) {
 }
 
 /// Sends some commands of a source, as fast as they are answered.
-pub(super) fn rush(connection: &mut Connection, source: &mut dyn Source, count: u64) -> Result<()> {
+pub(super) fn rush(
+    connection: &mut Connection,
+    source: &mut dyn CommandSource,
+    count: u64,
+) -> Result<()> {
     for _ in 0..count / BATCH_MAX {
         send(connection, source, BATCH_MAX)?;
     }

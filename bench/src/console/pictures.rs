@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{
-    load::{Matches, Source, SteadyLoad, Trips, connect},
+    load::{CommandSource, MatchFlow, SteadyLoad, Trips, connect},
     page::Page,
     world,
 };
@@ -26,11 +26,11 @@ pub(super) fn take(server: &Server, into: &Path) -> Result<()> {
     let hotel = world::hotel(&mut connection, world::HOTEL, world::SEASON, 2)?;
     let theatre = world::theatre(&mut connection)?;
     let market = world::market(&mut connection)?;
-    let sources: [(u64, Box<dyn Source>); 5] = [
+    let sources: [(u64, Box<dyn CommandSource>); 5] = [
         (20, Box::new(hotel)),
         (100, Box::new(market)),
         (14, Box::new(theatre)),
-        (60, Box::new(Matches::new())),
+        (60, Box::new(MatchFlow::new())),
         (40, Box::new(Trips::default())),
     ];
     let mut page = Page::start(server.doors().http, SIZE);

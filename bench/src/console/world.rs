@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use turnstile_client::Connection;
 use turnstile_types::Night;
 
-use super::load::{Market, Sale, Slot, Source, Wares, fill, rush, words};
+use super::load::{CommandSource, Market, Sale, SaleSlot, Wares, fill, rush, words};
 use crate::dice::Draws;
 
 pub(super) const HOTEL: &str = "grand";
@@ -25,7 +25,7 @@ const ROW_SEATS: usize = 30;
 
 /// How a property is sold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Extent {
+pub(super) struct HotelExtent {
     pub(super) floors: usize,
     pub(super) nights: u16,
     /// The longest stay.
@@ -35,7 +35,7 @@ pub(super) struct Extent {
 }
 
 /// A hotel of 54 rooms over two months.
-pub(super) const SEASON: Extent = Extent {
+pub(super) const SEASON: HotelExtent = HotelExtent {
     floors: 6,
     nights: 75,
     stay: 5,
@@ -46,7 +46,7 @@ pub(super) const SEASON: Extent = Extent {
 pub(super) fn hotel(
     connection: &mut Connection,
     property: &str,
-    extent: Extent,
+    extent: HotelExtent,
     seed: u64,
 ) -> Result<Sale> {
     let mut draws = Draws::new(seed);
@@ -78,7 +78,12 @@ pub(super) fn hotel(
 }
 
 /// Stays that follow each other in a room.
-fn stays(room: &str, extent: Extent, draws: &mut Draws, slots: &mut Vec<Slot>) -> Result<()> {
+fn stays(
+    room: &str,
+    extent: HotelExtent,
+    draws: &mut Draws,
+    slots: &mut Vec<SaleSlot>,
+) -> Result<()> {
     let first = Night::parse(FROM.as_bytes()).context("a date")?.days();
     let mut night = first + draws.below(extent.gap + 1);
     loop {
@@ -87,7 +92,9 @@ fn stays(room: &str, extent: Extent, draws: &mut Draws, slots: &mut Vec<Slot>) -
             return Ok(());
         }
         let dates = [night, departure].map(|days| Night::from_days(days).to_string());
-        slots.push(Slot([room.to_owned()].into_iter().chain(dates).collect()));
+        slots.push(SaleSlot(
+            [room.to_owned()].into_iter().chain(dates).collect(),
+        ));
         night = departure + draws.below(extent.gap + 1);
     }
 }
@@ -113,12 +120,12 @@ pub(super) fn theatre(connection: &mut Connection) -> Result<Sale> {
             // Those in front and in the middle go first, more or less.
             let aside = (seat + end).abs_diff(ROW_SEATS + 1) / 2;
             let rank = row * 2 + aside + place(&mut draws, 14);
-            ranked.push((rank, Slot(vec![seats.join(",")])));
+            ranked.push((rank, SaleSlot(vec![seats.join(",")])));
             seat = end;
         }
     }
     ranked.sort_by_key(|(rank, _)| *rank);
-    let slots: Vec<Slot> = ranked.into_iter().map(|(_, slot)| slot).collect();
+    let slots: Vec<SaleSlot> = ranked.into_iter().map(|(_, slot)| slot).collect();
     let keep = slots.len() * 7 / 10;
     let wares = Wares::Seats {
         show: SHOW.to_owned(),
@@ -139,11 +146,11 @@ pub(super) fn market(connection: &mut Connection) -> Result<Market> {
 
 /// Sells so much.
 fn sell(connection: &mut Connection, sale: &mut Sale, keep: usize) -> Result<()> {
-    let source: &mut dyn Source = sale;
+    let source: &mut dyn CommandSource = sale;
     rush(connection, source, u64::try_from(keep)?)
 }
 
-fn shuffle(slots: &mut [Slot], draws: &mut Draws) {
+fn shuffle(slots: &mut [SaleSlot], draws: &mut Draws) {
     for end in (1..slots.len()).rev() {
         slots.swap(end, place(draws, end + 1));
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use anyhow::Result;
 use turnstile_client::resp::Value;
 
-use super::{Source, is_done, number, text, words};
+use super::{CommandSource, is_done, number, text, words};
 use crate::dice::Draws;
 
 /// The accounts that trade with each other.
@@ -75,7 +75,7 @@ impl Market {
     }
 }
 
-impl Source for Market {
+impl CommandSource for Market {
     fn next(&mut self) -> Vec<String> {
         self.walk();
         if self.resting.len() > RESTING

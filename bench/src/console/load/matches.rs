@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use anyhow::{Context as _, Result, ensure};
 use turnstile_client::resp::Value;
 
-use super::{Source, is_done, number, person, words};
+use super::{CommandSource, is_done, number, person, words};
 
-/// Matches at a time: more than a batch has commands, so that none waits for an answer of its own batch.
+/// MatchFlow at a time: more than a batch has commands, so that none waits for an answer of its own batch.
 const MATCHES: usize = 120;
 
 /// Whole games of tic-tac-toe, by their cells.
@@ -19,7 +19,7 @@ const SCRIPTS: [&[u8]; 4] = [
 ];
 
 #[derive(Clone, Debug, Default)]
-struct Pair {
+struct MatchPair {
     /// None before the match has begun.
     number: Option<i64>,
     ply: usize,
@@ -27,16 +27,16 @@ struct Pair {
 }
 
 #[derive(Debug)]
-pub(in crate::console) struct Matches {
-    pairs: Vec<Pair>,
+pub(in crate::console) struct MatchFlow {
+    pairs: Vec<MatchPair>,
     asked: VecDeque<usize>,
     turn: usize,
 }
 
-impl Matches {
+impl MatchFlow {
     pub(in crate::console) fn new() -> Self {
         Self {
-            pairs: vec![Pair::default(); MATCHES],
+            pairs: vec![MatchPair::default(); MATCHES],
             asked: VecDeque::new(),
             turn: 0,
         }
@@ -50,12 +50,12 @@ impl Matches {
     }
 }
 
-impl Source for Matches {
+impl CommandSource for MatchFlow {
     fn next(&mut self) -> Vec<String> {
         let turn = self.turn;
         self.turn = (turn + 1) % MATCHES;
         self.asked.push_back(turn);
-        let Pair { number, ply, games } = self.pairs[turn];
+        let MatchPair { number, ply, games } = self.pairs[turn];
         let Some(number) = number else {
             let [first, second] = [false, true].map(|second| Self::player(turn, second));
             return words(&format!("GAMES.BEGIN {first} {second} tic-tac-toe"));
@@ -79,9 +79,9 @@ impl Source for Matches {
             .at("ending")
             .is_some_and(|ending| *ending != Value::Null)
         {
-            *pair = Pair {
+            *pair = MatchPair {
                 games: pair.games + 1,
-                ..Pair::default()
+                ..MatchPair::default()
             };
         }
         Ok(())

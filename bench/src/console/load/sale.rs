@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use anyhow::{Context as _, Result, ensure};
 use turnstile_client::resp::Value;
 
-use super::{Source, is_done, person, text};
+use super::{CommandSource, is_done, person, text};
 use crate::dice::Draws;
 
 /// The id number of every guest.
@@ -25,7 +25,7 @@ const HOLD_S: &str = "900";
 
 /// What is sold at once: nights in a room, or seats.
 #[derive(Clone, Debug)]
-pub(in crate::console) struct Slot(pub(in crate::console) Vec<String>);
+pub(in crate::console) struct SaleSlot(pub(in crate::console) Vec<String>);
 
 /// Where it is sold.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub(in crate::console) enum Wares {
 }
 
 #[derive(Debug)]
-struct Sold {
+struct SoldStay {
     reference: String,
     slot: usize,
     is_held: bool,
@@ -54,9 +54,9 @@ enum Asked {
 #[derive(Debug)]
 pub(in crate::console) struct Sale {
     wares: Wares,
-    slots: Vec<Slot>,
+    slots: Vec<SaleSlot>,
     free: VecDeque<usize>,
-    sold: VecDeque<Sold>,
+    sold: VecDeque<SoldStay>,
     /// Slots that are sold before the oldest sale ends.
     keep: usize,
     asked: VecDeque<Asked>,
@@ -67,7 +67,12 @@ pub(in crate::console) struct Sale {
 
 impl Sale {
     /// Sells slots in the order of the list until `keep` are sold; then each sale follows the end of an older one.
-    pub(in crate::console) fn new(wares: Wares, slots: Vec<Slot>, keep: usize, seed: u64) -> Self {
+    pub(in crate::console) fn new(
+        wares: Wares,
+        slots: Vec<SaleSlot>,
+        keep: usize,
+        seed: u64,
+    ) -> Self {
         Self {
             wares,
             free: (0..slots.len()).collect(),
@@ -101,7 +106,7 @@ impl Sale {
         self.wares.sell(&self.slots[slot], Some(&buyer))
     }
 
-    fn end(&mut self, sold: &Sold) -> Vec<String> {
+    fn end(&mut self, sold: &SoldStay) -> Vec<String> {
         self.holds -= usize::from(sold.is_held);
         self.asked.push_back(Asked::End { slot: sold.slot });
         self.wares.end(sold)
@@ -118,7 +123,7 @@ impl Wares {
     }
 
     /// A booking, or a hold where there is no buyer.
-    fn sell(&self, slot: &Slot, buyer: Option<&String>) -> Vec<String> {
+    fn sell(&self, slot: &SaleSlot, buyer: Option<&String>) -> Vec<String> {
         let verb = if buyer.is_some() { "BOOK" } else { "HOLD" };
         let mut words = match self {
             Self::Rooms { property } => vec![format!("ROOMS.{verb}"), property.clone()],
@@ -135,7 +140,7 @@ impl Wares {
         words
     }
 
-    fn end(&self, sold: &Sold) -> Vec<String> {
+    fn end(&self, sold: &SoldStay) -> Vec<String> {
         let service = match self {
             Self::Rooms { .. } => "ROOMS",
             Self::Seats { .. } => "SEATS",
@@ -152,7 +157,7 @@ impl Wares {
     }
 }
 
-impl Source for Sale {
+impl CommandSource for Sale {
     fn next(&mut self) -> Vec<String> {
         if let Some(slot) = self.sold.back().map(|sold| sold.slot)
             && self.draws.percent(VAIN_PERCENT)
@@ -176,7 +181,7 @@ impl Source for Sale {
             Asked::Vain => {}
             Asked::Sale { slot, buyer } => {
                 ensure!(is_done(answer), "a sale: {answer}");
-                self.sold.push_back(Sold {
+                self.sold.push_back(SoldStay {
                     reference: text(answer, "reference")?,
                     slot,
                     is_held: buyer.is_none(),

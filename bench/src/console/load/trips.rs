@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use anyhow::Result;
 use turnstile_client::resp::Value;
 
-use super::{Source, number, words};
+use super::{CommandSource, number, words};
 
 /// Transactions that are open at a time.
 const OPEN: usize = 24;
@@ -17,7 +17,7 @@ pub(in crate::console) struct Trips {
     commands: u64,
 }
 
-impl Source for Trips {
+impl CommandSource for Trips {
     fn next(&mut self) -> Vec<String> {
         self.commands += 1;
         let begins = self.open.len() < OPEN;

@@ -79,7 +79,7 @@ fn fill(door: &Door) {
         format!("SEATS.BOOK opera stalls 1-1,1-2,1-3 {LONG}"),
         "SEATS.HOLD opera stalls 2-1,2-2,2-3,2-4,2-5,2-6,2-7,2-8".to_owned(),
         "GAMES.BEGIN ada bob gomoku".to_owned(),
-        format!("GAMES.BEGIN bartholomew-the-third-of-oxford cy connect-four"),
+        "GAMES.BEGIN bartholomew-the-third-of-oxford cy connect-four".to_owned(),
         "TRAVEL.START".to_owned(),
         format!("ACCESS.ADD-PRINCIPAL {LONG}"),
         format!("ACCESS.GRANT {LONG} rooms.user *"),
