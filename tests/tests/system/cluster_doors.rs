@@ -298,6 +298,7 @@ fn a_node_with_other_settings_of_travel_is_refused_and_both_are_named() {
     refuse(&place, "15000");
     let mut connection = cluster.connect(0);
     ask(&mut connection, &["ROOMS.ADD-PROPERTY", "hotel"]).expect("the others go on");
+    make_room(&place.data, &cluster.places[0].data);
     show(&place);
     cluster.end();
 }

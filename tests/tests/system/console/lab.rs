@@ -126,6 +126,7 @@ fn loads_from_before_a_restart_are_listed_and_compared() {
     let before = browser.value(shown);
     server.kill();
     let _again = Turnstile::serve_http_at(&data, &http.to_string(), &arguments);
+    browser.open(&format!("http://{http}/livez"));
     browser.open(&format!("http://{http}/console/#/lab?compare=1"));
     shows(&mut browser, "Proof of load 1");
     shows(&mut browser, "Open report 1");
