@@ -142,8 +142,9 @@ impl Volume {
 
     fn mount(&mut self) -> Result<(), String> {
         let mut mount = Command::new("mount");
+        // Of itself it writes nothing for as long as a slow test takes: usually it does so every 5 s.
         mount
-            .args(["-o", "loop"])
+            .args(["-o", "loop,commit=600"])
             .arg(self.image())
             .arg(self.mount_point());
         succeed(&mut mount)?;

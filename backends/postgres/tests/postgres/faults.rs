@@ -243,7 +243,7 @@ async fn a_database_is_opened_or_refused_for_a_reason() {
     });
     assert_eq!(sealed[0], sealed[1], "servers on one database seal alike");
     let facts = first.facts().await.unwrap();
-    assert_eq!((facts.product.as_str(), facts.schema), ("PostgreSQL", 8));
+    assert_eq!((facts.product.as_str(), facts.schema), ("PostgreSQL", 9));
     assert!(
         facts
             .durability
@@ -258,7 +258,7 @@ async fn a_database_is_opened_or_refused_for_a_reason() {
     let place = format!("127.0.0.1:{port}/test_0");
     let url = format!("postgres://turnstile:sesame@{place}");
     let refused = Postgres::<Rooms>::open(&url).await.unwrap_err();
-    let (found, known) = (99, 8);
+    let (found, known) = (99, 9);
     assert_eq!(refused, Unready::Newer { found, known }.at(&place));
 
     let known = "DELETE FROM turnstile.migration WHERE number = 99";

@@ -71,6 +71,7 @@ async fn orphans_of_an_older_version_are_named_at_the_start() {
          DROP TYPE rooms.request CASCADE;
          DROP FUNCTION rooms.cancel_for_guest, rooms.covers, rooms.move_booking, rooms.take_for;
          ALTER TYPE rooms.outcome DROP ATTRIBUTE from_room;
+         CREATE FUNCTION rooms.execute(timestamptz, rooms.command[]) RETURNS void LANGUAGE sql AS '';
          DROP TABLE rooms.cancellation;
          DELETE FROM turnstile.migration WHERE schema = 'rooms' AND number >= 7",
     );

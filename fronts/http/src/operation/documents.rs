@@ -288,7 +288,7 @@ fn audit() -> Operation {
             query("cursor", "The next of the page before", next),
             limit,
         ],
-        problems: vec![400, 503],
+        problems: vec![400, 501, 503],
         ..document(
             Answerer::Audit,
             "/v1/audit",
@@ -323,7 +323,7 @@ fn recount() -> Operation {
             place: Place::Path,
             ..required(player)
         }],
-        problems: vec![400, 503],
+        problems: vec![400, 501, 503],
         ..document(
             Answerer::Recount,
             "/v1/games/players/{player}/recount",

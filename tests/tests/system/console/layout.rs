@@ -103,6 +103,10 @@ fn nothing_overlaps_or_leaves_its_place_from_phone_to_4k() {
         // What is asked for first has come.
         until(
             browser,
+            "document.querySelectorAll('main :is(h2, h3, p, button, td, th, dt)').length > 5",
+        );
+        until(
+            browser,
             "!/Reading|Loading|connecting/.test(document.querySelector('main').innerText)",
         );
     };
