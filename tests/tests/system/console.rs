@@ -3,7 +3,6 @@
 mod exchange;
 mod frame;
 mod lab;
-mod layout;
 mod others;
 mod overview;
 mod rooms;
