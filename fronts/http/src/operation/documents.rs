@@ -337,7 +337,7 @@ fn recount() -> Operation {
 fn cluster() -> Operation {
     Operation {
         success: Success::Json("ClusterReport"),
-        problems: vec![400, 501, 503],
+        problems: vec![400, 404, 503],
         ..document(
             Answerer::Cluster,
             "/v1/cluster",

@@ -70,13 +70,9 @@ impl Audits {
     pub(super) fn claim(
         &self,
         reader: &Principal,
-        after: Position,
     ) -> Result<MutexGuard<'_, Option<OpenAudit>>, Problem> {
         let mut open = self.open.try_lock().map_err(|_locked| busy())?;
-        if open
-            .as_ref()
-            .is_some_and(|open| !open.gives_way(reader, after))
-        {
+        if open.as_ref().is_some_and(|open| !open.gives_way(reader)) {
             return Err(busy());
         }
         *open = None;
@@ -99,10 +95,9 @@ impl OpenAudit {
         self.filter == request.filter && self.place == request.after
     }
 
-    /// Whether another request may end it: it has come to its end, or its reader has left or begins anew.
-    fn gives_way(&self, reader: &Principal, after: Position) -> bool {
-        let begins_anew = self.reader == *reader && after == Position(0);
-        self.is_whole || begins_anew || self.used.elapsed() >= AUDIT_LEASE
+    /// Whether another request may end it: it has come to its end, or its reader has left or asks for another.
+    fn gives_way(&self, reader: &Principal) -> bool {
+        self.is_whole || self.reader == *reader || self.used.elapsed() >= AUDIT_LEASE
     }
 
     fn begin(
@@ -167,7 +162,7 @@ async fn next_page(
     let mut kept = audits.open.try_lock().map_err(|_locked| busy())?;
     let mut audit = match kept.take() {
         Some(audit) if audit.serves(request) => audit,
-        Some(other) if !other.gives_way(&reader, request.after) => {
+        Some(other) if !other.gives_way(&reader) => {
             *kept = Some(other);
             return Err(busy());
         }

@@ -7,7 +7,7 @@ use turnstile_chassis::{Right, Subject};
 use turnstile_embedded::{RecountedPlayer, recount_player};
 use turnstile_games::{Games, PlayerId};
 use turnstile_http::{Code, CountedResult, PlayerRecount, Problem, read_recount};
-use turnstile_types::{Machine as _, Position};
+use turnstile_types::Machine as _;
 
 use super::{
     Door, call::Call, documents::json, limits::RECOUNT_RESULTS, operations::Answered,
@@ -25,7 +25,7 @@ pub(super) async fn recount(door: Arc<Door>, call: Call) -> Answered {
         return Err(Trouble::from(Problem::with(Code::Unsupported, none)));
     };
     let reader = call.visitor.caller.principal;
-    let _alone = door.audits.claim(&reader, Position(0))?;
+    let _alone = door.audits.claim(&reader)?;
     let (answer, answered) = oneshot::channel();
     let thread = thread::Builder::new().name("recount".to_owned());
     let begun = thread.spawn(move || {

@@ -53,7 +53,7 @@ pub(super) async fn page(
     let mut lines = match kept.take().filter(serves) {
         Some(lines) => lines,
         None => {
-            let _alone = audits.claim(&reader, request.after)?;
+            let _alone = audits.claim(&reader)?;
             read(directory, request.filter.clone(), before).await?
         }
     };
