@@ -22,7 +22,7 @@ const BEATS_MAX: usize = 6_000;
 
 /// Reads all messages from now on, as a service manager does also while the server begins.
 fn listen(socket: UnixDatagram) -> Receiver<String> {
-    let (heard, messages) = mpsc::channel();
+    let (heard, messages) = mpsc::sync_channel(BEATS_MAX);
     thread::spawn(move || {
         let mut message = [0; 4096];
         while let Ok(length) = socket.recv(&mut message) {
