@@ -90,6 +90,7 @@ codes! {
     UnknownSession 404 "unknown_session" "There is no such session",
     MissingRight 403 "missing_right" "The caller has not the right",
     UnknownPath 404 "unknown_path" "There is nothing at this path",
+    NoCluster 404 "no_cluster" "The server is no node of a cluster",
     NoSuchPlayer 404 "no_such_player" "Nothing is known of the player",
     MethodNotAllowed 405 "method_not_allowed" "This path does not take this method",
     MisdirectedRequest 421 "misdirected_request" "The Host is not this server",

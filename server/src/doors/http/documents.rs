@@ -105,7 +105,7 @@ const fn readiness(transport: DoorTransport) -> &'static str {
 pub(super) async fn cluster(door: Arc<Door>, call: Call) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     let report = door.courier.cluster_report(door.is_draining()).await?;
-    let alone = || Problem::with(Code::UnknownPath, "this server is no node of a cluster");
+    let alone = || Problem::with(Code::NoCluster, "its configuration has no [cluster]");
     let report = report.ok_or_else(alone)?;
     Ok(unstored(report.to_string(), "application/json"))
 }
