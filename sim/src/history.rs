@@ -349,7 +349,12 @@ impl History {
                 return Ok(false);
             }
         }
-        self.summary.overlaps += u64::from(server.is_open());
+        if !server.is_open() {
+            // What was full went ahead, and a full disk has refused whatever came after it.
+            let committed = server.commit();
+            return self.acknowledge(server, &committed.map(Some));
+        }
+        self.summary.overlaps += 1;
         Ok(server.submit().is_ok())
     }
 
