@@ -26,7 +26,7 @@ use std::{
 
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::Durability;
-use turnstile_server::{LogPlace, ScoresWire, Settings, TlsFiles};
+use turnstile_server::{CollectorUrl, LogPlace, ScoresWire, Settings, TlsFiles};
 use turnstile_travel::Desk;
 
 use crate::{exit::Coded, lab_runs, logging};
@@ -58,6 +58,7 @@ pub(crate) struct Config {
     pub(crate) log_level: EnvFilter,
     pub(crate) log_format: logging::Format,
     access_log: Option<LogPlace>,
+    traces: ConfiguredTraces,
 }
 
 /// The files of TLS, which only make sense together.
@@ -66,6 +67,20 @@ struct ConfiguredTls {
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
     client_ca: Option<PathBuf>,
+}
+
+/// Which requests a collector of traces is told of.
+#[derive(Clone, Debug)]
+struct ConfiguredTraces {
+    collector: Option<CollectorUrl>,
+    one_in: u64,
+}
+
+impl Default for ConfiguredTraces {
+    fn default() -> Self {
+        let (collector, one_in) = (None, 1_000);
+        Self { collector, one_in }
+    }
 }
 
 /// What loads that operators start over HTTP need.
@@ -147,6 +162,7 @@ impl Config {
             log_level: EnvFilter::default(),
             log_format: logging::Format::Text,
             access_log: None,
+            traces: ConfiguredTraces::default(),
         }
     }
 }

@@ -271,6 +271,10 @@ pub struct Counters {
     pub access_lines: Counter,
     /// Lines of the access log that were not, because the disk was slow or full.
     pub access_lines_dropped: Counter,
+    /// Requests of which the collector of traces has taken the spans.
+    pub traced_requests: Counter,
+    /// Requests whose spans it should have had, but was too slow or away.
+    pub traced_requests_dropped: Counter,
     /// Commits at the end of a turn by their time; see [`COMMIT_BOUNDS_NS`]. Groups that were full
     /// before are not among them.
     pub commits_by_time: [Counter; COMMIT_BOUNDS_NS.len() + 1],
@@ -307,6 +311,8 @@ impl Default for Counters {
             groups_overlapped: Counter::default(),
             access_lines: Counter::default(),
             access_lines_dropped: Counter::default(),
+            traced_requests: Counter::default(),
+            traced_requests_dropped: Counter::default(),
             commits_by_time: Default::default(),
             gate_taken: Counter::default(),
             turns: Counter::default(),

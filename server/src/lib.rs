@@ -35,7 +35,7 @@ pub use self::core::{
     post::Peers,
     quotas::{QuotaExceeded, QuotaKind},
     remote::{DatabaseUrl, InvalidUrl},
-    request_log::{AccessLog, LineFormat, LogPlace},
+    request_log::{AccessLog, CollectorUrl, InvalidCollectorUrl, LineFormat, LogPlace, Traces},
     shares::ShareFull,
     tls::{InvalidTls, TlsFiles},
     waiting_room::{LinePlace, NotYourTurn},
@@ -114,6 +114,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Where a line is written for each request; without it, nowhere.
     pub access_log: Option<AccessLog>,
+    /// Which requests a collector of traces is told of; without it, none is.
+    pub traces: Option<Traces>,
     /// The files by which every door speaks TLS; without them none does.
     pub tls: Option<TlsFiles>,
     /// Whether clients of other machines are served without TLS.
@@ -153,6 +155,7 @@ impl Settings {
             node_host: None,
             limits: Limits::STANDARD,
             access_log: None,
+            traces: None,
             tls: None,
             plain: false,
             lab: None,

@@ -290,7 +290,20 @@ pub(crate) const FAILED_LOGINS_MS: u64 = 60_000;
 /// moment holds up. Beyond it lines are dropped and counted.
 pub(crate) const ACCESS_LINES: usize = 16_384;
 
-/// How long the end of a server waits for the last lines of the access log.
+/// Requests whose spans wait for the collector: beyond it they are dropped and counted. Each has five spans
+/// of some 300 bytes, so that what is sent at once stays well below the 20 MiB that a collector takes.
+pub(crate) const TRACED_REQUESTS: usize = 2_048;
+
+/// How long spans wait for others to be sent with them.
+pub(crate) const SPANS_GATHERED: Duration = Duration::from_secs(1);
+
+/// How long a collector may take for spans.
+pub(crate) const COLLECTOR_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Bytes that are read of what a collector answers.
+pub(crate) const COLLECTOR_ANSWER_BYTES: u64 = 64 * 1_024;
+
+/// How long the end of a server waits for the last lines of the access log, and for the last spans.
 pub(crate) const ACCESS_LOG_END: Duration = Duration::from_secs(5);
 
 /// Events of security that are kept for those who come back.

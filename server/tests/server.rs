@@ -29,6 +29,7 @@ mod server {
     mod seats;
     mod tls;
     mod tls_lines;
+    mod traces;
     mod travel;
     mod travel_lines;
     mod travel_resp;

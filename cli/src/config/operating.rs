@@ -1,8 +1,9 @@
-//! Options about what operators do: what records keep of callers, loads that they start, and the access log.
+//! Options about what operators do: what records keep of callers, loads that they start, the access log, and
+//! traces.
 
 use super::{
-    option::{Declaration, TEXT},
-    values::{access_log, addresses, directory, file, put},
+    option::{Declaration, NUMBER, TEXT},
+    values::{access_log, addresses, collector, directory, file, one_in, put},
 };
 
 pub(super) const AUDIT_ADDRESSES: Declaration = Declaration {
@@ -47,4 +48,25 @@ pub(super) const ACCESS_LOG: Declaration = Declaration {
     example: "stderr",
     set: |config, text| put(&mut config.access_log, access_log(text)),
     ..TEXT
+};
+
+pub(super) const TRACES_COLLECTOR: Declaration = Declaration {
+    path: "traces.collector",
+    flag: "traces-collector",
+    value: "off|URL",
+    help: "OpenTelemetry collector that is sent the spans of requests, by OTLP over HTTP",
+    default: Some("off"),
+    example: "http://127.0.0.1:4318",
+    set: |config, text| put(&mut config.traces.collector, collector(text)),
+    ..TEXT
+};
+
+pub(super) const TRACES_ONE_IN: Declaration = Declaration {
+    path: "traces.one_in",
+    flag: "traces-one-in",
+    help: "Of requests whose clients name no trace, one in so many is traced; 0 traces none",
+    default: Some("1000"),
+    example: "1",
+    set: |config, text| put(&mut config.traces.one_in, one_in(text)),
+    ..NUMBER
 };

@@ -492,4 +492,6 @@ pub(super) static OPTIONS: &[Declaration] = &[
         ..TEXT
     },
     operating::ACCESS_LOG,
+    operating::TRACES_COLLECTOR,
+    operating::TRACES_ONE_IN,
 ];

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use turnstile_server::{AccessLog, Peers, ScoresWire, Settings};
+use turnstile_server::{AccessLog, Peers, ScoresWire, Settings, Traces};
 use turnstile_travel::{Desk, Desks, Roles};
 
 use super::Config;
@@ -87,6 +87,9 @@ impl Config {
             place,
             format: self.log_format.of_lines(),
         });
+        let one_in = self.traces.one_in;
+        let collector = self.traces.collector.clone();
+        settings.traces = collector.map(|collector| Traces { collector, one_in });
         Ok(settings)
     }
 

@@ -7,8 +7,8 @@ use std::{
 
 use turnstile_embedded::Durability;
 use turnstile_server::{
-    DatabaseUrl, InvalidNodeName, InvalidOrigin, InvalidServer, InvalidUrl, Limits, LogPlace,
-    NodeName, ScoresWire, ServerUrl, WebOrigin,
+    CollectorUrl, DatabaseUrl, InvalidNodeName, InvalidOrigin, InvalidServer, InvalidUrl, Limits,
+    LogPlace, NodeName, ScoresWire, ServerUrl, WebOrigin,
 };
 use turnstile_travel::Desk;
 use turnstile_types::{AddressPolicy, Name, Principal};
@@ -301,6 +301,20 @@ pub(super) fn access_log(text: &str) -> Result<Option<LogPlace>, String> {
         "" => Err("it is off, stderr or a file".to_owned()),
         path => Ok(Some(LogPlace::File(path.into()))),
     }
+}
+
+/// Where spans go, or nothing when there are to be none.
+pub(super) fn collector(text: &str) -> Result<Option<CollectorUrl>, String> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let url = CollectorUrl::parse(text);
+    url.map(Some).map_err(|invalid| invalid.to_string())
+}
+
+/// Of how many requests one is traced.
+pub(super) fn one_in(text: &str) -> Result<u64, String> {
+    number(text, 0..=1_000_000_000, " requests")
 }
 
 pub(super) fn log_format(text: &str) -> Result<logging::Format, String> {

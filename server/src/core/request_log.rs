@@ -1,8 +1,9 @@
-//! What is said about single requests: the access log, and warnings about slow ones.
+//! What is said about single requests: the access log, warnings about slow ones, and spans for a collector.
 
 mod line;
 mod notes;
 mod queue;
+mod spans;
 mod traceparent;
 
 use std::{
@@ -15,13 +16,20 @@ use std::{
     time::Duration,
 };
 
-use self::queue::{LineQueue, LogSink};
+use self::{
+    queue::{LineQueue, LineSink, LogSink},
+    spans::{Sampler, SpanSender},
+};
 use crate::{
     core::{clock, log_limit::LogLimit},
     counters::Counters,
 };
 
-pub use self::{line::LineFormat, queue::LogPlace};
+pub use self::{
+    line::LineFormat,
+    queue::LogPlace,
+    spans::{CollectorUrl, InvalidCollectorUrl, Traces},
+};
 pub(crate) use self::{
     line::{RequestLine, TimeParts, micros},
     notes::{AskTimes, OwedNotes, RequestNote, RequestNotes},
@@ -39,6 +47,7 @@ pub struct AccessLog {
 #[derive(Debug)]
 pub(crate) struct RequestLogs {
     access: Option<Arc<LineQueue>>,
+    traced: Option<(Sampler, Arc<LineQueue>)>,
     /// A request that takes so long is slow, in microseconds; zero: none is.
     slow_us: AtomicU64,
     slow: Mutex<SlowRequests>,
@@ -58,40 +67,47 @@ struct SlowRequests {
 impl RequestLogs {
     /// Says nothing.
     pub(crate) fn off() -> Arc<Self> {
-        Arc::new(Self::of(None))
+        Arc::new(Self::of(run_name(), None, None))
     }
 
-    /// Opens the access log, if there is to be one, and begins to write it.
+    /// Opens the access log and begins to send spans, as far as either is wanted.
     ///
     /// # Errors
-    /// The file cannot be opened, or there is no thread for it.
+    /// The file cannot be opened, there is no thread, or there are no random numbers for ids.
     pub(crate) fn begin(
-        wanted: Option<&AccessLog>,
+        (access, traces): (Option<&AccessLog>, Option<&Traces>),
         slow: Duration,
         counters: &Arc<Counters>,
     ) -> io::Result<Arc<Self>> {
-        let mut access = None;
-        if let Some(AccessLog { place, format }) = wanted {
-            let (sink, format) = (LogSink::open(place)?, *format);
-            let queue = Arc::new(LineQueue::new(Arc::clone(counters)));
-            let lines = Arc::clone(&queue);
-            thread::Builder::new()
-                .name("access-log".to_owned())
-                .spawn(move || lines.write_all(sink, format))?;
-            access = Some(queue);
-        }
-        let log = Self::of(access);
+        let run = run_name();
+        let access = access.map(|AccessLog { place, format }| {
+            let sink = LogSink::open(place, *format)?;
+            let queue = LineQueue::new(queue::ACCESS, Arc::clone(counters));
+            emptied("access-log", queue, sink)
+        });
+        let traced = traces.map(|traces| {
+            let sender = SpanSender::new(traces.collector.clone(), &run)?;
+            let queue = LineQueue::new(queue::TRACES, Arc::clone(counters));
+            let queue = emptied("traces", queue, sender)?;
+            io::Result::Ok((Sampler::new(traces.one_in), queue))
+        });
+        let log = Self::of(run, access.transpose()?, traced.transpose()?);
         log.set_slow(slow);
         Ok(Arc::new(log))
     }
 
-    fn of(access: Option<Arc<LineQueue>>) -> Self {
+    fn of(
+        run: String,
+        access: Option<Arc<LineQueue>>,
+        traced: Option<(Sampler, Arc<LineQueue>)>,
+    ) -> Self {
         Self {
-            is_on: AtomicBool::new(access.is_some()),
+            is_on: AtomicBool::new(access.is_some() || traced.is_some()),
             access,
+            traced,
             slow_us: AtomicU64::new(0),
             slow: Mutex::default(),
-            run: format!("r{:x}", clock::run_number()),
+            run,
             requests: AtomicU64::new(0),
         }
     }
@@ -105,7 +121,7 @@ impl RequestLogs {
     pub(crate) fn set_slow(&self, slow: Duration) {
         let us = micros(slow);
         self.slow_us.store(us, Ordering::Relaxed);
-        let is_on = self.access.is_some() || us > 0;
+        let is_on = self.queues().next().is_some() || us > 0;
         self.is_on.store(is_on, Ordering::Relaxed);
     }
 
@@ -119,7 +135,13 @@ impl RequestLogs {
     pub(crate) fn note(&self, lines: impl Iterator<Item = RequestLine>) {
         let slow_us = self.slow_us.load(Ordering::Relaxed);
         let (mut slow, mut slowest) = (0, None);
+        let mut traced = Vec::new();
         let looked_at = lines.inspect(|line| {
+            if let Some((sampler, _)) = &self.traced
+                && sampler.takes(line.trace.as_ref())
+            {
+                traced.push(line.clone());
+            }
             let took = line.parts.total();
             if slow_us > 0 && micros(took) >= slow_us {
                 slow += 1;
@@ -129,6 +151,11 @@ impl RequestLogs {
         match &self.access {
             Some(queue) => queue.add(looked_at),
             None => looked_at.for_each(drop),
+        }
+        if let Some((_, queue)) = &self.traced
+            && !traced.is_empty()
+        {
+            queue.add(traced.into_iter());
         }
         if slow > 0 {
             self.warn(slow, slowest.as_ref());
@@ -174,12 +201,35 @@ impl RequestLogs {
         }
     }
 
-    /// Writes what was said, and waits so long for that. What is said from now on may be lost.
+    /// Writes and sends what was said, and waits so long for each. What is said from now on may be lost.
     pub(crate) fn end(&self, patience: Duration) {
-        if let Some(queue) = &self.access {
+        for queue in self.queues() {
             queue.end(patience);
         }
     }
+
+    fn queues(&self) -> impl Iterator<Item = &LineQueue> {
+        let traced = self.traced.iter().map(|(_, queue)| queue);
+        self.access.iter().chain(traced).map(Arc::as_ref)
+    }
+}
+
+/// Tells this run from others.
+fn run_name() -> String {
+    format!("r{:x}", clock::run_number())
+}
+
+/// The queue, which a thread of this name empties into the sink.
+fn emptied(
+    name: &str,
+    queue: LineQueue,
+    sink: impl LineSink + Send + 'static,
+) -> io::Result<Arc<LineQueue>> {
+    let queue = Arc::new(queue);
+    let lines = Arc::clone(&queue);
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(move || lines.empty_into(sink))?;
+    Ok(queue)
 }
 
 fn keep_slower(slowest: &mut Option<RequestLine>, line: &RequestLine) {

@@ -131,11 +131,12 @@ pub(super) fn open_http(
     Ok(door)
 }
 
-/// Opens the access log, if there is to be one.
+/// Opens the access log and begins to send spans, as far as either is wanted.
 pub(super) fn begin_request_log(
     settings: &Settings,
     counters: &Arc<Counters>,
 ) -> Result<Arc<RequestLogs>, StartError> {
-    let (access, slow) = (settings.access_log.as_ref(), settings.limits.slow_request);
-    RequestLogs::begin(access, slow, counters).map_err(StartError::AccessLog)
+    let wanted = (settings.access_log.as_ref(), settings.traces.as_ref());
+    RequestLogs::begin(wanted, settings.limits.slow_request, counters)
+        .map_err(StartError::AccessLog)
 }

@@ -3,6 +3,7 @@
 mod exchange;
 mod frame;
 mod lab;
+mod layout;
 mod others;
 mod overview;
 mod rooms;
@@ -13,7 +14,7 @@ use std::{env, fs};
 use serde_json::{Value, json};
 use turnstile_trial::Chromium;
 
-use crate::door::Door;
+use crate::door::{Door, redis_cli};
 
 /// How long the page may take for what a test waits for, in milliseconds: it only ends a test that
 /// would wait for ever.
@@ -49,6 +50,13 @@ pub(crate) fn until(browser: &mut Chromium, expression: &str) -> Value {
         found["late"]
     );
     found
+}
+
+/// Does something over RESP that must be done.
+fn done(door: &Door, command: &str) {
+    let words: Vec<&str> = command.split(' ').collect();
+    let answer = redis_cli(door, &words, "");
+    assert!(answer.starts_with("1\n"), "{command}: {answer}");
 }
 
 /// Waits until the page shows this text.

@@ -66,10 +66,13 @@ enum LoggedValue<'a> {
 }
 
 impl RequestLine {
+    pub(super) fn door_name(&self) -> &'static str {
+        DOORS.get(self.door as usize).copied().unwrap_or_default()
+    }
+
     /// Its fields behind the time, in their order. What is not known is left out.
     fn each(&self, put: &mut impl FnMut(&'static str, LoggedValue<'_>)) {
-        let door = DOORS.get(self.door as usize).copied();
-        put("door", LoggedValue::Text(door.unwrap_or_default()));
+        put("door", LoggedValue::Text(self.door_name()));
         if let Some(peer) = self.peer {
             put("peer", LoggedValue::Text(&peer.to_string()));
         }

@@ -1,4 +1,4 @@
-//! Lines on their way to the file: a bounded queue, and the thread that writes.
+//! Lines on their way to a file or a collector: a bounded queue, and the thread that empties it.
 
 use std::{
     fs::{File, OpenOptions},
@@ -10,7 +10,11 @@ use std::{
 };
 
 use super::{LineFormat, RequestLine};
-use crate::{core::log_limit::LogLimit, counters::Counters, limits::ACCESS_LINES};
+use crate::{
+    core::log_limit::LogLimit,
+    counters::{Counter, Counters},
+    limits::{ACCESS_LINES, SPANS_GATHERED, TRACED_REQUESTS},
+};
 
 /// Who else may read the file: the group. It names principals and addresses.
 const MODE: u32 = 0o640;
@@ -24,31 +28,77 @@ pub enum LogPlace {
     File(PathBuf),
 }
 
-/// Lines that are still to be written.
+/// What becomes of lines.
+pub(super) trait LineSink {
+    /// Takes some, or none of them.
+    ///
+    /// # Errors
+    /// It cannot.
+    fn take(&mut self, lines: &[RequestLine]) -> io::Result<()>;
+
+    /// What it writes to may have been renamed.
+    fn reopen(&mut self) {}
+}
+
+/// What a queue is for.
+#[derive(Debug)]
+pub(super) struct QueuePurpose {
+    /// Lines that wait; beyond it they are dropped.
+    lines_max: usize,
+    /// How long lines wait for others to go with them.
+    gather: Duration,
+    /// What is said when its lines are dropped, and when some are left at the end.
+    dropping: &'static str,
+    unfinished: &'static str,
+    taken: fn(&Counters) -> &Counter,
+    dropped: fn(&Counters) -> &Counter,
+}
+
+pub(super) const ACCESS: QueuePurpose = QueuePurpose {
+    lines_max: ACCESS_LINES,
+    gather: Duration::ZERO,
+    dropping: "the access log cannot be written",
+    unfinished: "the access log was not written to its end in time",
+    taken: |all| &all.access_lines,
+    dropped: |all| &all.access_lines_dropped,
+};
+
+pub(super) const TRACES: QueuePurpose = QueuePurpose {
+    lines_max: TRACED_REQUESTS,
+    gather: SPANS_GATHERED,
+    dropping: "spans cannot be sent to the collector",
+    unfinished: "the last spans were not sent in time",
+    taken: |all| &all.traced_requests,
+    dropped: |all| &all.traced_requests_dropped,
+};
+
+/// Lines that are still to be taken.
 #[derive(Debug, Default)]
-struct UnwrittenLines {
+struct UntakenLines {
     lines: Vec<RequestLine>,
     reopens: bool,
     is_ending: bool,
     has_ended: bool,
 }
 
-/// The queue of the access log.
+/// A queue of lines for one sink.
 ///
-/// Whoever answers requests holds the lock while it adds lines, and the thread that writes holds it while
-/// it takes all of them: both are short. When the disk is slower than the requests the queue is full, and
+/// Whoever answers requests holds the lock while it adds lines, and the thread of the sink holds it while
+/// it takes all of them: both are short. When the sink is slower than the requests the queue is full, and
 /// lines are dropped and counted; nobody waits for it.
 #[derive(Debug)]
 pub(super) struct LineQueue {
-    lines: Mutex<UnwrittenLines>,
+    purpose: QueuePurpose,
+    lines: Mutex<UntakenLines>,
     news: Condvar,
     ended: Condvar,
     counters: Arc<Counters>,
 }
 
 impl LineQueue {
-    pub(super) fn new(counters: Arc<Counters>) -> Self {
+    pub(super) fn new(purpose: QueuePurpose, counters: Arc<Counters>) -> Self {
         Self {
+            purpose,
             lines: Mutex::default(),
             news: Condvar::new(),
             ended: Condvar::new(),
@@ -60,14 +110,14 @@ impl LineQueue {
         let mut queue = self.lock();
         let mut dropped = 0;
         for line in lines {
-            if queue.lines.len() < ACCESS_LINES {
+            if queue.lines.len() < self.purpose.lines_max {
                 queue.lines.push(line);
             } else {
                 dropped += 1;
             }
         }
         // Under the lock there is one writer at a time.
-        self.counters.access_lines_dropped.add(dropped);
+        (self.purpose.dropped)(&self.counters).add(dropped);
         drop(queue);
         self.news.notify_one();
     }
@@ -77,7 +127,7 @@ impl LineQueue {
         self.news.notify_one();
     }
 
-    /// Has what is in the queue written, and waits so long for that.
+    /// Has what is in the queue taken, and waits so long for that.
     pub(super) fn end(&self, patience: Duration) {
         let mut queue = self.lock();
         queue.is_ending = true;
@@ -88,48 +138,52 @@ impl LineQueue {
         let (queue, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         if timeout.timed_out() {
             let lines = queue.lines.len();
-            tracing::warn!(lines, "the access log was not written to its end in time");
+            tracing::warn!(lines, "{}", self.purpose.unfinished);
         }
     }
 
-    /// Writes what comes, until the end.
-    pub(super) fn write_all(&self, mut sink: LogSink, format: LineFormat) {
-        let (mut taken, mut text) = (Vec::new(), String::new());
+    /// Gives what comes to a sink, until the end.
+    pub(super) fn empty_into(&self, mut sink: impl LineSink) {
+        let mut taken = Vec::new();
         let mut failures = LogLimit::default();
         while let Some(reopens) = self.take(&mut taken) {
             if reopens {
                 sink.reopen();
             }
-            text.clear();
-            for line in &taken {
-                line.put(format, &mut text);
-            }
             let count = u64::try_from(taken.len()).unwrap_or(u64::MAX);
-            taken.clear();
-            match sink.write(text.as_bytes()) {
-                Ok(()) => self.counters.access_lines.add(count),
+            match sink.take(&taken) {
+                Ok(()) => (self.purpose.taken)(&self.counters).add(count),
                 Err(failure) => {
                     let queue = self.lock();
-                    self.counters.access_lines_dropped.add(count);
+                    (self.purpose.dropped)(&self.counters).add(count);
                     drop(queue);
                     if let Some(dropped) = failures.count(count) {
-                        tracing::warn!(%failure, dropped, "the access log cannot be written");
+                        tracing::warn!(%failure, dropped, "{}", self.purpose.dropping);
                     }
                 }
             }
+            taken.clear();
         }
         self.lock().has_ended = true;
         self.ended.notify_all();
     }
 
-    /// Waits for lines and takes all of them, and says whether the file is to be opened again; nothing at
+    /// Waits for lines and takes all of them, and says whether the sink is to be opened again; nothing at
     /// the end.
     fn take(&self, taken: &mut Vec<RequestLine>) -> Option<bool> {
-        let idle = |queue: &mut UnwrittenLines| {
-            queue.lines.is_empty() && !queue.reopens && !queue.is_ending
-        };
+        let idle =
+            |queue: &mut UntakenLines| queue.lines.is_empty() && !queue.reopens && !queue.is_ending;
         let queue = self.news.wait_while(self.lock(), idle);
         let mut queue = queue.unwrap_or_else(PoisonError::into_inner);
+        if !self.purpose.gather.is_zero() {
+            let has_room = |queue: &mut UntakenLines| {
+                !queue.is_ending && queue.lines.len() < self.purpose.lines_max / 2
+            };
+            let gathered = self
+                .news
+                .wait_timeout_while(queue, self.purpose.gather, has_room);
+            queue = gathered.unwrap_or_else(PoisonError::into_inner).0;
+        }
         if queue.lines.is_empty() && !queue.reopens {
             return None;
         }
@@ -137,14 +191,15 @@ impl LineQueue {
         Some(std::mem::take(&mut queue.reopens))
     }
 
-    fn lock(&self) -> MutexGuard<'_, UnwrittenLines> {
+    fn lock(&self) -> MutexGuard<'_, UntakenLines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is written to.
+/// Writes lines to a file or standard error.
 #[derive(Debug)]
 pub(super) struct LogSink {
+    format: LineFormat,
     /// Nothing for standard error.
     file: Option<(PathBuf, File)>,
     /// Whether the last write has failed, perhaps in the middle of a line.
@@ -152,29 +207,16 @@ pub(super) struct LogSink {
 }
 
 impl LogSink {
-    pub(super) fn open(place: &LogPlace) -> io::Result<Self> {
+    pub(super) fn open(place: &LogPlace, format: LineFormat) -> io::Result<Self> {
         let file = match place {
             LogPlace::Stderr => None,
             LogPlace::File(path) => Some((path.clone(), open(path)?)),
         };
         Ok(Self {
+            format,
             file,
             is_torn: false,
         })
-    }
-
-    /// Opens the file again, which may have been renamed. If that fails, the old one is written on.
-    fn reopen(&mut self) {
-        let Some((path, file)) = &mut self.file else {
-            return;
-        };
-        match open(path) {
-            Ok(opened) => *file = opened,
-            Err(failure) => {
-                let path = path.display();
-                tracing::warn!(%failure, %path, "the access log cannot be opened again");
-            }
-        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -189,6 +231,30 @@ impl LogSink {
         place.write_all(bytes)?;
         self.is_torn = false;
         Ok(())
+    }
+}
+
+impl LineSink for LogSink {
+    fn take(&mut self, lines: &[RequestLine]) -> io::Result<()> {
+        let mut text = String::new();
+        for line in lines {
+            line.put(self.format, &mut text);
+        }
+        self.write(text.as_bytes())
+    }
+
+    /// Opens the file again, which may have been renamed. If that fails, the old one is written on.
+    fn reopen(&mut self) {
+        let Some((path, file)) = &mut self.file else {
+            return;
+        };
+        match open(path) {
+            Ok(opened) => *file = opened,
+            Err(failure) => {
+                let path = path.display();
+                tracing::warn!(%failure, %path, "the access log cannot be opened again");
+            }
+        }
     }
 }
 
@@ -209,14 +275,14 @@ mod tests {
     #[test]
     fn a_disk_that_takes_nothing_costs_lines_and_holds_nobody_up() {
         let counters = Arc::new(Counters::default());
-        let queue = LineQueue::new(Arc::clone(&counters));
+        let queue = LineQueue::new(ACCESS, Arc::clone(&counters));
         // Nobody writes.
         queue.add((0..ACCESS_LINES + 3).map(|_| line("r")));
         assert_eq!(counters.access_lines_dropped.get(), 3);
         assert_eq!(queue.lock().lines.len(), ACCESS_LINES);
         let (full, none) = (LogPlace::File("/dev/full".into()), 0);
         queue.lock().is_ending = true;
-        queue.write_all(LogSink::open(&full).unwrap(), LineFormat::Text);
+        queue.empty_into(LogSink::open(&full, LineFormat::Text).unwrap());
         let all = u64::try_from(ACCESS_LINES).unwrap() + 3;
         let counted = (
             counters.access_lines.get(),
@@ -229,15 +295,15 @@ mod tests {
     fn a_file_that_was_renamed_is_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let [path, old] = ["access.log", "access.log.1"].map(|name| folder.path().join(name));
-        let queue = LineQueue::new(Arc::default());
-        let mut sink = LogSink::open(&LogPlace::File(path.clone())).unwrap();
+        let queue = LineQueue::new(ACCESS, Arc::default());
+        let mut sink = LogSink::open(&LogPlace::File(path.clone()), LineFormat::Text).unwrap();
         sink.write(b"first\n").unwrap();
         fs::rename(&path, &old).unwrap();
         sink.write(b"second\n").unwrap();
         queue.reopen();
         queue.add([line("r-3")].into_iter());
         queue.lock().is_ending = true;
-        queue.write_all(sink, LineFormat::Text);
+        queue.empty_into(sink);
         assert_eq!(fs::read_to_string(old).unwrap(), "first\nsecond\n");
         let new = fs::read_to_string(path).unwrap();
         assert_eq!(new.lines().count(), 1, "{new}");

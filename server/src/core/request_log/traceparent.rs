@@ -70,9 +70,14 @@ impl TraceParent {
         self.part(PARENT)
     }
 
-    /// The flags, in two digits; the last bit says that the caller records its span.
+    /// The flags, in two digits.
     pub(crate) fn flags(&self) -> &str {
         self.part(FLAGS)
+    }
+
+    /// Whether the caller records its span.
+    pub(crate) fn is_sampled(&self) -> bool {
+        u8::from_str_radix(self.flags(), 16).is_ok_and(|flags| flags & 1 == 1)
     }
 }
 

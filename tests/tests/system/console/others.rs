@@ -4,15 +4,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use super::{assert_accessible, console, fill, press, shows, until};
+use super::{assert_accessible, console, done, fill, press, shows, until};
 use crate::door::{Door, door, redis_cli};
-
-/// Does something over RESP that must be done.
-fn done(door: &Door, command: &str) {
-    let words: Vec<&str> = command.split(' ').collect();
-    let answer = redis_cli(door, &words, "");
-    assert!(answer.starts_with("1\n"), "{command}: {answer}");
-}
 
 #[test]
 fn seats_are_chosen_on_the_map_and_those_of_others_appear_taken() {
@@ -95,6 +88,19 @@ fn two_people_play_in_two_browsers() {
         "{results}"
     );
     assert_accessible(&mut ada);
+}
+
+#[test]
+fn the_leaderboard_follows_play_that_never_pauses() {
+    let door = door();
+    let mut browser = console(&door, "games");
+    shows(&mut browser, "live");
+    let leads = "!!document.querySelector('section[aria-labelledby=leaders] tbody')?.innerText.includes('ada')";
+    let followed = (0..2_000).any(|_| {
+        done(&door, "GAMES.REPORT ada bob first_won");
+        browser.value(leads) == json!(true)
+    });
+    assert!(followed);
 }
 
 #[test]

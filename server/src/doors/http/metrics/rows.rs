@@ -74,7 +74,7 @@ pub(super) const CONNECTIONS: [Row<DoorCounters>; 12] = [
     ),
 ];
 
-pub(super) const WORK: [Row<Counters>; 13] = [
+pub(super) const WORK: [Row<Counters>; 15] = [
     (
         "connections_max",
         "gauge",
@@ -149,6 +149,18 @@ pub(super) const WORK: [Row<Counters>; 13] = [
         "counter",
         "Lines of the access log that were dropped, because its disk was slow or full.",
         |all| all.access_lines_dropped.get(),
+    ),
+    (
+        "requests_traced_total",
+        "counter",
+        "Requests of which the collector of traces has taken the spans.",
+        |all| all.traced_requests.get(),
+    ),
+    (
+        "requests_not_traced_total",
+        "counter",
+        "Requests whose spans were dropped, because the collector was slow or away.",
+        |all| all.traced_requests_dropped.get(),
     ),
 ];
 
