@@ -13,6 +13,7 @@ use turnstile_travel::{Command, Travel};
 use turnstile_types::{Key, Machine, Position, Reader, Timestamp, hash_of};
 
 use crate::{
+    bug::Bug,
     judge::{Judge, TakenRecord},
     patience,
     services::{Happenings, SimulatedRequest, Traffic},
@@ -36,20 +37,6 @@ const KEY_BYTES_MAX: u64 = 2_000;
 
 /// 2026-06-01, in milliseconds since 1970.
 const EPOCH_MS: u64 = 1_780_272_000_000;
-
-/// A planted bug.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bug {
-    #[default]
-    None,
-    Journal(Sabotage),
-    /// The sequencer does not look idempotency keys up.
-    IgnoreKeys,
-    /// The sequencer takes nothing for a promise.
-    IgnorePromises,
-    /// A recovery announces nothing of what it replays.
-    ForgetEvents,
-}
 
 type SimServer = Sequencer<Services, Journal<FaultyDisk>>;
 

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod actors;
+mod bug;
 mod cluster;
 mod follower;
 mod history;
@@ -20,9 +21,10 @@ mod violation;
 mod weather;
 mod witness;
 
+pub use bug::Bug;
 pub use cluster::{
     ClusterBug, ClusterHistory, ClusterSummary, PartitionBug, PartitionHistory, PartitionSummary,
 };
-pub use history::{Bug, History};
+pub use history::History;
 pub use summary::HistorySummary;
 pub use violation::Violation;

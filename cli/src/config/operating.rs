@@ -64,7 +64,7 @@ pub(super) const TRACES_COLLECTOR: Declaration = Declaration {
 pub(super) const TRACES_ONE_IN: Declaration = Declaration {
     path: "traces.one_in",
     flag: "traces-one-in",
-    help: "Of requests whose clients name no trace, one in so many is traced; 0 traces none",
+    help: "How many requests without a traceparent there are for each one that is traced; 0 traces none",
     default: Some("1000"),
     example: "1",
     set: |config, text| put(&mut config.traces.one_in, one_in(text)),

@@ -18,7 +18,7 @@ use std::{
 
 use self::{
     queue::{LineQueue, LineSink, LogSink},
-    spans::{Sampler, SpanSender},
+    spans::{SpanSender, TraceSampler},
 };
 use crate::{
     core::{clock, log_limit::LogLimit},
@@ -47,7 +47,7 @@ pub struct AccessLog {
 #[derive(Debug)]
 pub(crate) struct RequestLogs {
     access: Option<Arc<LineQueue>>,
-    traced: Option<(Sampler, Arc<LineQueue>)>,
+    traced: Option<(TraceSampler, Arc<LineQueue>)>,
     /// A request that takes so long is slow, in microseconds; zero: none is.
     slow_us: AtomicU64,
     slow: Mutex<SlowRequests>,
@@ -89,7 +89,7 @@ impl RequestLogs {
             let sender = SpanSender::new(traces.collector.clone(), &run)?;
             let queue = LineQueue::new(queue::TRACES, Arc::clone(counters));
             let queue = emptied("traces", queue, sender)?;
-            io::Result::Ok((Sampler::new(traces.one_in), queue))
+            io::Result::Ok((TraceSampler::new(traces.one_in), queue))
         });
         let log = Self::of(run, access.transpose()?, traced.transpose()?);
         log.set_slow(slow);
@@ -99,7 +99,7 @@ impl RequestLogs {
     fn of(
         run: String,
         access: Option<Arc<LineQueue>>,
-        traced: Option<(Sampler, Arc<LineQueue>)>,
+        traced: Option<(TraceSampler, Arc<LineQueue>)>,
     ) -> Self {
         Self {
             is_on: AtomicBool::new(access.is_some() || traced.is_some()),

@@ -30,10 +30,10 @@ pub enum LogPlace {
 
 /// What becomes of lines.
 pub(super) trait LineSink {
-    /// Takes some, or none of them.
+    /// Takes lines.
     ///
     /// # Errors
-    /// It cannot.
+    /// It cannot, and they are lost.
     fn take(&mut self, lines: &[RequestLine]) -> io::Result<()>;
 
     /// What it writes to may have been renamed.

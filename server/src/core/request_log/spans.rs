@@ -31,7 +31,7 @@ const ERROR: u8 = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traces {
     pub collector: CollectorUrl,
-    /// Of requests whose clients name no trace, one in so many; zero: none.
+    /// Requests without a trace for each one that is traced; zero: none is.
     pub one_in: u64,
 }
 
@@ -75,13 +75,13 @@ impl CollectorUrl {
 
 /// Chooses the requests that a collector is told of.
 #[derive(Debug)]
-pub(super) struct Sampler {
+pub(super) struct TraceSampler {
     one_in: u64,
     /// Requests without a trace until now.
     untraced: AtomicU64,
 }
 
-impl Sampler {
+impl TraceSampler {
     pub(super) const fn new(one_in: u64) -> Self {
         Self {
             one_in,
@@ -306,11 +306,11 @@ mod tests {
     #[test]
     fn a_client_decides_of_its_trace_and_of_others_one_in_so_many_is_taken() {
         let [sampled, not] = [SAMPLED, NOT_SAMPLED].map(|text| TraceParent::parse(text).unwrap());
-        let sampler = Sampler::new(3);
+        let sampler = TraceSampler::new(3);
         assert!(sampler.takes(Some(&sampled)) && !sampler.takes(Some(&not)));
         let taken = (0..9).filter(|_| sampler.takes(None)).count();
         assert_eq!(taken, 3);
-        assert!(!Sampler::new(0).takes(None));
+        assert!(!TraceSampler::new(0).takes(None));
     }
 
     #[test]
