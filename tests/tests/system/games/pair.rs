@@ -30,6 +30,9 @@ pub(crate) struct Pair {
     told: [Triple; 2],
     /// Matches that may have begun since then: each counts at most once.
     open: u64,
+    /// Times that the arena went before the first move: a match that had begun then may be aborted, and count
+    /// nowhere.
+    unmoved: u64,
 }
 
 /// The arena has gone.
@@ -42,12 +45,18 @@ impl Pair {
             numbers,
             told: [[0; 3]; 2],
             open: 0,
+            unmoved: 0,
         }
     }
 
     /// How many games of this pair the scores have counted.
     pub(crate) const fn counted(&self) -> u64 {
         self.told[0][0]
+    }
+
+    /// How many matches of this pair at most have begun and did not count.
+    pub(crate) const fn unmoved(&self) -> u64 {
+        self.unmoved
     }
 
     /// Plays until it is to stop, and stops when both were told of a game and before the next.
@@ -70,6 +79,8 @@ impl Pair {
         // The match begins with the second greeting, if neither is refused; later ones begin with
         // their first move.
         self.open += 1;
+        self.unmoved += 1;
+        let mut has_moved = false;
         let starts = [hear(&mut seats, 0)?, hear(&mut seats, 1)?];
         let mut mover = usize::from(starts[1] == [1]);
         assert_eq!([&*starts[mover], &*starts[1 - mover]], [&[1][..], &[2][..]]);
@@ -77,6 +88,7 @@ impl Pair {
             for cell in 1..=LAST_CELL {
                 seats[mover].say(&[if cell == LAST_CELL { 8 } else { 4 }, cell])?;
                 assert_eq!(hear(&mut seats, 1 - mover)?, [cell]);
+                self.unmoved -= u64::from(!std::mem::replace(&mut has_moved, true));
                 mover = 1 - mover;
             }
             for seat in &mut seats {
