@@ -60,7 +60,7 @@ const SHRINK: &str = "(async () => { \
     const bytes = Uint8Array.from(atob(PICTURE), letter => letter.charCodeAt(0)); \
     const image = await createImageBitmap(new Blob([bytes], {type: 'image/png'})); \
     const canvas = new OffscreenCanvas(image.width, image.height); \
-    const context = canvas.getContext('2d', {willReadFrequently: true}); \
+    const context = canvas.getContext('2d'); \
     context.drawImage(image, 0, 0); \
     const bright = (data, at) => 0.2126 * data[at] + 0.7152 * data[at + 1] + 0.0722 * data[at + 2]; \
     const all = context.getImageData(0, 0, image.width, image.height).data; \
@@ -70,9 +70,10 @@ const SHRINK: &str = "(async () => { \
     let text = ''; \
     for (let y = 0; y < image.height; y += BLOCK) { \
         for (let x = 0; x < image.width; x += BLOCK) { \
-            const {data} = context.getImageData(x, y, BLOCK, BLOCK); \
             let ink = 0; \
-            for (let at = 0; at < data.length; at += 4) ink += Math.abs(bright(data, at) - background); \
+            for (let row = y; row < y + BLOCK; row++) \
+                for (let at = row * image.width + x, end = at + BLOCK; at < end; at++) \
+                    ink += Math.abs(bright(all, at * 4) - background); \
             const level = Math.floor(ink / (BLOCK * BLOCK) / 4); \
             text += Math.min(level, 15).toString(16); \
         } \
