@@ -70,17 +70,10 @@ struct ConfiguredTls {
 }
 
 /// Which requests a collector of traces is told of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct ConfiguredTraces {
     collector: Option<CollectorUrl>,
     one_in: u64,
-}
-
-impl Default for ConfiguredTraces {
-    fn default() -> Self {
-        let (collector, one_in) = (None, 1_000);
-        Self { collector, one_in }
-    }
 }
 
 /// What loads that operators start over HTTP need.

@@ -10,6 +10,7 @@ pub(crate) mod connections;
 pub(crate) mod conversation;
 pub(crate) mod copying;
 pub(crate) mod engine;
+pub(crate) mod entropy;
 pub(crate) mod failed_logins;
 pub(crate) mod fault_points;
 pub(crate) mod feed;

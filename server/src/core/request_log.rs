@@ -102,7 +102,7 @@ impl RequestLogs {
         traced: Option<(TraceSampler, Arc<LineQueue>)>,
     ) -> Self {
         Self {
-            is_on: AtomicBool::new(access.is_some() || traced.is_some()),
+            is_on: AtomicBool::new(false),
             access,
             traced,
             slow_us: AtomicU64::new(0),

@@ -12,13 +12,15 @@ use std::{
 };
 
 use axum::http::Uri;
-use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Value, json};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::{RequestLine, TraceParent, queue::LineSink};
-use crate::limits::{COLLECTOR_ANSWER_BYTES, COLLECTOR_TIMEOUT};
+use crate::{
+    core::entropy::random_bytes,
+    limits::{COLLECTOR_ANSWER_BYTES, COLLECTOR_TIMEOUT},
+};
 
 /// Kinds of spans by their numbers in OTLP: a part of another, and what a server does for a client.
 const INTERNAL: u8 = 1;
@@ -187,15 +189,8 @@ struct SpanIds {
 
 impl SpanIds {
     fn seeded() -> io::Result<Self> {
-        let mut seed = [0; 8];
-        let filled = getrandom(&mut seed, GetRandomFlags::empty())?;
-        if filled != seed.len() {
-            return Err(io::Error::other("too few random bytes"));
-        }
-        Ok(Self {
-            seed: u64::from_le_bytes(seed),
-            made: 0,
-        })
+        let seed = u64::from_le_bytes(random_bytes()?);
+        Ok(Self { seed, made: 0 })
     }
 
     /// Of a trace.

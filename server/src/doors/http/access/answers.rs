@@ -14,11 +14,11 @@ use super::{
     credentials::{Shown, shown},
     lock,
     sessions::BrowserSession,
-    token::{AccessToken, csrf_token, hex, random_bytes},
+    token::{AccessToken, csrf_token, hex},
     wall_time,
 };
 use crate::{
-    core::caller::Caller,
+    core::{caller::Caller, entropy::random_bytes},
     doors::http::{Door, call::Call, documents::json, operations::Answered, reply::Trouble},
 };
 

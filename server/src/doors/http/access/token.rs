@@ -2,10 +2,11 @@
 
 use std::{fmt, io};
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::{Zeroize as _, Zeroizing};
+
+use crate::core::entropy::random_bytes;
 
 /// Random bytes of a token.
 pub(super) const TOKEN_BYTES: usize = 32;
@@ -46,19 +47,6 @@ impl fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AccessToken")
     }
-}
-
-/// Random bytes of the kernel.
-///
-/// # Errors
-/// It has none.
-pub(super) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    let filled = getrandom(&mut bytes, GetRandomFlags::empty())?;
-    if filled != N {
-        return Err(io::Error::other("too few random bytes"));
-    }
-    Ok(bytes)
 }
 
 /// Bytes as small hexadecimal digits.
