@@ -61,12 +61,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         cargo(root, &lints)
     })?;
     step::timed("tidy", || tidy::run(root))?;
-    suite::run(root)?;
     step::timed("simulator", || cargo(root, &SIMULATOR))?;
     step::timed("simulator of clusters", || cargo(root, &CLUSTER_SIMULATOR))?;
     step::timed("simulator of partitions", || {
         cargo(root, &PARTITION_SIMULATOR)
-    })
+    })?;
+    suite::run(root)
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {

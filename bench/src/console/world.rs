@@ -26,7 +26,7 @@ const ROW_SEATS: usize = 30;
 /// How a property is sold.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HotelExtent {
-    pub(super) floors: usize,
+    pub(super) rooms: usize,
     pub(super) nights: u16,
     /// The longest stay.
     pub(super) stay: u16,
@@ -36,7 +36,7 @@ pub(super) struct HotelExtent {
 
 /// A hotel of 54 rooms over two months.
 pub(super) const SEASON: HotelExtent = HotelExtent {
-    floors: 6,
+    rooms: 54,
     nights: 75,
     stay: 5,
     gap: 1,
@@ -52,12 +52,11 @@ pub(super) fn hotel(
     let mut draws = Draws::new(seed);
     let mut commands = vec![words(&format!("ROOMS.ADD-PROPERTY {property}"))];
     let mut slots = Vec::new();
-    for floor in 1..=extent.floors {
-        for (place, kind) in FLOOR.iter().enumerate() {
-            let room = format!("{}", floor * 100 + place + 1);
-            commands.push(words(&format!("ROOMS.ADD-ROOM {property} {room} {kind}")));
-            stays(&room, extent, &mut draws, &mut slots)?;
-        }
+    for number in 0..extent.rooms {
+        let (floor, place) = (1 + number / FLOOR.len(), number % FLOOR.len());
+        let (room, kind) = (format!("{}", floor * 100 + place + 1), FLOOR[place]);
+        commands.push(words(&format!("ROOMS.ADD-ROOM {property} {room} {kind}")));
+        stays(&room, extent, &mut draws, &mut slots)?;
     }
     fill(connection, &commands)?;
     shuffle(&mut slots, &mut draws);
