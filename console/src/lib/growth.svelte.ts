@@ -1,6 +1,6 @@
 // How a load of the lab grows: its seconds, read while it runs.
 import { get } from './api';
-import type { Lines } from './telemetry.svelte';
+import { Lines } from './lines.svelte';
 
 export interface Second {
   elapsed_ms: number;
@@ -14,15 +14,13 @@ export interface Second {
   violations: number | null;
 }
 
-export class Growth implements Lines {
+export class Growth extends Lines {
   readonly run: number;
-  readonly times: number[] = [];
-  readonly columns = new Map<string, (number | null)[]>();
-  tick = $state(0);
   last = $state.raw<Second | null>(null);
   #began: number;
 
   constructor(run: number, began: string) {
+    super();
     this.run = run;
     this.#began = Date.parse(began) / 1_000;
   }
@@ -33,25 +31,22 @@ export class Growth implements Lines {
     const { seconds } = await get<{ seconds: Second[] }>(`/v1/lab/runs/${this.run}/progress`, { after });
     // Another reading may have come first.
     const fresh = seconds.filter((one) => one.elapsed_ms > (this.last?.elapsed_ms ?? 0));
-    for (const one of fresh) this.#push(one);
+    for (const one of fresh) this.#take(one);
     if (fresh.length > 0) this.tick += 1;
   }
 
-  #push(one: Second): void {
+  #take(one: Second): void {
     const before = this.last ?? { elapsed_ms: 0, refused: 0, checked: 0 };
     const took = (one.elapsed_ms - before.elapsed_ms) / 1_000;
     const rate = (now: number | null, then: number | null) => (now === null ? null : Math.max(0, now - (then ?? 0)) / took);
-    const point: Record<string, number | null> = {
-      answered: one.per_second,
-      refused: rate(one.refused, before.refused),
-      p50: one.p50_ns === null ? null : one.p50_ns / 1e9,
-      p99: one.p99_ns === null ? null : one.p99_ns / 1e9,
-      checked: rate(one.checked, before.checked),
-    };
-    this.times.push(this.#began + one.elapsed_ms / 1_000);
-    for (const [name, value] of Object.entries(point)) {
-      this.columns.set(name, [...(this.columns.get(name) ?? []), value]);
-    }
+    const point = new Map([
+      ['answered', one.per_second],
+      ['refused', rate(one.refused, before.refused)],
+      ['p50', one.p50_ns === null ? null : one.p50_ns / 1e9],
+      ['p99', one.p99_ns === null ? null : one.p99_ns / 1e9],
+      ['checked', rate(one.checked, before.checked)],
+    ]);
+    this.push(this.#began + one.elapsed_ms / 1_000, point);
     this.last = one;
   }
 }

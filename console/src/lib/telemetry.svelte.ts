@@ -1,12 +1,12 @@
 // What the server counts, read once a second from `/metrics`, and what follows from two readings: rates and
-// percentiles. An hour of it is kept in memory; a reader who comes later sees what came since.
+// percentiles.
 import { asProblem, send, unreachable, type Problem } from './api';
+import { Lines } from './lines.svelte';
 import { session } from './session.svelte';
 
 export const SERVICES = ['rooms', 'seats', 'exchange', 'games', 'travel'] as const;
 
 const EVERY_MS = 1_000;
-const KEPT = 3_600;
 
 type Reading = Map<string, number>;
 
@@ -58,21 +58,9 @@ export function quantile(before: Reading, after: Reading, metric: string, share:
   return null;
 }
 
-/** What a chart draws. */
-export interface Lines {
-  /** Counts the readings, so that what depends on them is drawn again. */
-  tick: number;
-  /** Seconds since 1970 of each kept reading. */
-  readonly times: number[];
-  readonly columns: Map<string, (number | null)[]>;
-}
-
-class Telemetry implements Lines {
-  tick = $state(0);
+class Telemetry extends Lines {
   problem = $state<Problem | null>(null);
   version = $state('');
-  readonly times: number[] = [];
-  readonly columns = new Map<string, (number | null)[]>();
   now: Reading = new Map();
   /** The first reading since the server or the page started. */
   first: Reading = new Map();
@@ -118,33 +106,12 @@ class Telemetry implements Lines {
       this.version = build?.[0] ?? '';
     }
     if (isOne) {
-      this.#push(values(before, reading, at - this.#at));
+      this.push(Date.now() / 1_000, values(before, reading, at - this.#at));
     } else {
       this.first = reading;
     }
     this.#at = at;
     this.tick += 1;
-  }
-
-  #push(point: Map<string, number | null>): void {
-    const length = this.times.length;
-    this.times.push(Date.now() / 1_000);
-    for (const [name, value] of point) {
-      let column = this.columns.get(name);
-      if (!column) {
-        column = new Array<number | null>(length).fill(null);
-        this.columns.set(name, column);
-      }
-      column.push(value);
-    }
-    for (const column of this.columns.values()) {
-      if (column.length <= length) column.push(null);
-    }
-    // In one piece now and then: to move an hour of numbers each second would be work for nothing.
-    if (this.times.length > KEPT + 300) {
-      this.times.splice(0, 300);
-      for (const column of this.columns.values()) column.splice(0, 300);
-    }
   }
 }
 
