@@ -2,7 +2,7 @@
 
 use std::{
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::anyhow;
@@ -27,6 +27,9 @@ const COMMIT_BROKEN: f64 = 0.2;
 /// A share of the memory for keys from which on it is worth knowing.
 const KEYS_PART: f64 = 0.8;
 
+/// Seconds between the clocks of two machines of which services keep both, at the most.
+const CLOCKS_APART: f64 = 1.0;
+
 /// A certificate that ends so soon should have been renewed.
 const CERTIFICATE_SOON: f64 = 14.0 * 86_400.0;
 
@@ -45,10 +48,13 @@ pub(super) fn examine(server: &mut http::Connection) -> anyhow::Result<Vec<Sympt
     let first = (Instant::now(), read(server)?);
     // It may return sooner: the time between is measured.
     thread::park_timeout(BETWEEN);
+    let here = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let second = (Instant::now(), read(server)?);
+    let asked_for = second.0.elapsed();
     let seconds = second.0.duration_since(first.0).as_secs_f64();
     let mut symptoms = vec![readiness(ready.status, &ready.body)];
     symptoms.extend(of_figures(&first.1, &second.1, seconds));
+    symptoms.extend(clock_beside_ours(&second.1, here, asked_for));
     Ok(symptoms)
 }
 
@@ -187,6 +193,26 @@ fn clock(now: &ServerFigures) -> Option<Symptom> {
         Count(whole(offset))
     );
     Some(Symptom::new("clock", CLOCK, health, found))
+}
+
+/// The server read its clock while we waited for the figures: from `here` on, for as long as `asked_for`.
+fn clock_beside_ours(now: &ServerFigures, here: Duration, asked_for: Duration) -> Option<Symptom> {
+    let ahead = now.of("turnstile_time_seconds")? - here.as_secs_f64();
+    let least = if ahead < 0.0 {
+        -ahead
+    } else {
+        (ahead - asked_for.as_secs_f64()).max(0.0)
+    };
+    let (health, found) = if least > CLOCKS_APART {
+        let way = if ahead < 0.0 { "behind" } else { "ahead of" };
+        (
+            Health::Note,
+            format!("{} {way} the clock of this machine", Nanos(least * 1e9)),
+        )
+    } else {
+        (Health::Ok, "agrees with this machine".to_owned())
+    };
+    Some(Symptom::new("clock beside ours", CLOCK, health, found))
 }
 
 fn travel(now: &ServerFigures) -> Vec<Symptom> {
@@ -408,6 +434,29 @@ turnstile_cluster_disputed 0
         for symptom in symptoms {
             assert_eq!(symptom.health, Health::Ok, "{symptom:?}");
         }
+    }
+
+    #[test]
+    fn clocks_apart_are_found_however_long_the_answer_took() {
+        let found = |told: &str, asked_for| {
+            let now = ServerFigures::parse(&format!("turnstile_time_seconds {told}\n"));
+            let here = Duration::from_secs(1_800_000_000);
+            let symptom = clock_beside_ours(&now, here, Duration::from_secs(asked_for));
+            let symptom = symptom.expect("the time is told");
+            (symptom.health, symptom.found)
+        };
+        let agrees = (Health::Ok, "agrees with this machine".to_owned());
+        assert_eq!(found("1799999999.5", 0), agrees);
+        assert_eq!(found("1800000003", 3), agrees);
+        let (health, told) = found("1800000009", 3);
+        assert_eq!(health, Health::Note);
+        assert!(
+            told.ends_with("ahead of the clock of this machine"),
+            "{told}"
+        );
+        let (health, told) = found("1799999990", 3);
+        assert_eq!(health, Health::Note);
+        assert!(told.ends_with("behind the clock of this machine"), "{told}");
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The metrics that every process has, by the names that Prometheus gives them.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use rustix::process::{Resource, getrlimit};
 
 use super::exposition::{Exposition, Value};
-use crate::memory_limit::memory_limit;
+use crate::{core::clock, memory_limit::memory_limit};
 
 /// Adds what the system tells about this process; what it does not tell is left out.
 pub(super) fn put_process(all: &mut Exposition) {
@@ -17,6 +17,10 @@ pub(super) fn put_process(all: &mut Exposition) {
         all.begin_plain("process_start_time_seconds", "gauge", help);
         all.sample(&[], Value::Real(started));
     }
+    let now = Duration::from_millis(clock::system().wall.0);
+    let help = "The time of day by the clock of the machine, in seconds since 1970.";
+    all.begin("time_seconds", "gauge", help);
+    all.sample(&[], Value::Real(now.as_secs_f64()));
     if let Some(resident) = resident_bytes() {
         let help = "Memory of the process that is resident, in bytes.";
         all.begin_plain("process_resident_memory_bytes", "gauge", help);
