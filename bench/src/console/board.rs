@@ -60,51 +60,50 @@ pub(super) fn measure(server: &Server, quick: bool) -> Result<Section> {
     let sale = world::hotel(&mut connection, PROPERTY, extent, 5)?;
     tell(&format!("filled in {:.1?}", begun.elapsed()))?;
     let mut page = Page::start(server.doors().http, [1_280, 800]);
-    let mut section = Section::watched("The board at its size", || {
-        let begun = Instant::now();
-        page.open(&format!(
-            "rooms?property={PROPERTY}&from={}&nights={NIGHTS}",
-            world::FROM
-        ))?;
-        page.until("document.querySelectorAll('.bar').length > 0")?;
-        let first = begun.elapsed();
-        page.until("!document.body.innerText.includes('Reading bookings')")?;
-        let read = begun.elapsed();
-        page.wait(Duration::from_secs(1));
-        let reading = page.long_tasks()?;
-        let load = SteadyLoad::start(server.resp(), vec![(EVENTS, Box::new(sale))])?;
-        let seen = page.numbers(&SCROLL.replace("FRAMES", &format!("{frames}")))?;
-        let scrolling = page.long_tasks()?;
-        load.stop()?;
-        let [heap, nodes] = page.memory()?;
-        let entries = "Number([...document.querySelectorAll('.card .head .grow')].map(one => \
-             /([0-9,]+) bookings and holds/.exec(one.textContent)?.[1]).find(Boolean) \
-             ?.replaceAll(',', ''))";
-        let entries = page.number(entries)?;
-        let (most, mut times) = (seen[0], seen[1..].to_vec());
-        times.sort_by(f64::total_cmp);
-        let longest = |tasks: &[f64]| tasks.iter().copied().fold(0.0, f64::max);
-        let figures = vec![
-            Figure::one("bookings", entries),
-            Figure::one("first bookings, s", first.as_secs_f64()),
-            Figure::one("all bookings, s", read.as_secs_f64()),
-            Figure::one("tasks > 50 ms as it reads", count(&reading)),
-            Figure::one("the longest, ms", longest(&reading)),
-            Figure::one(SCROLLING, count(&scrolling)),
-            Figure::one("the longest, ms ", longest(&scrolling)),
-            Figure::one("frame p50, ms", times[times.len() / 2]),
-            Figure::one(FRAME_P99, times[times.len() * 99 / 100]),
-            Figure::one(ELEMENTS, most),
-            Figure::one("nodes", nodes),
-            Figure::one("heap, MiB", heap),
-        ];
-        let setting = format!(
-            "{rooms} rooms and {NIGHTS} nights in a window of 1,280 x 800. The board is scrolled down and to the \
-             right in each of {frames} frames, by up to 3,000 pixels at once, while the property has {EVENTS} \
-             events a second"
-        );
-        Ok((setting, vec![MeasuredRow::new("board", figures)]))
-    })?;
+    let begun = Instant::now();
+    page.open(&format!(
+        "rooms?property={PROPERTY}&from={}&nights={NIGHTS}",
+        world::FROM
+    ))?;
+    page.until("document.querySelectorAll('.bar').length > 0")?;
+    let first = begun.elapsed();
+    page.until("!document.body.innerText.includes('Reading bookings')")?;
+    let read = begun.elapsed();
+    page.wait(Duration::from_secs(1));
+    let reading = page.long_tasks()?;
+    let load = SteadyLoad::start(server.resp(), vec![(EVENTS, Box::new(sale))])?;
+    let seen = page.numbers(&SCROLL.replace("FRAMES", &format!("{frames}")))?;
+    let scrolling = page.long_tasks()?;
+    load.stop()?;
+    let [heap, nodes] = page.memory()?;
+    let entries = "Number([...document.querySelectorAll('.card .head .grow')].map(one => \
+         /([0-9,]+) bookings and holds/.exec(one.textContent)?.[1]).find(Boolean) \
+         ?.replaceAll(',', ''))";
+    let entries = page.number(entries)?;
+    let (most, mut times) = (seen[0], seen[1..].to_vec());
+    times.sort_by(f64::total_cmp);
+    let longest = |tasks: &[f64]| tasks.iter().copied().fold(0.0, f64::max);
+    let figures = vec![
+        Figure::one("bookings", entries),
+        Figure::one("first bookings, s", first.as_secs_f64()),
+        Figure::one("all bookings, s", read.as_secs_f64()),
+        Figure::one("tasks > 50 ms as it reads", count(&reading)),
+        Figure::one("the longest, ms", longest(&reading)),
+        Figure::one(SCROLLING, count(&scrolling)),
+        Figure::one("the longest, ms ", longest(&scrolling)),
+        Figure::one("frame p50, ms", times[times.len() / 2]),
+        Figure::one(FRAME_P99, times[times.len() * 99 / 100]),
+        Figure::one(ELEMENTS, most),
+        Figure::one("nodes", nodes),
+        Figure::one("heap, MiB", heap),
+    ];
+    let setting = format!(
+        "{rooms} rooms and {NIGHTS} nights in a window of 1,280 x 800. The board is scrolled down and to the \
+         right in each of {frames} frames, by up to 3,000 pixels at once, while the property has {EVENTS} \
+         events a second"
+    );
+    let row = MeasuredRow::new("board", figures);
+    let mut section = Section::new("The board at its size", setting, vec![row]);
     judge(&mut section);
     Ok(section)
 }

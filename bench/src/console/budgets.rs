@@ -73,31 +73,29 @@ pub(super) fn busy(server: &Server, rate: u64) -> Result<SteadyLoad> {
 pub(super) fn measure(server: &Server, rounds: usize, watched: Duration) -> Result<Section> {
     let load = busy(server, UPDATES)?;
     let mut page = Page::start(server.doors().http, [1_280, 800]);
-    let mut section = Section::watched("Pages", || {
-        let mut rows: Vec<MeasuredRow> = Vec::new();
-        for name in pages() {
-            let mut all = Vec::new();
-            for _ in 0..rounds {
-                all.push(look(&mut page, &name, watched)?);
-            }
-            let names = [WEIGHT, PAINT, HEADING, OPENING, UPDATING, LONGEST, NODES];
-            let figures = names.iter().enumerate().map(|(place, figure)| {
-                Figure::new(*figure, all.iter().map(|one| one[place]).collect())
-            });
-            let title = name.split('?').next().unwrap_or(&name);
-            let row = MeasuredRow::new(title, figures.collect());
-            tell(&format!("{row:?}"))?;
-            rows.push(row);
+    let mut rows = Vec::new();
+    for name in pages() {
+        let mut all = Vec::new();
+        for _ in 0..rounds {
+            all.push(look(&mut page, &name, watched)?);
         }
-        let setting = format!(
-            "Each page opens {rounds} times in Chromium without a cache, on a core that is made {SLOWER} times \
-             slower, in a window of 1,280 x 800; then it is watched for {} s at full speed while each service \
-             decides {UPDATES} commands a second. The weight is that of the console's files as they are sent. \
-             The browser reports tasks that take more than 50 ms",
-            watched.as_secs()
-        );
-        Ok((setting, rows))
-    })?;
+        let names = [WEIGHT, PAINT, HEADING, OPENING, UPDATING, LONGEST, NODES];
+        let figures = names.iter().enumerate().map(|(place, figure)| {
+            Figure::new(*figure, all.iter().map(|one| one[place]).collect())
+        });
+        let title = name.split('?').next().unwrap_or(&name);
+        let row = MeasuredRow::new(title, figures.collect());
+        tell(&format!("{row:?}"))?;
+        rows.push(row);
+    }
+    let setting = format!(
+        "Each page opens {rounds} times in Chromium without a cache, on a core that is made {SLOWER} times \
+         slower, in a window of 1,280 x 800; then it is watched for {} s at full speed while each service \
+         decides {UPDATES} commands a second. The weight is that of the console's files as they are sent. \
+         The browser reports tasks that take more than 50 ms",
+        watched.as_secs()
+    );
+    let mut section = Section::new("Pages", setting, rows);
     load.stop()?;
     claim(&mut section);
     Ok(section)
