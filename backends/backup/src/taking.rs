@@ -1,15 +1,17 @@
 //! Takes a backup, whole or as an increment of the one that is there.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions},
     io::{self, Write as _},
-    os::unix::fs::{FileExt as _, OpenOptionsExt as _},
+    os::unix::fs::FileExt as _,
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use turnstile_embedded::ID_CHECK_FILE;
-use turnstile_journal::{CopiedPiece, CopyCursor, RealDisk, is_segment, snapshot};
+use turnstile_journal::{
+    CopiedPiece, CopyCursor, Disk as _, LOCK_FILE, RealDisk, RealLock, is_segment, snapshot,
+};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
@@ -22,9 +24,6 @@ use crate::{
 
 /// The byte offset of the first group of a segment.
 const FIRST_GROUP: usize = 4_096;
-
-/// The file whose lock keeps a second backup out.
-const LOCK: &str = "lock";
 
 /// The file that says that the first backup into a directory is not finished.
 const BEGUN: &str = "unfinished-backup";
@@ -84,22 +83,13 @@ fn note_whole(target: &Path) -> Result<(), BackupError> {
     remove_if_there(&path).map_err(|cause| BackupError::io(&path, cause))
 }
 
-fn lock(target: &Path) -> Result<File, BackupError> {
-    let path = target.join(LOCK);
-    let opened = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(&path);
-    let file = opened.map_err(|cause| BackupError::io(&path, cause))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(BackupError::Locked {
-            path: target.to_owned(),
-        }),
-        Err(TryLockError::Error(cause)) => Err(BackupError::io(&path, cause)),
-    }
+/// A backup has the lock that a journal would have: it is a directory that may become one.
+fn lock(target: &Path) -> Result<RealLock, BackupError> {
+    let lock = RealDisk::open(target).and_then(|disk| disk.lock());
+    let lock = lock.map_err(|cause| BackupError::io(&target.join(LOCK_FILE), cause))?;
+    lock.ok_or_else(|| BackupError::Locked {
+        path: target.to_owned(),
+    })
 }
 
 /// Makes sure that nothing is in the target but what a first backup has left that broke off.
@@ -109,7 +99,7 @@ fn assert_may_begin(target: &Path) -> Result<(), BackupError> {
     for entry in fs::read_dir(target).map_err(io)? {
         let name = entry.map_err(io)?.file_name();
         let name = name.to_string_lossy();
-        let is_ours = name == LOCK || is_begun;
+        let is_ours = name == LOCK_FILE || is_begun;
         if !is_ours {
             return Err(BackupError::Occupied {
                 path: target.to_owned(),

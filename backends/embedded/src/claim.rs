@@ -6,7 +6,8 @@ use std::{
 };
 
 use turnstile_journal::{
-    self as journal, Chores, Disk as _, Durability, Journal, Log as _, RealDisk, RealLock,
+    self as journal, Chores, Disk as _, Durability, Journal, LOCK_FILE, Log as _, RealDisk,
+    RealLock,
 };
 use turnstile_sequencer::Sequencer;
 use turnstile_types::Position;
@@ -155,7 +156,7 @@ fn note_program(directory: &Path, from: Position) {
 
 /// How the names of our files begin; others in the directory are not ours to touch.
 const OURS: [&str; 11] = [
-    "lock",
+    LOCK_FILE,
     "durable-end",
     "id.",
     "pending-copy",

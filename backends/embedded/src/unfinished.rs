@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use turnstile_journal::RealDisk;
+use turnstile_journal::{LOCK_FILE, RealDisk};
 
 use crate::OpenError;
 
@@ -72,7 +72,7 @@ pub fn clear(directory: &Path, again: bool) -> Result<(), Occupied> {
     for name in names_in(directory).map_err(Occupied::Io)? {
         if is_marked && is_left(&name) {
             fs::remove_file(directory.join(name)).map_err(Occupied::Io)?;
-        } else if name != UNFINISHED && name != "lock" {
+        } else if name != UNFINISHED && name != LOCK_FILE {
             return Err(Occupied::NotEmpty);
         }
     }

@@ -6,7 +6,7 @@ mod real;
 use std::io;
 
 pub use faulty::{Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, Unsynced};
-pub use real::{RealDisk, RealFile, RealLock, Trouble};
+pub use real::{LOCK_FILE, RealDisk, RealFile, RealLock, Trouble};
 
 /// One directory of named files, and nothing beneath it.
 ///

@@ -31,8 +31,8 @@ pub use chores::Chores;
 pub use commit_error::CommitError;
 pub use copy::{CopiedBytes, CopyError, JournalCopy};
 pub use disk::{
-    Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealFile, RealLock,
-    Trouble, Unsynced,
+    Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, LOCK_FILE, RealDisk, RealFile,
+    RealLock, Trouble, Unsynced,
 };
 pub use founding::{Founding, UNFINISHED_JOIN, clear, is_unfinished, refound};
 pub use journal::{Journal, Options};

@@ -21,7 +21,7 @@ use super::{Disk, DiskFile};
 
 /// The file whose lock keeps a second process out. It is never removed: a lock on a removed file
 /// would guard nothing.
-const LOCK_NAME: &str = "lock";
+pub const LOCK_FILE: &str = "lock";
 
 /// What is in the directory is for its owner alone, whatever the process's umask says.
 const DIRECTORY_MODE: u32 = 0o700;
@@ -60,7 +60,18 @@ pub struct RealFile {
 #[derive(Debug)]
 pub struct RealLock {
     /// None where there was nothing to lock.
-    _file: Option<File>,
+    file: Option<File>,
+}
+
+impl Drop for RealLock {
+    /// Closing the file is not enough: a program that this process is just starting has it open too, until
+    /// it runs, and would hold the lock for that long.
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            // What cannot be unlocked is unlocked when the last who has it open closes it.
+            drop(file.unlock());
+        }
+    }
 }
 
 impl RealDisk {
@@ -200,15 +211,15 @@ impl Disk for RealDisk {
             .truncate(false)
             .write(true)
             .mode(FILE_MODE)
-            .open(self.path.join(LOCK_NAME))?;
+            .open(self.path.join(LOCK_FILE))?;
         take(file)
     }
 
     fn lock_to_read(&self) -> io::Result<Option<RealLock>> {
-        match File::open(self.path.join(LOCK_NAME)) {
+        match File::open(self.path.join(LOCK_FILE)) {
             Ok(file) => take(file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Some(RealLock { _file: None }))
+                Ok(Some(RealLock { file: None }))
             }
             Err(error) => Err(error),
         }
@@ -289,7 +300,7 @@ impl RealFile {
 
 fn take(file: File) -> io::Result<Option<RealLock>> {
     match file.try_lock() {
-        Ok(()) => Ok(Some(RealLock { _file: Some(file) })),
+        Ok(()) => Ok(Some(RealLock { file: Some(file) })),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
@@ -381,5 +392,23 @@ impl DiskFile for RealFile {
 
     fn forget_cache(&self) -> io::Result<()> {
         Ok(rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_free_at_once_though_a_starting_program_has_its_file_open() {
+        let directory = tempfile::tempdir().unwrap();
+        let disk = RealDisk::open(directory.path()).unwrap();
+        let lock = disk.lock().unwrap().unwrap();
+        // What a process has open between fork and exec.
+        let inherited = lock.file.as_ref().unwrap().try_clone().unwrap();
+        assert!(disk.lock().unwrap().is_none());
+        drop(lock);
+        assert!(disk.lock().unwrap().is_some());
+        drop(inherited);
     }
 }
