@@ -201,8 +201,7 @@ impl Turnstile {
     /// When it cannot be started.
     #[must_use]
     pub fn begin_program(program: &OsStr, data: &Path, arguments: &[String]) -> Starting {
-        let mut command = Command::new(program);
-        command.args(serve(data, "sync").get_args());
+        let mut command = serve_by(program, data, "sync", "off");
         command.args(["--segment-bytes", "4194304"]).args(arguments);
         let (process, lines) = spawn(command);
         Starting { process, lines }
@@ -379,10 +378,12 @@ fn serve(data: &Path, durability: &str) -> Command {
 }
 
 fn serve_with(data: &Path, durability: &str, http: &str) -> Command {
+    serve_by(binary::path().as_ref(), data, durability, http)
+}
+
+fn serve_by(program: &OsStr, data: &Path, durability: &str, http: &str) -> Command {
     let mut command = Command::new("setpriv");
-    command
-        .args(["--pdeathsig", "KILL", "--"])
-        .arg(binary::path());
+    command.args(["--pdeathsig", "KILL", "--"]).arg(program);
     command.args(["serve", "--log", "warn", "--resp", "127.0.0.1:0"]);
     command.args(["--http", http, "--durability", durability, "--data"]);
     command.arg(data);

@@ -198,13 +198,12 @@ fn clock(now: &ServerFigures) -> Option<Symptom> {
 /// The server read its clock while we waited for the figures: from `here` on, for as long as `asked_for`.
 fn clock_beside_ours(now: &ServerFigures, here: Duration, asked_for: Duration) -> Option<Symptom> {
     let ahead = now.of("turnstile_time_seconds")? - here.as_secs_f64();
-    let least = if ahead < 0.0 {
-        -ahead
+    let (least, way) = if ahead < 0.0 {
+        (-ahead, "behind")
     } else {
-        (ahead - asked_for.as_secs_f64()).max(0.0)
+        (ahead - asked_for.as_secs_f64(), "ahead of")
     };
     let (health, found) = if least > CLOCKS_APART {
-        let way = if ahead < 0.0 { "behind" } else { "ahead of" };
         (
             Health::Note,
             format!("{} {way} the clock of this machine", Nanos(least * 1e9)),

@@ -1,6 +1,7 @@
 //! Services whose state lies in a database: a thread beside the loop asks it, many commands at a time.
 
 mod carrier;
+mod landing;
 pub(crate) mod opening;
 mod queue;
 mod url;
@@ -11,8 +12,7 @@ use std::{
 };
 
 use tokio::sync::oneshot;
-use turnstile_chassis::Cursor;
-use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Scope, Service};
+use turnstile_contract::{Backend, Facts, Failure, Request, Scope, Service};
 use turnstile_jetstream::ReplyAddress;
 use turnstile_types::{Key, Machine, PartitionNumber, Position, Principal};
 
@@ -20,10 +20,14 @@ pub(crate) use self::url::Kind;
 pub use self::url::{DatabaseUrl, InvalidUrl};
 
 pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};
+pub(crate) use self::landing::{Decided, Landing};
 
 use self::queue::Sender;
 use crate::{
-    core::gate::{Answered, BackendStatus, Executed, Gate, TotalsOfServices, Undecided},
+    core::{
+        gate::{Answered, BackendStatus, Executed, Gate, TotalsOfServices},
+        request_log::SentNotes,
+    },
     counters::TimedRequests,
     registry::{Registered, SERVICES},
 };
@@ -133,6 +137,8 @@ pub(crate) struct Requester<T> {
     pub(crate) partition: PartitionNumber,
     /// Whether a page of a listing is asked for that goes from partition to partition.
     pub(crate) is_page: bool,
+    /// What is to be said about the requests, where their door does not.
+    pub(crate) noted: Option<Box<SentNotes>>,
 }
 
 impl<T> Requester<T> {
@@ -143,7 +149,13 @@ impl<T> Requester<T> {
             timed,
             partition: PartitionNumber::FIRST,
             is_page: false,
+            noted: None,
         }
+    }
+
+    /// The same, about whose requests this is to be said.
+    pub(crate) fn noted(self, noted: Option<Box<SentNotes>>) -> Self {
+        Self { noted, ..self }
     }
 
     /// The same, who asks this partition.
@@ -268,115 +280,6 @@ impl<M: Service> Job<M> {
         }
     }
 }
-
-/// What a database has answered.
-pub(crate) enum Landing<M: Service> {
-    Commands(Vec<Decided<M>>, Commander<M>),
-    Queries(Vec<Result<M::Answer, Failure>>, Questioner<M>),
-}
-
-impl<M: Service> Landing<M> {
-    /// Whether somebody at the gate waits for it.
-    pub(crate) const fn is_asked(&self) -> bool {
-        self.connection().is_none()
-    }
-
-    /// The connection that asked, and its client.
-    pub(crate) const fn connection(&self) -> Option<(usize, u64)> {
-        match self {
-            Self::Commands(_, caller) => caller.who.connection(),
-            Self::Queries(_, caller) => caller.who.connection(),
-        }
-    }
-
-    /// Answers whoever asked at the gate, if anybody did.
-    pub(crate) fn answer(self) {
-        match self {
-            Self::Commands(decided, caller) => {
-                if let RequestOrigin::Asked(reply) = caller.who {
-                    let result = decided.into_iter().next().map(|(_, result)| result);
-                    let result = result.expect("who asks at the gate asks for one command");
-                    drop(reply.send(result.map_err(Undecided::Backend)));
-                }
-            }
-            Self::Queries(answers, caller) => {
-                if let RequestOrigin::Asked((reply, position)) = caller.who {
-                    let answer = answers.into_iter().next();
-                    let answer = answer.expect("who asks at the gate asks one query");
-                    let answer = answer.map_err(Undecided::Backend);
-                    drop(reply.send(answer.map(|answer| (position, answer))));
-                }
-            }
-        }
-    }
-
-    /// The partition that was asked.
-    pub(crate) const fn partition(&self) -> PartitionNumber {
-        match self {
-            Self::Commands(_, caller) => caller.partition,
-            Self::Queries(_, caller) => caller.partition,
-        }
-    }
-
-    const fn gathering(&self) -> Option<u64> {
-        match self {
-            Self::Commands(_, caller) => caller.who.gathering(),
-            Self::Queries(_, caller) => caller.who.gathering(),
-        }
-    }
-
-    /// The requests that it answers.
-    pub(crate) const fn timed(&self) -> &TimedRequests {
-        match self {
-            Self::Commands(_, caller) => &caller.timed,
-            Self::Queries(_, caller) => &caller.timed,
-        }
-    }
-}
-
-impl<M: Housed> Landing<M> {
-    /// Adds the answer of another partition to the same query.
-    fn add(&mut self, part: Self) {
-        let (Self::Queries(sum, _), Self::Queries(parts, _)) = (self, part) else {
-            return;
-        };
-        if sum.is_empty() {
-            *sum = parts;
-            return;
-        }
-        for (sum, part) in sum.iter_mut().zip(parts) {
-            match (&mut *sum, part) {
-                (Ok(sum), Ok(part)) => M::add_answer(sum, &part),
-                (Ok(_), Err(failure)) => *sum = Err(failure),
-                (Err(_), _) => {}
-            }
-        }
-    }
-
-    /// Has the answers to pages say where the next page begins over so many partitions: behind the last
-    /// page of one begins the next.
-    pub(crate) fn turn_pages(&mut self, count: u8) {
-        let Self::Queries(answers, caller) = self else {
-            return;
-        };
-        if !caller.is_page {
-            return;
-        }
-        let here = caller.partition;
-        let after = PartitionNumber::new(here.get() + 1).filter(|after| after.get() < count);
-        for answer in answers.iter_mut().flatten() {
-            if let Some(next) = M::next_of(answer) {
-                *next = match *next {
-                    Some(inside) => Some(Cursor::within(here, Some(inside))),
-                    None => after.map(|after| Cursor::within(after, None)),
-                };
-            }
-        }
-    }
-}
-
-/// A command, and what the database made of it.
-pub(crate) type Decided<M> = (Request, Result<Reply<M>, Failure>);
 
 /// What was last heard of a database.
 #[derive(Clone, Debug)]

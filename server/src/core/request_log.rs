@@ -32,7 +32,7 @@ pub use self::{
 };
 pub(crate) use self::{
     line::{RequestLine, TimeParts, micros},
-    notes::{AskTimes, OwedNotes, RequestNote, RequestNotes},
+    notes::{AskTimes, OwedNotes, RequestNote, RequestNotes, SentNotes},
     traceparent::TraceParent,
 };
 

@@ -3,7 +3,10 @@
 use std::{fs, path::Path, time::Duration};
 
 use serde_json::Value;
-use turnstile_server::{AccessLog, Durability, Limits, LineFormat, LogPlace, Options, Settings};
+use turnstile_server::{
+    AccessLog, Databases, Durability, Limits, LineFormat, LogPlace, Options, Settings,
+};
+use turnstile_trial::PostgresServer;
 
 use super::client::{Client, Server, book};
 
@@ -12,6 +15,10 @@ const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-
 
 /// A server with these doors whose access log is this file.
 fn server(path: &Path) -> Server {
+    server_over(path, Databases::default())
+}
+
+fn server_over(path: &Path, databases: Databases) -> Server {
     let anywhere = Some(([127, 0, 0, 1], 0).into());
     let server = Server::started(&Settings {
         resp: anywhere,
@@ -21,6 +28,7 @@ fn server(path: &Path) -> Server {
             place: LogPlace::File(path.to_owned()),
             format: LineFormat::Json,
         }),
+        databases,
         ..Settings::closed(Options::with(Durability::Memory))
     });
     let mut client = server.client();
@@ -185,24 +193,45 @@ fn a_line_over_http_has_the_template_of_the_path_and_the_id_that_is_echoed() {
 }
 
 #[test]
-fn each_item_of_a_document_of_xml_has_a_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("access.log");
-    let server = server(&path);
-    let mut client = server.client_of("xml");
-    let xml =
-        "<create><account id=\"1\" balance=\"1000\"/><account id=\"1\" balance=\"1\"/></create>";
-    client.send(format!("{}\n{xml}", xml.len()));
-    client.until("</results>");
-    drop(client);
-    let lines = lines(server, &path);
-    assert_eq!(
-        told(&lines, &["door", "operation", "outcome", "position"]),
-        [
-            "xml exchange.create_account done 2",
-            "xml exchange.create_account account_exists 3"
-        ]
-    );
+fn each_item_of_a_document_of_xml_has_a_line_wherever_it_is_decided() {
+    let postgres = PostgresServer::start();
+    let in_postgres = Databases {
+        exchange: Some(postgres.database().parse().unwrap()),
+        ..Databases::default()
+    };
+    // The property of rooms is a record of the journal.
+    for (databases, before) in [(Databases::default(), 1), (in_postgres, 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("access.log");
+        let server = server_over(&path, databases);
+        let mut client = server.client_of("xml");
+        for xml in [
+            "<create><account id=\"1\" balance=\"1000\"/><account id=\"1\" balance=\"1\"/></create>",
+            "<transactions id=\"1\"><order sym=\"X\" amount=\"2\" limit=\"5\"/>\
+             <query id=\"1\"/><cancel id=\"1\"/></transactions>",
+        ] {
+            client.send(format!("{}\n{xml}", xml.len()));
+            client.until("</results>");
+        }
+        let address = client.socket.local_addr().unwrap();
+        drop(client);
+        let lines = lines(server, &path);
+        let fields = ["operation", "outcome", "position"];
+        assert_eq!(
+            told(&lines, &fields),
+            [
+                format!("exchange.create_account done {}", before + 1),
+                format!("exchange.create_account account_exists {}", before + 2),
+                format!("exchange.place_order done {}", before + 3),
+                "exchange.get_order ok -".to_owned(),
+                format!("exchange.cancel_order done {}", before + 4),
+                "exchange.get_order ok -".to_owned(),
+            ]
+        );
+        let who = told(&lines, &["door", "peer", "principal"]);
+        let expected = format!("xml {address} local");
+        assert!(who.iter().all(|who| *who == expected), "{who:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The doors of nodes of one cluster: command lines, batches, players and settings.
 
 use std::{
+    fs,
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
     panic::resume_unwind,
@@ -106,7 +107,10 @@ fn await_blocked(connection: &mut Connection, clients: u64) {
 
 #[test]
 fn command_lines_at_different_nodes_wait_for_each_others_locks() {
-    let cluster = SmallCluster::begin(&["--travel", "127.0.0.1:0"]);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let log = folder.path().join("access.log");
+    let log_of_all = log.to_str().expect("a path of ASCII");
+    let cluster = SmallCluster::begin(&["--travel", "127.0.0.1:0", "--access-log", log_of_all]);
     let clerk = |number: usize| Clerk::at(cluster.nodes[number].door("travel"));
     let (mut one, mut other) = (clerk(0), clerk(1));
     let (first, second) = (one.starts().unwrap(), other.starts().unwrap());
@@ -147,6 +151,23 @@ fn command_lines_at_different_nodes_wait_for_each_others_locks() {
     assert!(!refused.starts_with("Command exception: UN"), "{refused}");
     drop((one, other, third));
     cluster.end();
+
+    // What the order of the log has decided has lines too.
+    let log = fs::read_to_string(&log).expect("an access log");
+    let of_travel = log.lines().filter(|line| line.contains(" door=travel "));
+    let commits = of_travel.filter(|line| line.contains(" operation=travel.commit "));
+    let outcomes: Vec<_> = commits
+        .filter_map(|line| line.split(' ').find(|word| word.starts_with("outcome=")))
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            "outcome=done",
+            "outcome=done",
+            "outcome=unknown_transaction"
+        ],
+        "{log}"
+    );
 }
 
 /// The names of the properties in a list.

@@ -334,6 +334,7 @@ impl Engine {
     ) -> Requester<T> {
         let timed = self.stopwatch.time::<M>([operation].into_iter());
         Requester::new(RequestOrigin::Connection { place, client }, timed)
+            .noted(self.note_sent([operation].into_iter()))
     }
 
     /// The last position that is known from where a service is decided.

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use turnstile_types::{Position, Principal};
+use turnstile_types::{Position, Principal, Timestamp};
 
 use super::{RequestLine, RequestLogs, TimeParts, TraceParent};
 use crate::{
@@ -21,13 +21,53 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct RequestNote {
     line: RequestLine,
-    /// When the turn that read it began.
-    arrived: Instant,
-    begun: Instant,
+    start: RequestStart,
     decided: Instant,
 }
 
+/// Where and when a request began.
+#[derive(Clone, Copy, Debug)]
+struct RequestStart {
+    peer: Option<SocketAddr>,
+    /// When the turn that read it began.
+    arrived: Instant,
+    begun: Instant,
+}
+
 impl RequestNote {
+    /// One that was decided just now. Without a name it is called as counters call it.
+    fn of(
+        start: RequestStart,
+        (door, principal): (DoorName, Option<Principal>),
+        decided: Option<DecidedNote>,
+        name: Option<Cow<'static, str>>,
+        (request_id, trace): (Box<str>, Option<TraceParent>),
+    ) -> Self {
+        let called = || {
+            let (service, word) = decided.map_or(("", "unknown"), |decided| decided.operation);
+            Cow::Owned(format!("{service}.{word}"))
+        };
+        let line = RequestLine {
+            at: Timestamp(0),
+            door,
+            peer: start.peer,
+            principal,
+            operation: name.unwrap_or_else(called),
+            outcome: decided.map_or("ok", |decided| decided.outcome).into(),
+            status: None,
+            position: decided.and_then(|decided| decided.position),
+            bytes: None,
+            request_id,
+            trace,
+            parts: TimeParts::default(),
+        };
+        Self {
+            line,
+            start,
+            decided: Instant::now(),
+        }
+    }
+
     /// What it came to, as far as that is known better now.
     pub(crate) fn decide(&mut self, outcome: Option<&'static str>, position: Option<Position>) {
         if let Some(outcome) = outcome {
@@ -54,8 +94,8 @@ impl RequestNote {
         let between = |from: Instant, to: Instant| to.saturating_duration_since(from);
         self.line.at = clock::system().wall;
         self.line.parts = TimeParts {
-            queue: between(self.arrived, self.begun),
-            decide: between(self.begun, self.decided),
+            queue: between(self.start.arrived, self.start.begun),
+            decide: between(self.start.begun, self.decided),
             sync: between(self.decided, durable),
             send: between(durable.max(self.decided), sent),
         };
@@ -153,16 +193,23 @@ struct DecidedNote {
     position: Option<Position>,
 }
 
+/// Requests of a client, until they are answered where they were sent to be decided.
+#[derive(Debug)]
+pub(crate) struct SentNotes {
+    door: DoorName,
+    principal: Option<Principal>,
+    operations: Vec<usize>,
+    start: RequestStart,
+}
+
 /// The notes of the turn.
 #[derive(Debug)]
 pub(crate) struct RequestNotes {
     pub(crate) log: Arc<RequestLogs>,
     /// Whether there are to be any, as of the beginning of the turn.
     pub(crate) is_on: bool,
-    arrived: Instant,
-    /// When the request began that is decided now.
-    begun: Instant,
-    peer: Option<SocketAddr>,
+    /// Of the request that is decided now.
+    start: RequestStart,
     decided: Option<DecidedNote>,
     turn: OwedNotes,
 }
@@ -173,9 +220,11 @@ impl RequestNotes {
         Self {
             log: RequestLogs::off(),
             is_on: false,
-            arrived: now,
-            begun: now,
-            peer: None,
+            start: RequestStart {
+                peer: None,
+                arrived: now,
+                begun: now,
+            },
             decided: None,
             turn: OwedNotes::default(),
         }
@@ -184,28 +233,27 @@ impl RequestNotes {
     /// What comes from now on came with this turn.
     pub(crate) fn begin_turn(&mut self, now: Instant) {
         self.is_on = self.log.is_on();
-        self.arrived = now;
+        self.start.arrived = now;
     }
 
     /// What is decided next is of this client.
     pub(crate) fn enter(&mut self, peer: Option<SocketAddr>) {
-        self.peer = peer;
+        self.start.peer = peer;
         self.begin();
     }
 
     /// The next request is looked at.
     pub(crate) fn begin(&mut self) {
-        self.begun = Instant::now();
+        self.start.begun = Instant::now();
         self.decided = None;
     }
 
     /// How long it is since the turn began until this.
     pub(crate) fn queued(&self, until: Instant) -> Duration {
-        until.saturating_duration_since(self.arrived)
+        until.saturating_duration_since(self.start.arrived)
     }
 
-    /// A command or query of a service was decided. At doors that make no notes of their own, each is a
-    /// request.
+    /// A command or query of a service was decided.
     pub(crate) fn decide<M: Registered>(
         &mut self,
         (door, principal): (DoorName, Option<Principal>),
@@ -220,8 +268,7 @@ impl RequestNotes {
             outcome: outcome_word.unwrap_or("ok"),
             position: outcome.map(|(_, position)| position),
         });
-        // Between processes of travel there are no requests.
-        if matches!(door, DoorName::Resp | DoorName::Http | DoorName::Desk) {
+        if !is_noted_when_decided(door) {
             return;
         }
         let note = self.end((door, principal), None, (self.log.next_id(), None));
@@ -229,37 +276,51 @@ impl RequestNotes {
         self.begin();
     }
 
+    /// What will be said of these operations of the client, which somebody else than the loop decides; nothing
+    /// where nobody wants to hear it, and at doors that make notes of their own.
+    pub(crate) fn send(
+        &self,
+        (door, principal): (DoorName, Option<Principal>),
+        operations: impl Iterator<Item = usize>,
+    ) -> Option<Box<SentNotes>> {
+        (self.is_on && is_noted_when_decided(door)).then(|| {
+            Box::new(SentNotes {
+                door,
+                principal,
+                operations: operations.collect(),
+                start: self.start,
+            })
+        })
+    }
+
+    /// Requests that were sent came to this, in their order.
+    pub(crate) fn land<M: Registered>(
+        &mut self,
+        sent: &SentNotes,
+        outcomes: impl Iterator<Item = (&'static str, Option<Position>)>,
+    ) {
+        for (&operation, (outcome, position)) in sent.operations.iter().zip(outcomes) {
+            let word = M::OPERATIONS.get(operation).copied().unwrap_or_default();
+            let decided = DecidedNote {
+                operation: (M::NAME, word),
+                outcome,
+                position,
+            };
+            let client = (sent.door, sent.principal);
+            let ids = (self.log.next_id(), None);
+            let note = RequestNote::of(sent.start, client, Some(decided), None, ids);
+            self.add(note);
+        }
+    }
+
     /// A note of the request that was begun last. Without a name it is called as counters call it.
     pub(crate) fn end(
         &mut self,
-        (door, principal): (DoorName, Option<Principal>),
+        client: (DoorName, Option<Principal>),
         name: Option<Cow<'static, str>>,
-        (request_id, trace): (Box<str>, Option<TraceParent>),
+        ids: (Box<str>, Option<TraceParent>),
     ) -> RequestNote {
-        let decided = self.decided.take();
-        let called = || {
-            let (service, word) = decided.map_or(("", "unknown"), |decided| decided.operation);
-            Cow::Owned(format!("{service}.{word}"))
-        };
-        RequestNote {
-            line: RequestLine {
-                at: turnstile_types::Timestamp(0),
-                door,
-                peer: self.peer,
-                principal,
-                operation: name.unwrap_or_else(called),
-                outcome: decided.map_or("ok", |decided| decided.outcome).into(),
-                status: None,
-                position: decided.and_then(|decided| decided.position),
-                bytes: None,
-                request_id,
-                trace,
-                parts: TimeParts::default(),
-            },
-            arrived: self.arrived,
-            begun: self.begun,
-            decided: Instant::now(),
-        }
+        RequestNote::of(self.start, client, self.decided.take(), name, ids)
     }
 
     /// Keeps a note until the answers of its group have left.
@@ -279,10 +340,10 @@ impl RequestNotes {
         {
             let mut parts = times.parts();
             if parts.total().is_zero() {
-                parts.queue = self.begun.saturating_duration_since(times.arrived);
+                parts.queue = self.start.begun.saturating_duration_since(times.arrived);
             }
             if is_decided {
-                parts.decide += decided.saturating_duration_since(self.begun);
+                parts.decide += decided.saturating_duration_since(self.start.begun);
             }
         }
         if is_decided {
@@ -309,4 +370,10 @@ impl RequestNotes {
         to.asks.extend(asks);
         to.slow.extend(slow);
     }
+}
+
+/// Whether each command and query at a door is a request. RESP and HTTP note their requests themselves, and
+/// between processes of travel there are none.
+const fn is_noted_when_decided(door: DoorName) -> bool {
+    !matches!(door, DoorName::Resp | DoorName::Http | DoorName::Desk)
 }

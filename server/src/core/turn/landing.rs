@@ -118,6 +118,11 @@ impl<D: Doors> FastLoop<D> {
         landing.timed().end(&self.engine.counters.durations);
         if let Some((place, client)) = landing.connection() {
             if let Some(connection) = self.connections.get_mut(place) {
+                if let Some(sent) = landing.take_noted() {
+                    self.engine
+                        .notes
+                        .land::<M>(&sent, landing.outcomes().into_iter());
+                }
                 connection.put_landed(client, M::landed(landing));
                 if let Some(note) = connection.take_note() {
                     self.engine.notes.add(note);

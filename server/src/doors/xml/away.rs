@@ -236,13 +236,15 @@ fn ask(client: u64, around: &mut Surroundings<'_>, queries: Vec<ScopedQuery<Exch
 fn caller<T>(
     client: u64,
     around: &Surroundings<'_>,
-    operations: impl Iterator<Item = usize>,
+    operations: impl Iterator<Item = usize> + Clone,
 ) -> Requester<T> {
     let place = around.place;
+    let engine = &*around.engine;
     Requester::new(
         RequestOrigin::Connection { place, client },
-        around.engine.stopwatch.time::<Exchange>(operations),
+        engine.stopwatch.time::<Exchange>(operations.clone()),
     )
+    .noted(engine.note_sent(operations))
 }
 
 fn send(around: &mut Surroundings<'_>, job: Job<Exchange>) {
