@@ -65,10 +65,8 @@ pub(crate) fn measure(arguments: &ConsoleArguments) -> Result<Option<Report>> {
         None => {
             let (rounds, watched) = if quick { (1, 2) } else { (3, 10) };
             let watched = std::time::Duration::from_secs(watched);
-            let sections = vec![
-                budgets::measure(&server, rounds, watched)?,
-                board::measure(&server, quick)?,
-            ];
+            let mut sections = vec![budgets::measure(&server, rounds, watched)?];
+            sections.extend(board::measure(&server, quick)?);
             let told = [
                 "The console, measured",
                 "`turnstile-bench console` measures again; it needs Chromium.",

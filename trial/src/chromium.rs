@@ -105,15 +105,31 @@ impl Chromium {
     pub fn open(&mut self, address: &str) -> Vec<Value> {
         self.events.clear();
         self.ask("Page.navigate", &json!({"url": address}));
-        while !self
-            .events
-            .iter()
-            .any(|event| event["method"] == "Page.loadEventFired")
-        {
+        self.await_event("Page.loadEventFired");
+        std::mem::take(&mut self.events)
+    }
+
+    /// Goes back to the page before this one, which the browser may have kept.
+    ///
+    /// # Panics
+    /// Chromium has ended, or this page is the first.
+    pub fn go_back(&mut self) {
+        let history = self.ask("Page.getNavigationHistory", &json!({}));
+        let current = history["currentIndex"].as_u64().expect("an index");
+        let before = current.checked_sub(1).expect("a page before this one");
+        let before = usize::try_from(before).expect("a short history");
+        let entry = &history["entries"][before]["id"];
+        self.events.clear();
+        self.ask("Page.navigateToHistoryEntry", &json!({"entryId": entry}));
+        self.await_event("Page.frameNavigated");
+        self.events.clear();
+    }
+
+    fn await_event(&mut self, method: &str) {
+        while !self.events.iter().any(|event| event["method"] == method) {
             let event = self.hear();
             self.events.push(event);
         }
-        std::mem::take(&mut self.events)
     }
 
     /// What an expression comes to; a promise is waited for.

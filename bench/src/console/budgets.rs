@@ -114,7 +114,6 @@ fn look(page: &mut Page, name: &str, watched: Duration) -> Result<[f64; 7]> {
     let opening = page.long_tasks()?;
     page.wait(watched);
     let updating = page.long_tasks()?;
-    let longest = updating.iter().copied().fold(0.0, f64::max);
     let [_, nodes] = page.memory()?;
     Ok([
         weight,
@@ -122,7 +121,7 @@ fn look(page: &mut Page, name: &str, watched: Duration) -> Result<[f64; 7]> {
         heading,
         count(&opening),
         count(&updating),
-        longest,
+        longest(&updating),
         nodes,
     ])
 }
@@ -130,6 +129,10 @@ fn look(page: &mut Page, name: &str, watched: Duration) -> Result<[f64; 7]> {
 #[expect(clippy::cast_precision_loss, reason = "there are few")]
 pub(super) fn count(tasks: &[f64]) -> f64 {
     tasks.len() as f64
+}
+
+pub(super) fn longest(tasks: &[f64]) -> f64 {
+    tasks.iter().copied().fold(0.0, f64::max)
 }
 
 /// Judges the page that is worst.

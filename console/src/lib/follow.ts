@@ -1,5 +1,6 @@
 // Event streams that come back by themselves.
 import { send } from './api';
+import { DRAWN_MS, Paced } from './paced';
 import { session } from './session.svelte';
 
 export type Standing = 'connecting' | 'live' | 'lost';
@@ -25,46 +26,77 @@ export async function events(body: ReadableStream<Uint8Array<ArrayBuffer>>, take
   }
 }
 
+/** More events than that at once are not told: to read all again is less work. */
+const TOLD_MAX = 10_000;
+
 /**
- * Follows an event stream. `heard` takes each event; `stale` says that events may be missing, at the begin, after
- * a reset and after each reconnection: what is shown must be read again.
+ * Follows an event stream. `heard` takes events as they come, those of a tenth of a second together; `stale` says
+ * that events may be missing, at the begin, after a reset and after each reconnection: what is shown must be read
+ * again.
  */
-export function follow(
+export function follow<Told>(
   path: string,
-  heard: (event: Record<string, unknown>, kind: string) => void,
+  heard: (events: Told[]) => void,
   stale: () => void,
   standing: (now: Standing) => void,
 ): Followed {
-  const stop = new AbortController();
+  let stop = new AbortController();
+  let came: Told[] = [];
+  const tell = new Paced(DRAWN_MS, () => {
+    const events = came;
+    came = [];
+    if (events.length > TOLD_MAX) stale();
+    else if (events.length > 0) heard(events);
+  });
+  const begin = () => {
+    tell.now();
+    stale();
+  };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wait = 250;
   const open = async () => {
+    const { signal } = stop;
     standing('connecting');
     try {
-      const response = await send('GET', path, { headers: { Accept: 'text/event-stream' }, signal: stop.signal });
+      const response = await send('GET', path, { headers: { Accept: 'text/event-stream' }, signal });
       if (response.status === 401) session.over();
       if (response.ok && response.body) {
         wait = 250;
         standing('live');
-        stale();
+        begin();
         await events(response.body, (kind, data) => {
-          if (kind === 'reset' || kind === 'lagged') stale();
-          else heard(JSON.parse(data) as Record<string, unknown>, kind);
+          if (kind === 'reset' || kind === 'lagged') begin();
+          else if (came.length <= TOLD_MAX) came.push(JSON.parse(data) as Told);
+          tell.ask();
         });
       }
     } catch {
       // The connection is gone: what follows is the same as after its end.
     }
-    if (stop.signal.aborted) return;
+    if (signal.aborted) return;
     standing('lost');
     timer = setTimeout(() => void open(), wait);
     wait = Math.min(wait * 2, 5_000);
   };
+  const leave = () => {
+    stop.abort();
+    clearTimeout(timer);
+  };
+  // A browser keeps a page that was left, and has few connections for a server.
+  const comeBack = ({ persisted }: PageTransitionEvent) => {
+    if (!persisted) return;
+    stop = new AbortController();
+    void open();
+  };
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', comeBack);
   void open();
   return {
     close() {
-      stop.abort();
-      clearTimeout(timer);
+      leave();
+      tell.stop();
+      removeEventListener('pagehide', leave);
+      removeEventListener('pageshow', comeBack);
     },
   };
 }

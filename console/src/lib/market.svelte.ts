@@ -1,7 +1,8 @@
 // A symbol's book and trades and an account's orders, from the exchange's feed.
 import { address, ask } from './api';
-import { session } from './session.svelte';
 import type { Standing } from './follow';
+import { DRAWN_MS, Paced } from './paced';
+import { session } from './session.svelte';
 
 export interface Level {
   price: string;
@@ -97,7 +98,7 @@ function join(candles: Candle[], one: Candle): void {
 }
 
 export class Market {
-  /** Counts the frames in which something changed. */
+  /** Counts the drawings in which something is new. */
   version = $state(0);
   standing = $state<Standing>('connecting');
   refused = $state('');
@@ -115,7 +116,11 @@ export class Market {
   #socket: WebSocket | null = null;
   #seq = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #frame = 0;
+  readonly #drawing = new Paced(DRAWN_MS, () => {
+    this.version += 1;
+    if (this.#ownedNow) this.owned += 1;
+    this.#ownedNow = false;
+  });
   #wait = 250;
   #closed = false;
   #ownedNow = false;
@@ -132,7 +137,7 @@ export class Market {
       this.#closed = true;
       clearInterval(beat);
       clearTimeout(this.#timer);
-      cancelAnimationFrame(this.#frame);
+      this.#drawing.stop();
       this.#socket?.close();
     };
   }
@@ -177,12 +182,7 @@ export class Market {
     else if (message.op === 'error' || message.op === 'refused') this.refused = message.detail || message.title || 'refused';
     else return;
     // Many messages, one picture.
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.version += 1;
-      if (this.#ownedNow) this.owned += 1;
-      this.#ownedNow = false;
-    });
+    this.#drawing.ask();
   }
 
   #snapshot({ channel, seq, data }: Message): void {

@@ -2,6 +2,7 @@
 import { all, asProblem, get, pages, part, Problem } from './api';
 import { follow, type Followed, type Standing } from './follow';
 import { day, text, type Day } from './nights';
+import { COUNTED_MS, Paced } from './paced';
 
 export interface Entry {
   reference: string;
@@ -33,6 +34,7 @@ export interface Told {
   departure: string;
   position: number;
   ordinal: number;
+  property?: string;
   from_room?: string;
   from_arrival?: string;
   from_departure?: string;
@@ -54,8 +56,6 @@ const ROOM_PAGES = 20;
 const ENTRY_PAGES = 1_000;
 const ENDED = new Set(['cancelled', 'released', 'expired']);
 const PLACED = new Set(['booked', 'held', 'confirmed', 'moved']);
-/** Between two questions for the counts while there are changes. */
-const COUNT_MS = 400;
 
 /** Bookings and holds by reference and by room. A change costs as much as its room has bars. */
 class Entries {
@@ -114,12 +114,12 @@ export class Board {
   entries = new Entries();
   #events: Followed | null = null;
   #asked = new AbortController();
-  #heard: Told[] = [];
-  /** What was heard while the bookings are read: a page may be older than that. */
+  /** What was heard while the board is read: a page may be older than that. */
   #meanwhile: Told[] = [];
-  #frame = 0;
   #placed = new Set<string>();
-  #soon: ReturnType<typeof setTimeout> | undefined;
+  readonly #counts = new Paced(COUNTED_MS, () => {
+    this.#count(this.#asked.signal).catch(() => {});
+  });
 
   constructor(
     readonly property: string,
@@ -128,18 +128,16 @@ export class Board {
   ) {}
 
   open(): () => void {
-    const path = `/v1/rooms/events`;
-    this.#events = follow(
-      path,
-      (event) => this.#hear(event as unknown as Told & { property?: string }),
+    this.#events = follow<Told>(
+      '/v1/rooms/events',
+      (events) => this.#hear(events.filter((event) => event.property === undefined || event.property === this.property)),
       () => void this.load(),
       (now) => (this.standing = now),
     );
     return () => {
       this.#events?.close();
       this.#asked.abort();
-      cancelAnimationFrame(this.#frame);
-      clearTimeout(this.#soon);
+      this.#counts.stop();
     };
   }
 
@@ -157,8 +155,12 @@ export class Board {
       this.#meanwhile = [];
       const inSale = await all<{ room: string; type: string }>(`${this.#place}/rooms`, 'rooms', { limit: 1_000 }, asked.signal, ROOM_PAGES);
       this.kinds = new Map(inSale.items.map((one) => [one.room, one.type]));
-      const isWhole = await this.#read(asked.signal);
-      this.partial = inSale.more || !isWhole;
+      const [read, stops] = await Promise.all([this.#read(asked.signal), this.#stopped(asked.signal)]);
+      this.partial = inSale.more || read.more;
+      this.entries = read.entries;
+      this.stops = stops;
+      for (const event of this.#meanwhile) this.#change(event);
+      this.#meanwhile = [];
       await this.#count(asked.signal);
       this.#arrange(true);
     } catch (failure) {
@@ -168,8 +170,8 @@ export class Board {
     }
   }
 
-  /** Reads the bookings; says whether these are all. The first are shown at once, later ones replace what is there. */
-  async #read(signal: AbortSignal): Promise<boolean> {
+  /** Reads the bookings; says whether there are more. On an empty board they are shown as they come. */
+  async #read(signal: AbortSignal): Promise<{ entries: Entries; more: boolean }> {
     const entries = new Entries();
     const isFirst = this.entries.all.size === 0;
     if (isFirst) {
@@ -186,36 +188,44 @@ export class Board {
       more = page.more;
       if (read === ENTRY_PAGES) break;
     }
-    this.entries = entries;
-    for (const event of this.#meanwhile) this.#change(event);
-    this.#meanwhile = [];
-    return !more;
+    return { entries, more };
   }
 
-  /** Free rooms by type and night, and where the sale is stopped. */
-  async #count(signal: AbortSignal): Promise<void> {
-    const types = new Map<string, { type: string; rooms: number; free: Map<Day, number> }>();
-    const stops = new Map<string, Set<Day>>();
+  /** The nights of the board, in pieces that one question takes. */
+  *#pieces(): Generator<{ begin: Day; stay: { arrival: string; departure: string } }> {
     for (let begin = this.from; begin < this.from + this.nights; begin += NIGHTS_AT_ONCE) {
       const end = Math.min(begin + NIGHTS_AT_ONCE, this.from + this.nights);
-      const stay = { arrival: text(begin), departure: text(end) };
-      const [counted, listed] = await Promise.all([
-        get<{ types: TypeNights[] }>(`${this.#place}/availability`, stay, signal),
-        all<{ room: string; nights: string[] }>(`${this.#place}/stop-sells`, 'stop_sells', { ...stay, limit: 1_000 }, signal),
-      ]);
+      yield { begin, stay: { arrival: text(begin), departure: text(end) } };
+    }
+  }
+
+  /** Where the sale is stopped. */
+  async #stopped(signal: AbortSignal): Promise<Map<string, Set<Day>>> {
+    const stops = new Map<string, Set<Day>>();
+    for (const { stay } of this.#pieces()) {
+      const query = { ...stay, limit: 1_000 };
+      const listed = await all<{ room: string; nights: string[] }>(`${this.#place}/stop-sells`, 'stop_sells', query, signal);
+      for (const { room, nights } of listed.items) {
+        const known = stops.get(room) ?? new Set<Day>();
+        for (const night of nights) known.add(day(night));
+        stops.set(room, known);
+      }
+    }
+    return stops;
+  }
+
+  /** Counts the free rooms by type and night. */
+  async #count(signal: AbortSignal): Promise<void> {
+    const types = new Map<string, { type: string; rooms: number; free: Map<Day, number> }>();
+    for (const { begin, stay } of this.#pieces()) {
+      const counted = await get<{ types: TypeNights[] }>(`${this.#place}/availability`, stay, signal);
       for (const one of counted.types) {
         const type = types.get(one.type) ?? { type: one.type, rooms: one.rooms, free: new Map<Day, number>() };
         one.free.forEach((free, place) => type.free.set(begin + place, free));
         types.set(one.type, type);
       }
-      for (const stopped of listed.items) {
-        const nights = stops.get(stopped.room) ?? new Set<Day>();
-        for (const night of stopped.nights) nights.add(day(night));
-        stops.set(stopped.room, nights);
-      }
     }
     this.types = [...types.values()].sort((one, other) => natural.compare(one.type, other.type));
-    this.stops = stops;
   }
 
   /** Has everything drawn again, with the rooms in their order where there are others than before. */
@@ -231,34 +241,14 @@ export class Board {
     this.version += 1;
   }
 
-  #hear(event: Told & { property?: string }): void {
-    if (event.property !== undefined && event.property !== this.property) return;
-    this.#heard.push(event);
-    if (this.#heard.length > 5_000) this.#heard.splice(0, this.#heard.length - 5_000);
-    this.#frame ||= requestAnimationFrame(() => this.#apply());
-  }
-
-  /** All that came since the last frame, at once. */
-  #apply(): void {
-    this.#frame = 0;
-    const heard = this.#heard;
-    this.#heard = [];
-    let changed = false;
-    for (const event of heard) {
-      changed ||= event.kind === 'room_added' || event.kind === 'room_withdrawn';
-      this.#change(event);
-    }
-    if (this.loading) this.#meanwhile.push(...heard);
-    this.feed = [...heard.reverse(), ...this.feed].slice(0, FEED);
+  #hear(events: Told[]): void {
+    if (events.length === 0) return;
+    for (const event of events) this.#change(event);
+    if (this.loading) this.#meanwhile.push(...events);
+    this.feed = [...events.reverse(), ...this.feed].slice(0, FEED);
     this.#arrange();
-    if (changed) void this.load();
-    // Counts follow a little later: one question for many changes.
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
-      this.#count(this.#asked.signal)
-        .then(() => this.#arrange(true))
-        .catch(() => {});
-    }, COUNT_MS);
+    if (events.some(({ kind }) => kind === 'room_added' || kind === 'room_withdrawn')) void this.load();
+    this.#counts.ask();
   }
 
   #change(event: Told): void {
@@ -268,6 +258,16 @@ export class Board {
       const touches = day(entry.arrival) < this.from + this.nights && day(entry.departure) > this.from;
       if (touches) this.entries.put(entry);
       else this.entries.drop(entry.reference);
+    } else if (event.kind === 'sale_stopped' || event.kind === 'sale_resumed') {
+      const nights = this.stops.get(event.room) ?? new Set<Day>();
+      for (let night = day(event.arrival); night < day(event.departure); night += 1) {
+        if (event.kind === 'sale_stopped') nights.add(night);
+        else nights.delete(night);
+      }
+      if (nights.size > 0) this.stops.set(event.room, nights);
+      else this.stops.delete(event.room);
+      // An open property has rooms that only a stop names.
+      this.entries.rooms = true;
     }
   }
 

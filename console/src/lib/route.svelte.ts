@@ -22,13 +22,23 @@ class Route {
 
   /** Changes the state of the page that is shown; nothing for a name takes it away. */
   set(changes: Record<string, string | undefined>): void {
+    const params = this.#changed(changes);
+    this.#now = { page: this.#now.page, params };
+    history.replaceState(null, '', link(this.#now.page, params));
+  }
+
+  /** The address of the page after such changes. */
+  link(changes: Record<string, string | undefined>): string {
+    return link(this.#now.page, this.#changed(changes));
+  }
+
+  #changed(changes: Record<string, string | undefined>): Record<string, string> {
     const params = { ...this.#now.params };
     for (const [name, value] of Object.entries(changes)) {
       if (value === undefined || value === '') delete params[name];
       else params[name] = value;
     }
-    this.#now = { page: this.#now.page, params };
-    history.replaceState(null, '', link(this.#now.page, params));
+    return params;
   }
 }
 

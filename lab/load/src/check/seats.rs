@@ -98,17 +98,24 @@ fn tells_positions(door: &mut Connection, clock: &RunShow) -> Result<(), Error> 
     Ok(())
 }
 
-/// What time it is, by the server: a seat that is held for a second tells that. It is given back.
+/// What time it is, by the server: a seat that is held for a second tells that. It is given back. A server
+/// that keeps it nevertheless is asked again until the second is over.
 fn time(door: &mut Connection, clock: &RunShow) -> Result<u64, Error> {
     let name = clock.name.as_bytes();
-    let held = door.command(&[b"SEATS.HOLD", name, b"s0", b"1-1", b"TTL_SECONDS", b"1"])?;
-    let text = |name| field(&held, name).and_then(Value::as_bytes);
-    let until = text("until").and_then(millis);
-    let (Some(until), Some(reference)) = (until, text("reference")) else {
-        return Err(unfit("SEATS.HOLD", &held));
-    };
-    door.command(&[b"SEATS.RELEASE", reference])?;
-    Ok(until - 1_000)
+    let begun = Instant::now();
+    loop {
+        let held = door.command(&[b"SEATS.HOLD", name, b"s0", b"1-1", b"TTL_SECONDS", b"1"])?;
+        let text = |name| field(&held, name).and_then(Value::as_bytes);
+        if let (Some(until), Some(reference)) = (text("until").and_then(millis), text("reference"))
+        {
+            door.command(&[b"SEATS.RELEASE", reference])?;
+            return Ok(until - 1_000);
+        }
+        if text("reason") != Some(b"taken") || begun.elapsed() >= PATIENCE {
+            return Err(unfit("SEATS.HOLD", &held));
+        }
+        thread::park_timeout(LOOK);
+    }
 }
 
 /// What stands and what is free, by the server and by the replay, when the time of all holds is over.

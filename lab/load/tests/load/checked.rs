@@ -519,6 +519,8 @@ fn every_mutant_of_seats_is_caught() {
         (SeatsFault::NeverEnds, "by the replay it is"),
         (SeatsFault::ConfirmsNothing, "by the replay it is"),
         (SeatsFault::ReleasesNothing, "by the replay it is"),
+        // Nor does it release the seat that tells the time.
+        (SeatsFault::NeverReleases, "by the replay it is"),
         (SeatsFault::SellsWhenClosed, "by the replay it is NotOnSale"),
         (SeatsFault::BestIsLast, "by the replay it is Booked"),
         (SeatsFault::Reorders, "had been answered"),

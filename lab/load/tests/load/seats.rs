@@ -52,6 +52,8 @@ pub(crate) enum Fault {
     ConfirmsNothing,
     /// Every tenth release is acknowledged and not done.
     ReleasesNothing,
+    /// As `ReleasesNothing`, and every time.
+    NeverReleases,
     /// The sale goes on when it is closed.
     SellsWhenClosed,
     /// The best seats are the last that are free.
@@ -133,7 +135,8 @@ impl BoxOffice {
     /// Decides a command, as it is, or as the fault says; every tenth is a `turn` for that.
     fn decide(&mut self, command: &Command) -> Outcome {
         let turn = self.commands % 10 == 9;
-        if turn && let Some(done) = self.pretend(command) {
+        let pretends = turn || self.fault == Fault::NeverReleases;
+        if pretends && let Some(done) = self.pretend(command) {
             // It takes a position.
             self.commands += 1;
             return Outcome::Done(done);
@@ -205,7 +208,7 @@ impl BoxOffice {
                     seats: entry.seats,
                 })
             }
-            (Fault::ReleasesNothing, Command::Release { hold }) => {
+            (Fault::ReleasesNothing | Fault::NeverReleases, Command::Release { hold }) => {
                 let entry = self.entry(hold)?;
                 let is_held = matches!(entry.state, EntryState::Held { .. });
                 is_held.then_some(Done::Released)

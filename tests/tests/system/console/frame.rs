@@ -4,7 +4,7 @@ use serde_json::json;
 use turnstile_tests::Turnstile;
 use turnstile_trial::Chromium;
 
-use super::{assert_accessible, console, fill, press, shows, until};
+use super::{assert_accessible, console, done, fill, press, shows, until};
 use crate::{
     browser_sessions::foreign_page,
     door::{door, redis_cli},
@@ -108,6 +108,34 @@ fn who_has_a_key_logs_in_and_sees_what_the_role_may_do() {
     shows(&mut browser, "clerk");
     press(&mut browser, "Log out");
     shows(&mut browser, "This server asks for a key");
+}
+
+/// A browser keeps a page that was left, to show it again at once, and has six connections for a server. The
+/// streams of kept pages took all of them, and the console did not come back.
+#[test]
+fn a_page_that_was_left_ends_its_stream_and_follows_again_when_one_comes_back() {
+    let door = door();
+    let mut browser = console(&door, "seats");
+    shows(&mut browser, "live");
+    browser.value(
+        "(() => { const fetched = window.fetch; window.signals = []; \
+             window.fetch = (place, how) => { if (how?.signal) signals.push(how.signal); \
+                 return fetched(place, how); }; \
+             location.hash = '#/games'; })()",
+    );
+    shows(&mut browser, "I am the player");
+    shows(&mut browser, "live");
+    browser.value(
+        "addEventListener('pagehide', () => { window.left = signals.map(one => one.aborted); })",
+    );
+    browser.open(&format!("http://{}/", foreign_page()));
+    browser.go_back();
+    assert_eq!(browser.value("window.left"), json!([true]));
+    done(&door, "GAMES.REPORT ada bob first_won");
+    until(
+        &mut browser,
+        "document.querySelector('section[aria-labelledby=leaders] tbody')?.innerText.includes('ada')",
+    );
 }
 
 /// A server without keys serves whoever reaches it, and a browser is told by every page where to go.

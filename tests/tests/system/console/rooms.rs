@@ -35,10 +35,8 @@ fn wish(browser: &mut turnstile_trial::Chromium, room: &str, arrival: &str, depa
 /// Waits until the board shows a bar with this name.
 fn bar(browser: &mut turnstile_trial::Chromium, name: &str) {
     let name = json!(name);
-    let found = format!(
-        "[...document.querySelectorAll('.bar')].some(one => \
-             one.getAttribute('aria-label').includes({name}))"
-    );
+    let found =
+        format!("[...document.querySelectorAll('.bar')].some(one => one.title.includes({name}))");
     until(browser, &found);
 }
 
@@ -77,6 +75,46 @@ fn a_clerk_holds_confirms_moves_and_cancels_by_clicks() {
     assert!(totals.contains("bookings\n0\n"), "{totals}");
     assert!(totals.contains("booked_total\n1\n"), "{totals}");
     assert!(totals.contains("cancelled_total\n1\n"), "{totals}");
+}
+
+/// A click between the bars means the room and the night under it, wherever the board is scrolled to.
+#[test]
+fn a_click_on_the_board_fills_the_form() {
+    let door = door();
+    let mut browser = console(&door, "rooms?property=hotel&from=2027-05-01&nights=60");
+    shows(&mut browser, "live");
+    until(
+        &mut browser,
+        "document.querySelectorAll('.name').length > 1",
+    );
+    browser.value("document.querySelector('.board').scrollLeft = 340");
+    let click = |within: &str, across: u32| {
+        format!(
+            "(() => {{ \
+                 const board = document.querySelector('.board').getBoundingClientRect(); \
+                 const row = document.querySelector({within}).getBoundingClientRect(); \
+                 const [x, y] = [board.left + {across}, row.top + 10]; \
+                 document.elementFromPoint(x, y).dispatchEvent( \
+                     new MouseEvent('click', {{bubbles: true, clientX: x, clientY: y}})); \
+             }})()"
+        )
+    };
+    let form = "JSON.stringify([...document.querySelectorAll('form[aria-labelledby=new] input')] \
+         .slice(0, 3).map(one => one.value))";
+    let head = click("'.board'", 88 + 34 + 17);
+    let name = click("'.name[title^=\"102\"]'", 40);
+    // Ten nights are to the left, and the names take 88 pixels.
+    let between = click("'.name[title^=\"102\"]'", 88 + 34 + 17);
+    for (nowhere, why) in [
+        (head, "no room is under the head"),
+        (name, "a name has no night"),
+    ] {
+        browser.value(&nowhere);
+        assert_eq!(browser.value(form), json!(r#"["","",""]"#), "{why}");
+    }
+    browser.value(&between);
+    let filled = json!(r#"["102","2027-05-12","2027-05-13"]"#);
+    assert_eq!(browser.value(form), filled);
 }
 
 /// A stop of the sale is no booking: only an explanation shows it.
@@ -171,13 +209,33 @@ fn names_are_text_and_what_others_do_appears_at_once() {
     );
 }
 
+/// The rooms of an open property are those that somebody named, if only to stop their sale.
+#[test]
+fn a_room_that_only_a_stop_names_comes_and_goes() {
+    let door = door();
+    let mut browser = console(&door, "rooms?property=bench&from=2027-05-01&nights=30");
+    shows(&mut browser, "live");
+    shows(&mut browser, "This property has no room yet");
+    for (command, shown) in [("ROOMS.STOP-SELL", 1), ("ROOMS.RESUME-SELL", 0)] {
+        let words = [command, "bench", "r9", "2027-05-03", "2027-05-05"];
+        redis_cli(&door, &words, "");
+        for class in [".name", ".stop"] {
+            let expected = shown * if class == ".stop" { 2 } else { 1 };
+            until(
+                &mut browser,
+                &format!("document.querySelectorAll('{class}').length === {expected}"),
+            );
+        }
+    }
+}
+
 /// The board draws what is in sight: many rooms cost no more than few.
 #[test]
 fn a_board_of_many_rooms_draws_only_what_is_in_sight() {
     let door = door();
     let mut commands = String::new();
     for room in 0..3_000 {
-        let night = 1 + room % 20;
+        let night = 1 + room % 10;
         commands += &format!(
             "ROOMS.BOOK bench r{room} 2027-05-{night:02} 2027-05-{:02} guest{room} {ID}\n",
             night + 2
