@@ -1,4 +1,4 @@
 //! `cargo +nightly fuzz run duel`
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| turnstile_fuzz::duel::run(bytes));
+turnstile_fuzz::program!(duel);

@@ -1,4 +1,4 @@
 //! `cargo +nightly fuzz run resp`
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| turnstile_fuzz::resp::run(bytes));
+turnstile_fuzz::program!(resp);

@@ -1,4 +1,4 @@
 //! `cargo +nightly fuzz run xml`
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| turnstile_fuzz::xml::run(bytes));
+turnstile_fuzz::program!(xml);

@@ -2,8 +2,7 @@
 //! beyond one message, and no message is sent that could meet the one before.
 
 use turnstile_duel::{
-    Asked, Claim, Clerk, Duel, Entry, Heard, Refusal, Seat, Triple,
-    limits::MESSAGE_BYTES_MAX,
+    Asked, Claim, Clerk, Duel, Entry, Heard, Refusal, Seat, Triple, limits::MESSAGE_BYTES_MAX,
 };
 
 /// Reads `bytes` as a stream, at once and in pieces whose size the first byte chooses.

@@ -32,17 +32,30 @@ fn read_request(bytes: &[u8]) {
     };
     let mut again = EntryBuilder::default();
     relay.head.begin(&mut again);
-    let first = relay.entry.records().next().expect("the head was read from it");
+    let first = relay
+        .entry
+        .records()
+        .next()
+        .expect("the head was read from it");
     let written = finish_relay(again, &relay.by, Timestamp(0));
     let written = read_relay(&written).expect("it was written just now");
-    let head = written.entry.records().next().expect("it was begun with one");
+    let head = written
+        .entry
+        .records()
+        .next()
+        .expect("it was begun with one");
     assert_eq!(head.payload, first.payload);
-    assert_eq!(relay.entry.records().skip(1).count() + 1, relay.entry.records().count());
+    assert_eq!(
+        relay.entry.records().skip(1).count() + 1,
+        relay.entry.records().count()
+    );
 }
 
 /// A sound entry whose head is the beginning of `bytes`, with the rest as a request behind it.
 fn request(bytes: &[u8]) -> Vec<u8> {
-    let half = bytes.first().map_or(0, |first| usize::from(*first).min(bytes.len() - 1));
+    let half = bytes
+        .first()
+        .map_or(0, |first| usize::from(*first).min(bytes.len() - 1));
     let (head, rest) = bytes.get(1..).unwrap_or_default().split_at(half);
     let principal = Principal::local();
     let author = Author {

@@ -276,7 +276,8 @@ impl Clients {
     }
 }
 
-fn programs() -> Result<()> {
+/// Installs the programs and libraries that are missing.
+pub(crate) fn programs() -> Result<()> {
     let missing = missing_packages();
     if missing.is_empty() {
         return Ok(());

@@ -4,11 +4,12 @@ use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
 use std::path::Path;
 use std::process::{ChildStdout, Command, Stdio};
+use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::clients::Clients;
+use crate::clients::{self, Clients};
 use crate::{page, step, tree};
 
 /// Building and running all tests takes less than half of that on two cores. When it takes more, a test hangs,
@@ -16,9 +17,15 @@ use crate::{page, step, tree};
 const MINUTES_MAX: u32 = 65;
 
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let clients = install(root)?;
+    clients::programs()?;
+    // One waits for the network, the other for the processors.
+    let clients = thread::scope(|scope| {
+        let building = scope.spawn(|| step::timed("building the tests", || build(root)));
+        let clients = install(root);
+        let built = building.join().expect("building does not panic");
+        built.and(clients)
+    })?;
     step::timed("the page of the console", || page::check(root))?;
-    step::timed("fuzz targets", || test_fuzz_targets(root))?;
     step::timed("tests", || passed(test(root, &["--workspace"], &clients)?))
 }
 
@@ -50,21 +57,8 @@ pub(crate) fn install(root: &Path) -> Result<Clients> {
     step::timed("what the tests need", || Clients::install(root))
 }
 
-/// The fuzz targets are outside the workspace, because their crate wants its own flags to run.
-/// Their harnesses are built, and the tests of their bodies run.
-fn test_fuzz_targets(root: &Path) -> Result<()> {
-    if !root.join("fuzz/Cargo.toml").exists() {
-        return Ok(());
-    }
-    let target = tree::target_folder(root)?.join("fuzz");
-    for what in [&["check"][..], &["test", "--lib"]] {
-        let mut cargo = step::cargo(root);
-        cargo
-            .args(what)
-            .args(["--quiet", "--manifest-path", "fuzz/Cargo.toml"]);
-        step::run(cargo.arg("--target-dir").arg(&target))?;
-    }
-    Ok(())
+fn build(root: &Path) -> Result<()> {
+    step::run(step::cargo(root).args(["test", "--workspace", "--no-run", "--quiet"]))
 }
 
 /// Runs the tests of some packages; says how many ended how, and whether cargo is content.
@@ -72,6 +66,9 @@ pub(crate) fn test(root: &Path, packages: &[&str], clients: &Clients) -> Result<
     let mut cargo = step::cargo_for_minutes(root, MINUTES_MAX);
     cargo.args(["test", "--no-fail-fast"]).args(packages);
     cargo.envs(clients.environment());
+    // Most tests of doors and back ends wait for other programs half of their time.
+    let threads = thread::available_parallelism()?.get() + 1;
+    cargo.env("RUST_TEST_THREADS", threads.to_string());
     let (count, success) = follow(&mut cargo)?;
     println!(
         "tests: {} passed, {} failed, {} skipped",

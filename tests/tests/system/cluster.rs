@@ -68,10 +68,15 @@ impl NodePlace {
 
     /// Gives a flag a value, in the place of another one.
     pub(crate) fn set(&mut self, flag: &str, value: &str) {
+        self.unset(flag);
+        self.arguments.extend([flag, value].map(str::to_owned));
+    }
+
+    /// Takes a flag and its value away.
+    pub(crate) fn unset(&mut self, flag: &str) {
         if let Some(at) = self.arguments.iter().position(|word| word == flag) {
             self.arguments.drain(at..at + 2);
         }
-        self.arguments.extend([flag, value].map(str::to_owned));
     }
 
     pub(crate) fn start(&self) -> Turnstile {

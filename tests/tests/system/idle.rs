@@ -4,6 +4,7 @@
 use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -26,6 +27,16 @@ const LOOKS: usize = 100_000;
 const RESP_BYTES_MAX: u64 = 4 * 1_024;
 const HTTP_BYTES_MAX: u64 = 28 * 1_024;
 const SOCKET_BYTES_MAX: u64 = 20 * 1_024;
+
+/// Held by the test that has its thousands: two crowds at once are more files than a system may allow.
+static CROWDED: Mutex<()> = Mutex::new(());
+
+/// Waits until no other test has a crowd, and has files allowed for one.
+fn alone() -> MutexGuard<'static, ()> {
+    let alone = CROWDED.lock().unwrap_or_else(PoisonError::into_inner);
+    descriptors::allow(12_000).expect("files can be opened");
+    alone
+}
 
 /// Whoever works meanwhile.
 struct Worker {
@@ -123,7 +134,7 @@ fn get(path: &str, more: &str) -> String {
 
 #[test]
 fn ten_thousand_who_have_logged_in_and_rest_take_little() {
-    descriptors::allow(12_000).expect("files can be opened");
+    let _alone = alone();
     let data = tempfile::tempdir().expect("a temporary folder");
     let (server, mut worker) = site(data.path(), &[]);
     let (resp, login) = (server.resp(), login());
@@ -138,7 +149,7 @@ fn ten_thousand_who_have_logged_in_and_rest_take_little() {
 
 #[test]
 fn thousands_who_have_logged_in_over_http_and_rest_give_way_to_newcomers() {
-    descriptors::allow(12_000).expect("files can be opened");
+    let _alone = alone();
     let data = tempfile::tempdir().expect("a temporary folder");
     let (server, mut worker) = site(data.path(), &[]);
     let http = server.http();
@@ -161,7 +172,7 @@ fn thousands_who_have_logged_in_over_http_and_rest_give_way_to_newcomers() {
 /// More than there are places, at either door, in every state before a login.
 #[test]
 fn thousands_who_never_log_in_keep_nobody_out() {
-    descriptors::allow(12_000).expect("files can be opened");
+    let _alone = alone();
     let data = tempfile::tempdir().expect("a temporary folder");
     let (server, mut worker) = site(data.path(), &["--limit-connections", "4000"]);
     let (resp, http) = (server.resp(), server.http());

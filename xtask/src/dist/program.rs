@@ -155,12 +155,7 @@ fn build(release: &Release, target: &ShippedTarget, name: &str, last: &[&str]) -
     cargo.arg(target.triple).arg("--").args(last);
     let renamed = [(root.as_path(), "/turnstile"), (home.as_path(), "/cargo")];
     let renamed = renamed.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()));
-    // A panic ends the process and nothing unwinds: its message names the line without these tables.
-    let script = root.join("packaging/no-unwinding.ld");
-    let mut flags = vec![
-        "-Clink-arg=-Wl,--no-eh-frame-hdr".to_owned(),
-        format!("-Clink-arg=-Wl,-T,{}", script.display()),
-    ];
+    let mut flags = without_unwinding(root).to_vec();
     flags.extend(renamed);
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     let (compiler, _) = target.compiler;
@@ -177,4 +172,47 @@ fn build(release: &Release, target: &ShippedTarget, name: &str, last: &[&str]) -
     let bytes = fs::copy(folder.join("turnstile"), &kept).context("keeping the program")?;
     println!("xtask: {name} for {}: {bytes} bytes", target.name);
     Ok(kept)
+}
+
+/// Flags for whoever links. A panic ends the process and nothing unwinds: its message names the line without these
+/// tables.
+fn without_unwinding(root: &Path) -> [String; 2] {
+    let script = root.join("packaging/no-unwinding.ld");
+    [
+        "-Clink-arg=-Wl,--no-eh-frame-hdr".to_owned(),
+        format!("-Clink-arg=-Wl,-T,{}", script.display()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small program stands for ours, which takes many minutes.
+    #[test]
+    fn programs_with_and_without_the_c_library_are_linked_for_all_machines() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("small.rs");
+        fs::write(&source, "fn main() { println!(\"linked\"); }").unwrap();
+        for target in &TARGETS {
+            // What links for other machines is not there everywhere.
+            if !target.is_host() && target.missing().unwrap().is_some() {
+                continue;
+            }
+            for library in ["-crt-static", "+crt-static"] {
+                let program = folder.path().join("small");
+                let mut rustc = Command::new("rustc");
+                rustc.args(["-Cpanic=abort", "--target", target.triple]);
+                rustc.arg(format!("-Clinker={}", target.compiler.0));
+                rustc.arg(format!("-Ctarget-feature={library}"));
+                rustc.args(without_unwinding(root));
+                step::run(rustc.arg(&source).arg("-o").arg(&program)).unwrap();
+                if target.is_host() {
+                    let said = step::output(&mut Command::new(&program)).unwrap();
+                    assert_eq!(said, "linked\n");
+                }
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use super::Violation;
 /// The root folders that a crate of a root folder may depend on.
 /// `domain` is not here: its crates see what they share and their own parts, never each other; only
 /// the list of services sees all of them.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("seed", &[]),
     ("engine", &["domain", "engine", "seed"]),
     ("backends", &["domain", "engine", "backends", "seed"]),
@@ -25,6 +25,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("tests", EVERYTHING),
     ("trial", &[SHARED_WORDS]),
     ("bench", EVERYTHING),
+    ("fuzz", EVERYTHING),
     ("xtask", EVERYTHING),
 ];
 

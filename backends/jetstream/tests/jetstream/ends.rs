@@ -6,6 +6,7 @@ use turnstile_jetstream::{Fatal, OpenLogError, Sequence, SharedLog};
 
 use crate::{
     Cluster,
+    faults::wired_node,
     node::{Node, settings},
     operate,
 };
@@ -13,12 +14,23 @@ use crate::{
 /// A node that has so many entries in its log.
 fn node_with(cluster: &Cluster, entries: usize) -> Node {
     let mut node = Node::of(&cluster.brokers, "a");
+    fill(&mut node, entries);
+    node
+}
+
+fn fill(node: &mut Node, entries: usize) {
     for _ in 0..entries {
         node.until("room", Node::has_room);
         node.propose();
     }
     node.until_entries(entries);
-    node
+}
+
+fn set(paths: &[FaultyPath], carriage: Carriage) {
+    for path in paths {
+        path.set_both(carriage);
+        path.reset();
+    }
 }
 
 fn purge(node: &mut Node, cluster: &Cluster, below: u64) {
@@ -54,16 +66,11 @@ fn a_node_that_comes_after_a_purge_needs_a_newer_snapshot() {
 #[test]
 fn a_log_that_is_cut_off_while_others_purge_ends() {
     let cluster = Cluster::of(1);
-    let path = FaultyPath::to(cluster.brokers.clients()[0]).expect("a free port");
-    let mut settings = settings(&cluster.brokers, "cut");
-    settings.servers = vec![format!("nats://{}", path.address()).parse().expect("a URL")];
-    let mut cut = Node::open(&settings, 0).expect("the log opens");
-    path.set_both(Carriage::Held);
-    path.reset();
+    let (mut cut, paths) = wired_node(&cluster.brokers, "cut");
+    set(&paths, Carriage::Held);
     let mut node = node_with(&cluster, 50);
     purge(&mut node, &cluster, 41);
-    path.set_both(Carriage::Open);
-    path.reset();
+    set(&paths, Carriage::Open);
     let (wanted, first) = (Sequence(1), Sequence(41));
     assert_eq!(cut.ended(), Fatal::Purged { wanted, first });
     assert!(
@@ -84,14 +91,18 @@ fn a_stream_that_is_deleted_ends_the_log() {
 #[test]
 fn a_stream_that_is_made_anew_is_another_stream() {
     let cluster = Cluster::of(3);
-    let mut node = node_with(&cluster, 3);
+    let (mut node, paths) = wired_node(&cluster.brokers, "a");
+    fill(&mut node, 3);
     let ours = node.log.identity().clone();
+    // It would see that there is none for a moment.
+    set(&paths, Carriage::Held);
     operate(&cluster.brokers, "STREAM.DELETE.LOG_main", &Value::Null);
     let settings = settings(&cluster.brokers, "b");
     let mut other = Node::open(&settings, 0).expect("it makes a stream");
     assert_ne!(other.log.identity(), &ours);
     other.propose();
     other.until_entries(1);
+    set(&paths, Carriage::Open);
     let fatal = node.ended();
     assert!(matches!(fatal, Fatal::MadeAnew { .. }), "{fatal}");
     let again = SharedLog::open(&settings, Sequence(0), Some(ours), || {});

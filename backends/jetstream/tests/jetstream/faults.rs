@@ -206,7 +206,7 @@ fn brokers_that_are_cut_off_lose_and_double_nothing() {
 }
 
 /// A node behind a path of its own to each broker.
-fn wired_node(brokers: &Brokers, name: &str) -> (Node, Vec<FaultyPath>) {
+pub(crate) fn wired_node(brokers: &Brokers, name: &str) -> (Node, Vec<FaultyPath>) {
     let paths = brokers.clients().into_iter().map(FaultyPath::to);
     let paths: Vec<FaultyPath> = paths.collect::<Result<_, _>>().expect("free ports");
     let mut settings = settings(brokers, name);

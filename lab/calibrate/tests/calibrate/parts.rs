@@ -1,14 +1,22 @@
 //! Every part of a calibration, short: it measures what it says, whatever the machine does.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use turnstile_calibrate::{
     Calibration, CalibrationNews, CalibrationSetting, Part, Verdict, calibrate, contest::Rival,
 };
 use turnstile_load::pace::Wait;
 
+/// Held by the calibration that runs: another would disturb it, and a crowd takes every file that the
+/// system allows this process.
+static CALIBRATED: Mutex<()> = Mutex::new(());
+
 /// These parts, for a moment each; and what was told on the way.
 fn run(parts: &[Part]) -> (Calibration, Vec<String>) {
+    let _alone = CALIBRATED.lock().unwrap_or_else(PoisonError::into_inner);
     let setting = CalibrationSetting {
         warm_up: Duration::from_millis(200),
         repeats: 1,
