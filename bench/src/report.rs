@@ -297,6 +297,6 @@ mod tests {
             assert_eq!(report.to_string(), page, "{}", path.display());
             seen += 1;
         }
-        assert_eq!(seen, 17, "results of this program");
+        assert_eq!(seen, 18, "results of this program");
     }
 }
