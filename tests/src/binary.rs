@@ -88,16 +88,11 @@ fn profile(folder: &Path) -> &str {
 fn build(binary: &str, profile: &str, target_folder: &Path) {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    // The whole workspace decides the features, as it does in `cargo test --workspace`.
-    cargo.args([
-        "build",
-        "--quiet",
-        "--workspace",
-        "--bin",
-        binary,
-        "--profile",
-        profile,
-    ]);
+    // The whole workspace and what only its tests need decide the features, as they do in
+    // `cargo test --workspace`: otherwise a hundred crates would be built a second time.
+    let what = ["--workspace", "--bin", binary, "--test", "system"];
+    cargo.args(["build", "--quiet", "--profile", profile]);
+    cargo.args(what);
     let status = cargo
         .arg("--target-dir")
         .arg(target_folder)
