@@ -4,6 +4,8 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use crate::exit::Coded;
@@ -19,6 +21,10 @@ const QUOTA_US_MIN: f64 = 1_000.0;
 /// that leaves them no time of their own: microseconds of a second, beside the quota. What all groups
 /// have together is bounded, so that one that comes later gets less of it.
 const REAL_TIME_US: [&str; 5] = ["500000", "200000", "100000", "50000", "20000"];
+
+/// A group of version one keeps its real-time share for a moment after it was removed: so long one waits
+/// for some.
+const RELEASE: Duration = Duration::from_secs(5);
 
 /// Processes that may use a part of the processors, until this is dropped: then they are where they were.
 #[derive(Debug)]
@@ -126,20 +132,34 @@ impl Tree {
         let quota = (processors * PERIOD_US).max(QUOTA_US_MIN);
         match self.version {
             Version::One => {
-                // Not every kernel keeps their time apart; on others there is no such file.
-                let real_time = folder.join("cpu.rt_runtime_us");
-                let _has_some = REAL_TIME_US.iter().any(|us| write(&real_time, us).is_ok());
                 write(
                     &folder.join("cpu.cfs_period_us"),
                     &format!("{PERIOD_US:.0}"),
                 )?;
-                write(&folder.join("cpu.cfs_quota_us"), &format!("{quota:.0}"))
+                write(&folder.join("cpu.cfs_quota_us"), &format!("{quota:.0}"))?;
+                give_real_time(folder);
+                Ok(())
             }
             Version::Two => write(
                 &folder.join("cpu.max"),
                 &format!("{quota:.0} {PERIOD_US:.0}"),
             ),
         }
+    }
+}
+
+/// Gives a group time for real-time threads, if the group above it has some.
+fn give_real_time(folder: &Path) {
+    const FILE: &str = "cpu.rt_runtime_us";
+    // Not every kernel keeps their time apart; on others there is no such file.
+    let above = fs::read_to_string(folder.with_file_name(FILE)).unwrap_or_default();
+    let begin = Instant::now();
+    let has_some = || {
+        let mut parts = REAL_TIME_US.iter();
+        parts.any(|us| write(&folder.join(FILE), us).is_ok())
+    };
+    while !["", "0"].contains(&above.trim()) && !has_some() && begin.elapsed() < RELEASE {
+        thread::park_timeout(Duration::from_millis(5));
     }
 }
 
@@ -273,6 +293,36 @@ mod tests {
             }
         }
         assert_eq!(told(), before);
+    }
+
+    #[test]
+    fn a_group_waits_for_the_real_time_of_another_that_goes() {
+        let mounts = fs::read_to_string("/proc/mounts").unwrap();
+        let Some(tree) = trees(&mounts).pop().filter(|t| t.version == Version::One) else {
+            return;
+        };
+        let own = tree.group_of(std::process::id()).unwrap();
+        let made = |name: &str| {
+            let folder = own.join(format!("turnstile-test-{name}-{}", std::process::id()));
+            fs::create_dir(&folder).map(|()| folder)
+        };
+        let Ok(greedy) = made("greedy") else { return };
+        let real_time = "cpu.rt_runtime_us";
+        // All that others leave.
+        let mut parts = (1..=95).rev().map(|part| (part * 10_000).to_string());
+        let is_kept_apart = parts.any(|us| write(&greedy.join(real_time), &us).is_ok());
+        let modest = made("modest").unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| tree.limit(&modest, 0.5).unwrap());
+            let quota = || fs::read_to_string(modest.join("cpu.cfs_quota_us")).unwrap();
+            while quota().trim() != "10000" {
+                thread::yield_now();
+            }
+            fs::remove_dir(&greedy).unwrap();
+        });
+        let has = fs::read_to_string(modest.join(real_time));
+        fs::remove_dir(&modest).unwrap();
+        assert!(!is_kept_apart || has.unwrap().trim() != "0");
     }
 
     #[test]
