@@ -88,11 +88,16 @@ fn profile(folder: &Path) -> &str {
 fn build(binary: &str, profile: &str, target_folder: &Path) {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    // The whole workspace and what only its tests need decide the features, as they do in
-    // `cargo test --workspace`: otherwise a hundred crates would be built a second time.
-    let what = ["--workspace", "--bin", binary, "--test", "system"];
-    cargo.args(["build", "--quiet", "--profile", profile]);
-    cargo.args(what);
+    // What a hundred crates look like depends on who asks: the whole workspace with what only its tests need,
+    // and no package by its name, as in `cargo xtask test`. Otherwise they would be built a second time.
+    cargo.args(["build", "--quiet", "--workspace", "--bin", binary]);
+    cargo.args(["--test", "system", "--profile", profile]);
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
     let status = cargo
         .arg("--target-dir")
         .arg(target_folder)

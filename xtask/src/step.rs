@@ -12,7 +12,19 @@ use anyhow::{Context, Result, ensure};
 pub(crate) fn cargo(root: &Path) -> Command {
     let mut cargo = Command::new(cargo_program());
     cargo.current_dir(root);
+    forget_our_package(&mut cargo);
     cargo
+}
+
+/// Hides from a cargo the package that we are: build scripts that look at such names would run again, and all
+/// that needs them be built again, whenever another package asks.
+fn forget_our_package(cargo: &mut Command) {
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
 }
 
 /// The same, which is ended with all that it has started when it runs longer than so many minutes.
@@ -22,6 +34,7 @@ pub(crate) fn cargo_for_minutes(root: &Path, minutes: u32) -> Command {
         .args(["--verbose", "--kill-after=1m", &format!("{minutes}m")])
         .arg(cargo_program())
         .current_dir(root);
+    forget_our_package(&mut timeout);
     timeout
 }
 
