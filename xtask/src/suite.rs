@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::clients::{self, Clients};
 use crate::{page, step, tree};
 
-/// Running all tests takes about half of that on two cores. When it takes more, a test hangs,
+/// Running all tests takes less than half of that on two cores. When it takes more, a test hangs,
 /// and the last lines say which one has been running for long.
 const MINUTES_MAX: u32 = 65;
 
