@@ -136,14 +136,12 @@ fn survey_segment<F: DiskFile>(
 
 /// The index of the last byte that is not zero.
 fn last_used(bytes: &[u8]) -> Option<usize> {
-    let blocks = bytes.chunks(512).enumerate().rev();
-    let (block, content) = blocks
-        .map(|(block, content)| (block, content.iter().fold(0, |all, byte| all | byte)))
-        .find(|&(_, any)| any != 0)
-        .map(|(block, _)| (block, &bytes[block * 512..]))?;
-    let content = &content[..content.len().min(512)];
+    const ZEROS: [u8; 4096] = [0; 4096];
+    // Whole blocks are compared at once: nearly all of them are empty.
+    let mut blocks = bytes.chunks(ZEROS.len()).enumerate().rev();
+    let (block, content) = blocks.find(|&(_, content)| content != &ZEROS[..content.len()])?;
     let last = content.iter().rposition(|&byte| byte != 0)?;
-    Some(block * 512 + last)
+    Some(block * ZEROS.len() + last)
 }
 
 /// Where, before `end`, the first bytes of a group are.
