@@ -1,6 +1,6 @@
 //! `cargo xtask house`: figures of the source tree, to see whether a redesign made it simpler.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,8 @@ older checkout, there as well.
 - *Files for a refusal* counts the production files that name a variant, for example
   `Refusal::SoldOut`: the mean over all variants of all services. Files count that belong to the
   service: they lie in a folder or have a name that is the service's, or name its crate. *Files for a
-  command* does the same for `Command`.
+  command* does the same for `Command`. Both stand for each service, too: rooms and the exchange are
+  decided again by databases, in their own words.
 - *Type names with two meanings* are names of structs, enums, traits and aliases that are defined in
   two or more production files.
 - *Shared files that name seats* are the production files and manifests that were touched to add the
@@ -79,10 +80,8 @@ fn figures(tree: &Tree) -> Figures {
         .map(|file| (file, file.untested_code()))
         .collect();
     let lines: usize = tree.rust().map(|file| file.text.lines().count()).sum();
-    let production_lines: usize = production
-        .iter()
-        .map(|(file, _)| file.untested_lines().count())
-        .sum();
+    let lines_of_folders = lines_of_folders(&production);
+    let production_lines: usize = lines_of_folders.values().sum();
     let unreachable: usize = production
         .iter()
         .map(|(_, code)| code.matches("unreachable!").count())
@@ -110,8 +109,15 @@ fn figures(tree: &Tree) -> Figures {
         .into_iter()
         .zip(["Refusal", "Command"])
     {
-        let mean = files_for_a_variant(&production, figure);
-        figures.push((format!("files for a {name}, mean"), format!("{mean:.1}")));
+        for (service, mean) in files_for_a_variant(&production, figure) {
+            figures.push((
+                format!("files for a {name}, {service}"),
+                format!("{mean:.1}"),
+            ));
+        }
+    }
+    for (folder, lines) in lines_of_folders {
+        figures.push((format!("production lines of {folder}"), lines.to_string()));
     }
     for one in &tree.crates {
         let cycles = modules::cycles(&modules::uses(tree, one));
@@ -152,9 +158,20 @@ fn shared_files<'a>(tree: &'a Tree, service: &str) -> Vec<&'a str> {
     shared.map(|file| file.path.as_str()).collect()
 }
 
-/// How many production files name a variant of an enum of the services, on average.
-fn files_for_a_variant(production: &[(&File, String)], name: &str) -> f64 {
-    let (mut variants_seen, mut files) = (0, 0);
+/// Production lines by the folder at the top.
+fn lines_of_folders<'a>(production: &[(&'a File, String)]) -> BTreeMap<&'a str, usize> {
+    let mut lines = BTreeMap::new();
+    for (file, _) in production {
+        let folder = file.path.split('/').next().unwrap_or_default();
+        *lines.entry(folder).or_default() += file.untested_lines().count();
+    }
+    lines
+}
+
+/// How many production files name a variant of an enum, on average: of each service, and of all.
+fn files_for_a_variant(production: &[(&File, String)], name: &str) -> Vec<(String, f64)> {
+    let (mut variants_seen, mut files_seen) = (0, 0);
+    let mut means = Vec::new();
     let paths = production.iter().map(|(file, _)| file.path.as_str());
     let services = paths.filter_map(|path| {
         let path = path.strip_prefix("domain/")?;
@@ -172,17 +189,24 @@ fn files_for_a_variant(production: &[(&File, String)], name: &str) -> f64 {
         let variants: BTreeSet<String> = declared
             .flat_map(|(_, code)| variants(code, name))
             .collect();
-        variants_seen += variants.len();
-        for variant in &variants {
-            files += of_service
-                .iter()
-                .filter(|code| names(code, variant))
-                .count();
+        let name_it = |variant: &String| {
+            let naming = of_service.iter().filter(|code| names(code, variant));
+            naming.count()
+        };
+        let files: usize = variants.iter().map(name_it).sum();
+        if !variants.is_empty() {
+            means.push((service.to_owned(), mean(files, variants.len())));
         }
+        variants_seen += variants.len();
+        files_seen += files;
     }
-    #[expect(clippy::cast_precision_loss, reason = "there are hundreds")]
-    let mean = files as f64 / variants_seen.max(1) as f64;
-    mean
+    means.push(("mean".to_owned(), mean(files_seen, variants_seen)));
+    means
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are hundreds")]
+fn mean(files: usize, variants: usize) -> f64 {
+    files as f64 / variants.max(1) as f64
 }
 
 /// The variants of an enum that a file defines, as paths.
@@ -230,6 +254,7 @@ mod tests {
             ("c.md", "five\n"),
         ];
         assert_eq!(of(&files, "production lines"), "2");
+        assert_eq!(of(&files, "production lines of a.rs"), "2");
         assert_eq!(of(&files, "test lines"), "3");
     }
 
@@ -256,6 +281,7 @@ mod tests {
             ("of_another_service.rs", "Refusal::Sold"),
         ];
         assert_eq!(of(&files, "files for a refusal, mean"), "1.5");
+        assert_eq!(of(&files, "files for a refusal, rooms"), "1.5");
     }
 
     #[test]
