@@ -128,3 +128,99 @@ fn check_totals(seats: &Seats, faults: &mut Faults) {
         "a booking has a number that was not given yet".to_owned()
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use turnstile_types::{Name, Position, Principal, Timestamp};
+
+    use super::*;
+    use crate::{
+        BookingNumber, SeatNumbers,
+        hall::{Section, Show},
+        state::Booking,
+    };
+
+    fn name(text: &str) -> Name {
+        Name::parse(text.as_bytes()).unwrap()
+    }
+
+    fn numbers(text: &str) -> SeatNumbers {
+        SeatNumbers::parse(text.as_bytes()).unwrap()
+    }
+
+    fn entry(seats: &str, state: EntryState) -> Booking {
+        Booking {
+            show: 0,
+            section: 0,
+            seats: numbers(seats),
+            state,
+            principal: Principal::local(),
+            since: Timestamp(1_000),
+            position: Position(3),
+        }
+    }
+
+    /// A show with a booking, 1, and a hold, 2.
+    fn sold() -> Seats {
+        let mut seats = Seats::new();
+        seats.open(Show {
+            name: name("gala"),
+            begins: Timestamp(2_000_000),
+            is_closed: false,
+            sections: Vec::new(),
+        });
+        let section = Section::new(name("stalls"), 2, 3);
+        seats.furnish(0, section).unwrap();
+        let buyer = name("ada");
+        let booked = entry("1-1,1-2", EntryState::Booked { buyer });
+        seats.admit(BookingNumber(1), booked);
+        let until = Timestamp(61_000);
+        seats.admit(BookingNumber(2), entry("2-3", EntryState::Held { until }));
+        seats.last = BookingNumber(2);
+        (seats.totals.booked_total, seats.totals.held_total) = (1, 1);
+        seats
+    }
+
+    /// What is told, and what is planted.
+    type Fault = (&'static str, fn(&mut Seats));
+
+    #[test]
+    fn each_thing_that_is_kept_twice_and_differs_is_told() {
+        assert_eq!(examine(&sold()), Ok(()));
+        let faults: [Fault; 10] = [
+            ("seat 2-1 of", |seats| {
+                let booking = seats.bookings.get_mut(&BookingNumber(1)).unwrap();
+                booking.seats = numbers("1-1,2-1");
+            }),
+            ("has 3 free seats, not 4", |seats| {
+                seats.show_mut(0).sections[0].free = 4;
+            }),
+            ("bookings have 3 seats, but 4 are taken", |seats| {
+                seats.show_mut(0).sections[0].take(&numbers("2-1"), BookingNumber(1));
+            }),
+            ("holds and their expiries differ", |seats| {
+                seats.expiries.clear();
+            }),
+            ("are not counted for the principals", |seats| {
+                seats.holders = OpenCounts::new();
+            }),
+            ("not found by their names", |seats| seats.by_name.clear()),
+            ("the totals are", |seats| seats.totals.seats_held = 2),
+            ("bookings made are not those", |seats| {
+                seats.totals.booked_total = 2;
+            }),
+            ("more holds are open or expired", |seats| {
+                seats.totals.expired_total = 1;
+            }),
+            ("a number that was not given yet", |seats| {
+                seats.last = BookingNumber(1);
+            }),
+        ];
+        for (sentence, plant) in faults {
+            let mut seats = sold();
+            plant(&mut seats);
+            let told = examine(&seats).unwrap_err().join("; ");
+            assert!(told.contains(sentence), "not \"{sentence}\": {told}");
+        }
+    }
+}

@@ -94,9 +94,9 @@ impl Section {
         rows.map(|((row, &free), owners)| (row, free, owners))
     }
 
-    /// The place of a seat among the owners, if there is such a seat.
+    /// The place of a seat among the owners. That of a row which is not there lies behind them all.
     fn place(&self, seat: SeatNumber) -> Option<usize> {
-        let row = seat.row.checked_sub(1).filter(|row| *row < self.rows)?;
+        let row = seat.row.checked_sub(1)?;
         let number = seat.number.checked_sub(1);
         let number = number.filter(|number| *number < self.row_seats)?;
         Some(usize::from(row) * usize::from(self.row_seats) + usize::from(number))

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod bytes;
 #[cfg(test)]
+mod figures;
+#[cfg(test)]
 mod histories;
 #[cfg(test)]
 mod lies;
