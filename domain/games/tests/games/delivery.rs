@@ -271,3 +271,18 @@ fn an_arena_without_room_for_another_result_begins_no_match() {
     assert!(matches!(arena.done(&next), Done::Begun(_)));
     assert_eq!(arena.games.totals().unreported, u64::from(full) - 1);
 }
+
+#[test]
+fn an_arena_without_scores_counts_no_result_from_outside() {
+    let report = Command::Report {
+        players: [id("a"), id("b")],
+        verdict: Verdict::FirstWon,
+    };
+    let refused = Outcome::Refused(Refusal::NotHere);
+    assert_eq!(played_alone(true).apply(&report), refused);
+    let counted = played_alone(false).apply(&report);
+    assert!(
+        matches!(counted, Outcome::Done(Done::Counted(_))),
+        "{counted:?}"
+    );
+}
