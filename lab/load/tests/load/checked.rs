@@ -412,7 +412,7 @@ fn an_honest_agency_is_proven_while_it_is_used_and_what_was_lost_is_asked_again(
     }
 }
 
-/// In tests of their own, which run beside each other: each fault is sold for a while.
+/// The faults are divided among several tests, which run at once: each is under load for a while.
 fn every_fault_is_caught(faults: &[(bureau::Wrong, &str)]) {
     for &(wrong, sentence) in faults {
         caught(|| plan(wrong).unwrap(), sentence);
