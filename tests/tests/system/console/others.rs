@@ -91,6 +91,29 @@ fn two_people_play_in_two_browsers() {
 }
 
 #[test]
+fn a_player_whose_move_is_on_its_way_makes_no_other() {
+    let door = door();
+    let mut ada = console(&door, "games?player=ada");
+    shows(&mut ada, "connected");
+    done(&door, "GAMES.CHALLENGE bob ada tic-tac-toe");
+    fill(&mut ada, "Opponent", "bob");
+    press(&mut ada, "Challenge");
+    shows(&mut ada, "bob is to move");
+    done(&door, "GAMES.MOVE 1 bob 0 1");
+    // Two presses before the server could answer the first.
+    until(
+        &mut ada,
+        "(() => { const [one, other] = document.querySelectorAll('button.cell'); \
+             one?.click(); other?.click(); return !!other; })()",
+    );
+    shows(&mut ada, "bob is to move");
+    done(&door, "GAMES.MOVE 1 bob 2 9");
+    shows(&mut ada, "Your move");
+    let text = ada.value("document.body.innerText");
+    assert!(!text.as_str().unwrap().contains("stale"), "{text}");
+}
+
+#[test]
 fn the_leaderboard_follows_play_that_never_pauses() {
     let door = door();
     let mut browser = console(&door, "games");
