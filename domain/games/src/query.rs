@@ -340,5 +340,6 @@ mod tests {
         for text in ["", "r", "c0000000000000001", &short, &large] {
             assert_eq!(Rung::parse(text.as_bytes()), Err(InvalidRung), "{text}");
         }
+        assert!(InvalidRung.to_string().contains("the page before"));
     }
 }

@@ -57,3 +57,31 @@ impl Settings {
             && alone == (self.arena != 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_millisecond_at_least_and_thirty_days_at_most() {
+        let longest = 2_592_000_000;
+        for (ms, is_sound) in [(0, false), (1, true), (longest, true), (longest + 1, false)] {
+            for settings in [
+                Settings {
+                    move_ms: ms,
+                    ..Settings::FIRST
+                },
+                Settings {
+                    grace_ms: ms,
+                    ..Settings::FIRST
+                },
+                Settings {
+                    claim_ms: ms,
+                    ..Settings::FIRST
+                },
+            ] {
+                assert_eq!(settings.is_sound(), is_sound, "{settings:?}");
+            }
+        }
+    }
+}

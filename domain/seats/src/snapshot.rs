@@ -195,3 +195,43 @@ impl Seats {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bookings_come_in_the_order_of_numbers_that_were_given() {
+        let name = |text: &str| Name::parse(text.as_bytes()).unwrap();
+        let mut seats = Seats::new();
+        seats.open(Show {
+            name: name("gala"),
+            begins: Timestamp(1),
+            is_closed: false,
+            sections: Vec::new(),
+        });
+        let section = Section::new(name("stalls"), 1, 9);
+        seats.furnish(0, section).unwrap();
+        seats.last = BookingNumber(3);
+        let mut take = |number, seat: &str| {
+            let booking = KeptBooking {
+                number: BookingNumber(number),
+                show: 0,
+                section: 0,
+                seats: SeatNumbers::parse(seat.as_bytes()).unwrap(),
+                state: KeptState::Booked { buyer: name("ada") },
+                principal: name("local"),
+                since: Timestamp(1),
+                position: Position(1),
+            };
+            seats.take_kept(&booking).is_ok()
+        };
+        assert!(!take(0, "1-1"), "no booking has this number");
+        assert!(take(2, "1-2"));
+        assert!(!take(1, "1-3"), "a later one came before");
+        assert!(!take(2, "1-4"), "it came before");
+        assert!(!take(4, "1-5"), "it was not given yet");
+        assert!(!take(3, "1-2"), "its seat is taken");
+        assert!(take(3, "1-6"));
+    }
+}

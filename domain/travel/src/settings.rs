@@ -46,3 +46,31 @@ impl Settings {
         range.contains(&self.lifetime_ms) && range.contains(&self.wait_ms)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_millisecond_at_least_and_a_day_at_most() {
+        for (ms, is_sound) in [
+            (0, false),
+            (1, true),
+            (86_400_000, true),
+            (86_400_001, false),
+        ] {
+            for settings in [
+                Settings {
+                    lifetime_ms: ms,
+                    ..Settings::FIRST
+                },
+                Settings {
+                    wait_ms: ms,
+                    ..Settings::FIRST
+                },
+            ] {
+                assert_eq!(settings.is_sound(), is_sound, "{settings:?}");
+            }
+        }
+    }
+}

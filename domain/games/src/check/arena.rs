@@ -144,3 +144,210 @@ fn examine_queues(arena: &Arena, faults: &mut Faults) {
         "a player who seeks any opponent has no ticket".to_owned()
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use turnstile_types::Timestamp;
+
+    use super::*;
+    use crate::{
+        Ending, MatchId, PlayerId, Verdict,
+        arena::{Guest, queue::Ticket},
+        outbox::MatchResult,
+        rules::{self, Cells},
+    };
+
+    fn id(name: &str) -> PlayerId {
+        PlayerId::parse(name.as_bytes()).unwrap()
+    }
+
+    fn ticket(player: u32, since: u64) -> Ticket {
+        Ticket {
+            player,
+            rating: 1_500,
+            since: Timestamp(since),
+        }
+    }
+
+    /// A match of ada and bob with a move, one that cem has left and dan plays, one that is over, eva who
+    /// seeks anybody, and fay who waits for ada.
+    fn lived_in() -> Arena {
+        let mut arena = Arena::new();
+        for name in ["ada", "bob", "cem", "dan", "eva", "fay", "gus", "hal"] {
+            arena.guests.enroll(id(name), Guest::new());
+        }
+        let over = arena.begin(Timestamp(1), Game::Gomoku, [0, 1]);
+        arena.matches.end(over, Ending::Full);
+        for (now, seats) in [(2, [0, 1]), (3, [2, 3])] {
+            let slot = arena.begin(Timestamp(now), Game::TicTacToe, seats);
+            let found = arena.matches.at_mut(slot);
+            let board = &found.board;
+            let played = rules::play(found.game, board, Seat::First, 5).unwrap();
+            found.seq = 1;
+            let at = Timestamp(now + 10);
+            arena.matches.moved(slot, at, Seat::First, &played);
+        }
+        arena.leave(2, Timestamp(20));
+        let game = Game::Gomoku;
+        for (player, since) in [(4, 30), (6, 31)] {
+            arena.queue_mut(game).push(ticket(player, since));
+            arena.guests.at_mut(player).activity = Activity::Seeking { game };
+        }
+        arena.guests.at_mut(5).activity = Activity::Challenging { opponent: 0, game };
+        arena.outbox.put(MatchResult {
+            match_id: MatchId(1),
+            game,
+            players: [id("ada"), id("bob")],
+            verdict: Verdict::Drawn,
+        });
+        arena
+    }
+
+    /// The match of ada and bob.
+    fn played(arena: &mut Arena) -> &mut Match {
+        let slot = arena.matches.find(MatchId(2)).unwrap();
+        arena.matches.at_mut(slot)
+    }
+
+    /// The one that is over.
+    fn over(arena: &mut Arena) -> &mut Match {
+        let slot = arena.matches.find(MatchId(1)).unwrap();
+        arena.matches.at_mut(slot)
+    }
+
+    /// What is told, and what is planted.
+    type Fault = (&'static str, fn(&mut Arena));
+
+    #[test]
+    fn each_fault_of_a_match_is_told() {
+        told(&[
+            ("match 3 is not in its place", |arena| {
+                played(arena).moved_at = Timestamp(99);
+            }),
+            ("match 2 is open and has ended", |arena| {
+                played(arena).ending = Some(Ending::Full);
+            }),
+            ("match 2 has other players", |arena| {
+                played(arena).seats = [0, 7];
+            }),
+            ("match 2 has other players", |arena| {
+                played(arena).seats = [0, 8];
+            }),
+            ("match 2 has other players", |arena| {
+                arena.guests.at_mut(1).activity = Activity::Playing { slot: 9 };
+            }),
+            ("match 1 is listed as ended", |arena| {
+                over(arena).ending = None
+            }),
+            ("match 1 is listed as ended", |arena| {
+                over(arena).offer = Some(Seat::First);
+            }),
+            ("the board of match 2 is not", |arena| played(arena).ply = 2),
+            ("the board of match 2 is not", |arena| {
+                let board = &mut played(arena).board;
+                board.stones = [board.stones[1], board.stones[0]];
+            }),
+            ("the board of match 2 is not", |arena| {
+                let outside = Cells([1 << 20, 0, 0, 0]);
+                played(arena).board.stones[0] = outside;
+            }),
+            ("the last move of match 2", |arena| {
+                played(arena).last = Some(0);
+            }),
+            ("the last move of match 2", |arena| {
+                played(arena).last = None
+            }),
+            ("the last move of match 1", |arena| {
+                over(arena).last = Some(0);
+            }),
+            ("match 2 has changed less often", |arena| {
+                played(arena).seq = 0;
+            }),
+            ("match 3 never began", |arena| {
+                arena.matches.restore_last(MatchId(2));
+            }),
+            ("match 1 is of one player", |arena| {
+                over(arena).seats = [1, 1];
+            }),
+        ]);
+    }
+
+    #[test]
+    fn each_fault_of_those_who_wait_is_told() {
+        told(&[
+            ("hal is away and has no match", |arena| {
+                arena.leave(7, Timestamp(21));
+            }),
+            ("waits for an opponent", |arena| {
+                arena.guests.at_mut(5).activity = Activity::Challenging {
+                    opponent: 8,
+                    game: Game::Gomoku,
+                };
+            }),
+            ("waits for an opponent", |arena| {
+                arena.guests.at_mut(5).activity = Activity::Challenging {
+                    opponent: 5,
+                    game: Game::Gomoku,
+                };
+            }),
+            ("waits for an opponent", |arena| {
+                let game = Game::Gomoku;
+                arena.guests.at_mut(5).activity = Activity::Challenging { opponent: 7, game };
+                arena.guests.at_mut(7).activity = Activity::Challenging { opponent: 5, game };
+            }),
+            ("the rating of hal is out of range", |arena| {
+                arena.guests.at_mut(7).rating = limits::RATING_MAX + 1;
+            }),
+            ("stand in their line", |arena| {
+                let presence = Presence::Away {
+                    since: Timestamp(22),
+                };
+                arena.guests.at_mut(3).presence = presence;
+            }),
+            ("not all who play", |arena| {
+                arena.guests.at_mut(7).activity = Activity::Playing { slot: 0 };
+            }),
+            ("who are away is not in order", |arena| {
+                arena.leave(3, Timestamp(19));
+            }),
+            ("who are away is not in order", |arena| {
+                arena.guests.at_mut(2).presence = Presence::Here;
+            }),
+            ("the queue for gomoku is out of order", |arena| {
+                arena.queue_mut(Game::Gomoku).remove(4);
+                arena.queue_mut(Game::Gomoku).push(ticket(4, 30));
+            }),
+            ("queue for gomoku seeks no game", |arena| {
+                arena.guests.at_mut(4).activity = Activity::Idle;
+            }),
+            ("queue for gomoku seeks no game", |arena| {
+                arena.queue_mut(Game::Gomoku).remove(4);
+                arena.queue_mut(Game::Gomoku).push(Ticket {
+                    rating: limits::RATING_MAX + 1,
+                    ..ticket(4, 32)
+                });
+            }),
+            ("who seeks any opponent has no ticket", |arena| {
+                arena.queue_mut(Game::Gomoku).remove(4);
+            }),
+            ("result 1 is of one player", |arena| {
+                arena.outbox.kept[0].players = [id("ada"); 2];
+            }),
+        ]);
+    }
+
+    fn told(faults: &[Fault]) {
+        let examined = |arena: &Arena| {
+            let mut faults = Faults::default();
+            examine(arena, &mut faults);
+            faults.verdict()
+        };
+        assert_eq!(examined(&lived_in()), Ok(()));
+        for (sentence, plant) in faults {
+            let mut arena = lived_in();
+            plant(&mut arena);
+            let told = examined(&arena).unwrap_err().join("; ");
+            assert!(told.contains(sentence), "not \"{sentence}\": {told}");
+        }
+    }
+}
