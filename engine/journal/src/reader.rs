@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use turnstile_record::{Broken, Group, HEADER_BYTES, Header, Link};
+use turnstile_record::{Broken, Group, Header, Link};
 use turnstile_types::Position;
 
 use crate::Disk;
@@ -113,19 +113,18 @@ impl<D: Disk> JournalReader<D> {
         if self.position >= upto {
             return Ok(None);
         }
-        if let Err(broken) = self.find()? {
-            if upto == Self::END {
-                return Ok(None);
-            }
-            return Err(self.reading.corrupt(broken));
-        }
-        let end = self.header()?.link().position;
-        if end.0 - 1 > upto.0 {
+        let header = match self.find()? {
+            Ok(header) => header,
+            Err(_broken) if upto == Self::END => return Ok(None),
+            Err(broken) => return Err(self.reading.corrupt(broken)),
+        };
+        let position = Position(header.link().position.0 - 1);
+        if position > upto {
             return Err(ReplayError::Inside(upto));
         }
-        let group = self.reading.pass(&mut self.window, Sabotage::None)?;
-        self.last_bytes = group.header().group_bytes();
-        self.position = Position(group.end().0 - 1);
+        let group = self.reading.pass(&mut self.window, header)?;
+        self.last_bytes = header.group_bytes();
+        self.position = position;
         Ok(Some(group))
     }
 
@@ -139,12 +138,11 @@ impl<D: Disk> JournalReader<D> {
         let segment = self.reading.segment.label.number;
         let mut is_unsynced = false;
         for _ in 0..2 {
-            if is_unsynced || self.find()?.is_err() {
+            let Some(header) = self.find()?.ok().filter(|_| !is_unsynced) else {
                 break;
-            }
-            is_unsynced = !self.header()?.after_sync;
-            self.reading
-                .pass::<Infallible>(&mut self.window, Sabotage::None)?;
+            };
+            is_unsynced = !header.after_sync;
+            self.reading.pass::<Infallible>(&mut self.window, header)?;
         }
         if self.reading.segment.label.number != segment {
             self.reading.segment = replay::open(&self.disk, segment)?;
@@ -185,15 +183,15 @@ impl<D: Disk> JournalReader<D> {
     }
 
     /// Finds the next group. The file may have grown since it was last read.
-    fn find(&mut self) -> Result<Result<(), Broken>, JournalReadError> {
+    fn find(&mut self) -> Result<Result<Header, Broken>, JournalReadError> {
         let Self {
             disk,
             window,
             reading,
             ..
         } = self;
-        if reading.find_next(disk, window, Sabotage::None)?.is_ok() {
-            return Ok(Ok(()));
+        if let Ok(header) = reading.find_next(disk, window, Sabotage::None)? {
+            return Ok(Ok(header));
         }
         window.clear();
         let found = reading.find_next(disk, window, Sabotage::None)?;
@@ -208,23 +206,13 @@ impl<D: Disk> JournalReader<D> {
         }
         let segment = replay::open(disk, number)?;
         match window.group(&segment, FIRST_OFFSET, None, Sabotage::None) {
-            Ok(_group) => {
+            Ok(group) => {
                 reading.segment = segment;
                 reading.offset = FIRST_OFFSET;
-                Ok(Ok(()))
+                Ok(Ok(*group.header()))
             }
             Err(NoGroup::Io(error)) => Err(ReplayError::Io(error)),
             Err(NoGroup::Broken(_)) => Ok(found),
         }
-    }
-
-    /// The header of the group that was found.
-    fn header(&mut self) -> Result<Header, JournalReadError> {
-        let Self {
-            window, reading, ..
-        } = self;
-        let bytes = window.bytes(&reading.segment, reading.offset, HEADER_BYTES);
-        let header = Header::parse(bytes.map_err(ReplayError::Io)?);
-        header.map_err(|broken| reading.corrupt(broken))
     }
 }

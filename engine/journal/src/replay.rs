@@ -123,67 +123,60 @@ impl<F: DiskFile> Reading<F> {
         window: &'w mut Window,
         sabotage: Sabotage,
     ) -> Result<Group<'w>, ReplayError<E>> {
-        if let Err(broken) = self.find_next(disk, window, sabotage)? {
-            return Err(self.corrupt(broken));
-        }
-        self.pass(window, sabotage)
+        let header = self.find_next(disk, window, sabotage)?;
+        let header = header.map_err(|broken| self.corrupt(broken))?;
+        self.pass(window, header)
     }
 
-    /// Moves to where the next group lies, here or at the beginning of the next segment, or says what is
-    /// wrong when there is none.
+    /// Moves to where the next group lies, here or at the beginning of the next segment, and gives its
+    /// header, or says what is wrong when there is none.
     pub(crate) fn find_next<D: Disk<File = F>, E>(
         &mut self,
         disk: &D,
         window: &mut Window,
         sabotage: Sabotage,
-    ) -> Result<Result<(), Broken>, ReplayError<E>> {
+    ) -> Result<Result<Header, Broken>, ReplayError<E>> {
         match window.group(&self.segment, self.offset, self.link, sabotage) {
-            Ok(_group) => Ok(Ok(())),
+            Ok(group) => Ok(Ok(*group.header())),
             Err(NoGroup::Io(error)) => Err(ReplayError::Io(error)),
-            Err(NoGroup::Broken(broken)) => Ok(self
-                .advance(disk, window, sabotage)?
-                .then_some(())
-                .ok_or(broken)),
+            Err(NoGroup::Broken(broken)) => Ok(self.advance(disk, window, sabotage)?.ok_or(broken)),
         }
     }
 
-    /// Reads the group that was found here, and moves past it.
+    /// Moves past the group that was found here, and gives it.
     pub(crate) fn pass<'w, E>(
         &mut self,
         window: &'w mut Window,
-        sabotage: Sabotage,
+        header: Header,
     ) -> Result<Group<'w>, ReplayError<E>> {
-        let group = match window.group(&self.segment, self.offset, self.link, sabotage) {
-            Ok(group) => group,
-            Err(NoGroup::Io(error)) => return Err(ReplayError::Io(error)),
-            Err(NoGroup::Broken(broken)) => return Err(self.corrupt(broken)),
-        };
-        self.offset += to_u32(group.header().group_bytes());
-        self.link = Some(group.header().link());
+        let group = window.again(&self.segment, self.offset, header);
+        let group = group.map_err(ReplayError::Io)?;
+        self.offset += to_u32(header.group_bytes());
+        self.link = Some(header.link());
         Ok(group)
     }
 
-    /// Goes to the next segment when the chain continues there, and says whether it does.
+    /// Goes to the next segment when the chain continues there, and gives the header of its first group.
     fn advance<D: Disk<File = F>, E>(
         &mut self,
         disk: &D,
         window: &mut Window,
         sabotage: Sabotage,
-    ) -> Result<bool, ReplayError<E>> {
+    ) -> Result<Option<Header>, ReplayError<E>> {
         let number = self.segment.label.number + 1;
         let numbers = segment_numbers(disk).map_err(ReplayError::Io)?;
         if self.link.is_none() || !numbers.contains(&number) {
-            return Ok(false);
+            return Ok(None);
         }
         let segment = open(disk, number)?;
         match window.group(&segment, FIRST_OFFSET, self.link, sabotage) {
-            Ok(_group) => {
+            Ok(group) => {
                 self.segment = segment;
                 self.offset = FIRST_OFFSET;
-                Ok(true)
+                Ok(Some(*group.header()))
             }
             Err(NoGroup::Io(error)) => Err(ReplayError::Io(error)),
-            Err(NoGroup::Broken(_)) => Ok(false),
+            Err(NoGroup::Broken(_)) => Ok(None),
         }
     }
 

@@ -230,6 +230,17 @@ impl Window {
         let bytes = self.bytes(segment, offset, length).map_err(NoGroup::Io)?;
         parse(bytes, place, link, sabotage).map_err(NoGroup::Broken)
     }
+
+    /// The group with this header, which was just [read](Self::group) at `offset`.
+    pub(crate) fn again<F: DiskFile>(
+        &mut self,
+        segment: &Segment<F>,
+        offset: u32,
+        header: Header,
+    ) -> io::Result<Group<'_>> {
+        let bytes = self.bytes(segment, offset, header.group_bytes())?;
+        Ok(Group::again(header, bytes))
+    }
 }
 
 fn announced(head: &[u8], sabotage: Sabotage) -> Result<usize, Broken> {

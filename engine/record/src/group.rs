@@ -28,6 +28,16 @@ impl<'a> Group<'a> {
         Ok(Self { header, body })
     }
 
+    /// The group that was [parsed](Self::parse) from these bytes before: nothing is checked again.
+    ///
+    /// # Panics
+    /// The bytes are fewer than then.
+    #[must_use]
+    pub fn again(header: Header, bytes: &'a [u8]) -> Self {
+        let body = body_of(bytes, &header).expect("the same bytes as before");
+        Self { header, body }
+    }
+
     /// Reads a group as [`parse`](Self::parse) does, but believes both checksums and the chain: a
     /// planted bug for the simulator.
     ///
