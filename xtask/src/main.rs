@@ -18,6 +18,7 @@ mod house;
 mod modules;
 mod mutants;
 mod page;
+mod programs;
 mod reference;
 mod steady;
 mod step;

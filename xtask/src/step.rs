@@ -1,7 +1,6 @@
 //! Running other programs, and saying how long each took.
 
 use std::env;
-use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -10,36 +9,32 @@ use anyhow::{Context, Result, ensure};
 
 /// The cargo that runs us, in the workspace.
 pub(crate) fn cargo(root: &Path) -> Command {
-    let mut cargo = Command::new(cargo_program());
+    let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut cargo = Command::new(program);
     cargo.current_dir(root);
     forget_our_package(&mut cargo);
     cargo
 }
 
-/// Hides from a cargo the package that we are: build scripts that look at such names would run again, and all
+/// Hides from a program the package that we are: build scripts that look at such names would run again, and all
 /// that needs them be built again, whenever another package asks.
-fn forget_our_package(cargo: &mut Command) {
+fn forget_our_package(program: &mut Command) {
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            cargo.env_remove(&name);
+            program.env_remove(&name);
         }
     }
 }
 
-/// The same, which is ended with all that it has started when it runs longer than so many minutes.
-pub(crate) fn cargo_for_minutes(root: &Path, minutes: u32) -> Command {
+/// A program that is ended with all that it has started when it runs longer than so many minutes.
+pub(crate) fn for_minutes(minutes: u32, program: &Path) -> Command {
     let mut timeout = Command::new("timeout");
     timeout
         .args(["--verbose", "--kill-after=1m", &format!("{minutes}m")])
-        .arg(cargo_program())
-        .current_dir(root);
+        .arg(program);
     forget_our_package(&mut timeout);
     timeout
-}
-
-fn cargo_program() -> OsString {
-    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Runs a program to its end; it writes where we write.

@@ -1,26 +1,28 @@
 //! `cargo xtask test`: everything the tests need, then all tests.
 
-use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
 use std::path::Path;
-use std::process::{ChildStdout, Command, Stdio};
 use std::thread;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::clients::{self, Clients};
+use crate::programs::{self, ProgramEnd};
 use crate::{page, step, tree};
 
-/// Running all tests takes less than half of that on two cores. When it takes more, a test hangs,
-/// and the last lines say which one has been running for long.
-const MINUTES_MAX: u32 = 65;
+/// Programs that run at a time. Most tests of doors and back ends wait for other programs half of their
+/// time.
+const LANES: usize = 2;
 
 pub(crate) fn run(root: &Path) -> Result<()> {
     clients::programs()?;
     // One waits for the network, the other for the processors.
     let clients = thread::scope(|scope| {
-        let building = scope.spawn(|| step::timed("building the tests", || build(root)));
+        let building = scope.spawn(|| {
+            let build = || programs::build(root, &["--workspace"]);
+            step::timed("building the tests", build).map(|_programs| ())
+        });
         let clients = install(root);
         let built = building.join().expect("building does not panic");
         built.and(clients)
@@ -57,46 +59,38 @@ pub(crate) fn install(root: &Path) -> Result<Clients> {
     step::timed("what the tests need", || Clients::install(root))
 }
 
-fn build(root: &Path) -> Result<()> {
-    step::run(step::cargo(root).args(["test", "--workspace", "--no-run", "--quiet"]))
-}
-
-/// Runs the tests of some packages; says how many ended how, and whether cargo is content.
+/// Runs the tests of some packages; says how many ended how, and whether all is well.
 pub(crate) fn test(root: &Path, packages: &[&str], clients: &Clients) -> Result<(Count, bool)> {
-    let mut cargo = step::cargo_for_minutes(root, MINUTES_MAX);
-    cargo.args(["test", "--no-fail-fast"]).args(packages);
-    cargo.envs(clients.environment());
-    // Most tests of doors and back ends wait for other programs half of their time.
+    let programs = programs::build(root, packages)?;
     let threads = thread::available_parallelism()?.get() + 1;
-    cargo.env("RUST_TEST_THREADS", threads.to_string());
-    let (count, success) = follow(&mut cargo)?;
+    let mut whole = (Count::default(), true);
+    programs::run(programs, LANES, threads, clients, |program, ended| {
+        println!("     Running {program}\n{}", ended.output);
+        if !ended.success {
+            println!("error: {program} failed");
+        }
+        note(&mut whole, &ended);
+    })?;
+    let documented = programs::documented(root, packages, clients)?;
+    println!("{}", documented.output);
+    note(&mut whole, &documented);
+    let (count, _) = &whole;
     println!(
         "tests: {} passed, {} failed, {} skipped",
         count.passed, count.failed, count.skipped
     );
-    Ok((count, success))
+    Ok(whole)
 }
 
-/// Shows what a test run writes while it runs, and counts its closing lines.
-fn follow(cargo: &mut Command) -> Result<(Count, bool)> {
-    let mut child = cargo.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-    let stdout = child.stdout.take().expect("the output was asked for");
-    let count = show(BufReader::new(stdout))?;
-    Ok((count, child.wait()?.success()))
-}
-
-fn show(output: BufReader<ChildStdout>) -> Result<Count> {
-    let mut count = Count::default();
-    for line in output.split(b'\n') {
-        let line = line.context("reading what the tests write")?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        if let Some(closing) = Count::of_closing_line(&line) {
-            count += closing;
+/// Counts the closing lines of what was written.
+fn note((count, success): &mut (Count, bool), ended: &ProgramEnd) {
+    for line in ended.output.lines() {
+        if let Some(closing) = Count::of_closing_line(line) {
+            *count += closing;
         }
-        count.failures.extend(failure(&line));
+        count.failures.extend(failure(line));
     }
-    Ok(count)
+    *success &= ended.success;
 }
 
 /// The name of a test that failed, from the line that says so.
