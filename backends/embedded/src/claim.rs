@@ -13,9 +13,10 @@ use turnstile_sequencer::Sequencer;
 use turnstile_types::Position;
 
 use crate::{
-    Embedded, OpenError, Options, Recovery, RecoveryProgress, id_key, joined, newer, programs,
+    Embedded, OpenError, Options, Recovery, RecoveryProgress, ahead, id_key, joined, newer,
+    programs,
     progress::Stage,
-    recovery::{newest_state, replay},
+    recovery::{Replayed, replay},
     server_log::ServerLog,
     snapshots::Snapshots,
     start::Start,
@@ -73,14 +74,22 @@ impl Claim {
             accept_loss: self.options.accept_loss,
         };
         progress.begin(Stage::Checking, segment_bytes(&disk));
-        let (journal, report) =
-            Journal::open_taken(disk.clone(), lock, options).map_err(OpenError::Journal)?;
-        let is_new = journal.next_position() == Position(0).next();
-        let id_key =
-            id_key::of_directory(&directory, journal.id(), is_new).map_err(OpenError::IdKey)?;
-        let state = newest_state(&disk, journal.id(), progress)?;
-        let snapshot = state.position();
-        let (state, recents) = replay(&journal, state, progress)?;
+        let open = || {
+            let opened = Journal::open_taken(disk.clone(), lock, options);
+            let (journal, report) = opened.map_err(OpenError::Journal)?;
+            let is_new = journal.next_position() == Position(0).next();
+            let id_key = id_key::of_directory(&directory, journal.id(), is_new);
+            Ok((journal, report, id_key.map_err(OpenError::IdKey)?))
+        };
+        let ((journal, report, id_key), ahead) = ahead::beside(&disk, progress, open)?;
+        let Replayed {
+            state,
+            recents,
+            snapshot,
+        } = match ahead.and_then(|ahead| ahead.all_of(&journal)) {
+            Some(replayed) => replayed,
+            None => replay(&disk, &journal, progress)?,
+        };
         note_program(&directory, journal.next_position());
         let recovery = Recovery {
             snapshot,

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod audit;
 mod claim;
 mod copying;

@@ -7,7 +7,7 @@ use std::{
 
 use turnstile_types::ReadProgress;
 
-/// What a recovery does, in this order.
+/// What a recovery does. The journal is checked while the others go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Every checksum of the journal is checked. Counted in bytes.
@@ -39,14 +39,16 @@ impl RecoveryProgress {
     /// How far it is.
     #[must_use]
     pub fn headway(&self) -> Headway {
+        let done = self.read.done();
         Headway {
             stage: match self.stage.load(Ordering::Relaxed) {
                 0 => Stage::Checking,
                 1 => Stage::Loading,
                 _ => Stage::Replaying,
             },
-            done: self.read.done(),
-            total: self.total.load(Ordering::Relaxed),
+            done,
+            // How much there is to replay is known for sure in the end only.
+            total: self.total.load(Ordering::Relaxed).max(done),
         }
     }
 

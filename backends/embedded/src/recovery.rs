@@ -72,7 +72,7 @@ pub enum OpenError {
 }
 
 /// Why a replay stops at a group.
-enum Stopped {
+pub(crate) enum Stopped {
     Replay(ReplayError),
     Ended,
 }
@@ -117,33 +117,77 @@ pub(crate) fn newest_state(
     )
 }
 
-/// The state after all that the journal holds behind it, and the latest events.
-pub(crate) fn replay(
-    journal: &Journal<RealDisk>,
-    state: State<Services>,
-    progress: &RecoveryProgress,
-) -> Result<(State<Services>, Recents), OpenError> {
-    let after = state.position();
-    progress.begin(
-        Stage::Replaying,
-        journal.next_position().0.saturating_sub(after.0 + 1),
-    );
-    let mut recents = Recents::after(after);
-    let started = Replay::begin(state);
-    let mut replay =
-        started.map_err(|cause| OpenError::Journal(journal::OpenError::Thread(cause)))?;
-    let each = |group: &turnstile_record::Group<'_>| {
+/// A state that replays a journal.
+pub(crate) struct RecordReplay {
+    replay: Replay<Services>,
+    recents: Recents,
+    /// The position of the snapshot.
+    after: Position,
+}
+
+/// A state and what brought it there.
+pub(crate) struct Replayed {
+    pub(crate) state: State<Services>,
+    /// The latest events.
+    pub(crate) recents: Recents,
+    /// The position of the snapshot with which it began.
+    pub(crate) snapshot: Position,
+}
+
+impl RecordReplay {
+    /// Begins with the state of a snapshot; the last record is expected at `last`.
+    pub(crate) fn begin(
+        state: State<Services>,
+        last: Position,
+        progress: &RecoveryProgress,
+    ) -> Result<Self, OpenError> {
+        let after = state.position();
+        progress.begin(Stage::Replaying, last.0.saturating_sub(after.0));
+        let replay = Replay::begin(state);
+        Ok(Self {
+            replay: replay
+                .map_err(|cause| OpenError::Journal(journal::OpenError::Thread(cause)))?,
+            recents: Recents::after(after),
+            after,
+        })
+    }
+
+    pub(crate) fn take(
+        &mut self,
+        group: &turnstile_record::Group<'_>,
+        progress: &RecoveryProgress,
+    ) -> Result<(), Stopped> {
         if progress.is_ended() {
             return Err(Stopped::Ended);
         }
-        replay.replay(group).map_err(Stopped::Replay)?;
-        recents.take_from(replay.machines_mut());
-        progress.note(replay.state().position().0 - after.0);
+        self.replay.replay(group).map_err(Stopped::Replay)?;
+        self.recents.take_from(self.replay.machines_mut());
+        progress.note(self.replay.state().position().0 - self.after.0);
         Ok(())
-    };
+    }
+
+    pub(crate) fn finish(mut self) -> Replayed {
+        self.recents.finish();
+        Replayed {
+            state: self.replay.finish(),
+            recents: self.recents,
+            snapshot: self.after,
+        }
+    }
+}
+
+/// The state of the newest snapshot and of all that the journal holds behind it.
+pub(crate) fn replay(
+    disk: &RealDisk,
+    journal: &Journal<RealDisk>,
+    progress: &RecoveryProgress,
+) -> Result<Replayed, OpenError> {
+    let state = newest_state(disk, journal.id(), progress)?;
+    let (after, last) = (state.position(), Position(journal.next_position().0 - 1));
+    let mut replaying = RecordReplay::begin(state, last, progress)?;
+    let each = |group: &turnstile_record::Group<'_>| replaying.take(group, progress);
     journal.replay(after, each).map_err(OpenError::from)?;
-    recents.finish();
-    Ok((replay.finish(), recents))
+    Ok(replaying.finish())
 }
 
 impl OpenError {

@@ -165,6 +165,12 @@ impl<D: Disk> Journal<D> {
         Ok((journal, recovered.report))
     }
 
+    /// What the last group has left for the next one to continue.
+    #[must_use]
+    pub const fn link(&self) -> Link {
+        self.link
+    }
+
     /// The journal's random number, which snapshots carry.
     #[must_use]
     pub const fn id(&self) -> u64 {

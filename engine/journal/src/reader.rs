@@ -104,6 +104,12 @@ impl<D: Disk> JournalReader<D> {
         self.position
     }
 
+    /// What the last group that was read has left for the next one to continue; nothing before that.
+    #[must_use]
+    pub const fn link(&self) -> Option<Link> {
+        self.reading.link
+    }
+
     /// The next group, if it ends at `upto` or before, which must lie between two groups. Everything up to
     /// there must have been written; with [`END`](Self::END) the first place without a group is the end.
     ///
