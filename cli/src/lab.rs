@@ -40,7 +40,7 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use turnstile_client::ServerAddress;
-use turnstile_load::{pace::Progress, rooms, rush, workload as load};
+use turnstile_load::{pace::Progress, rooms, rush, seats, workload as load};
 use turnstile_stats::units::{Count, PerSecond};
 
 use driven::Driven;
@@ -237,12 +237,12 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
                     mix,
                     ..load::Options::default()
                 };
-                run_plain(&load::Rooms, &plain, &options)
+                run_plain(&rooms::Rooms, &plain, &options)
             }
             Run::Exchange(arguments) => exchange::run(&arguments),
             Run::Games(arguments) => games::run(&arguments),
             Run::Travel(arguments) => travel::run(&arguments),
-            Run::Seats(plain) => run_plain(&load::Seats, &plain, &load::Options::default()),
+            Run::Seats(plain) => run_plain(&seats::Seats, &plain, &load::Options::default()),
             Run::Foreign(words) => foreign::run(&words),
         },
         Command::Sweep(arguments) => sweep::run(&arguments),

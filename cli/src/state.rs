@@ -185,7 +185,7 @@ fn bookings_of_seats(
     now: Timestamp,
     rows: &mut Vec<RecordedFields>,
 ) -> anyhow::Result<()> {
-    use turnstile_seats::{Answer, Query};
+    use turnstile_services::seats::{Answer, Query};
     let limit = PAGE;
     let mut shows = Vec::new();
     put_pages(&mut shows, |cursor| {

@@ -82,7 +82,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["docs"] => docs::run(root),
         ["steady"] => steady::run(root, steady::RUNS),
         ["steady", runs] => steady::run(root, runs.parse().context("RUNS is a number")?),
-        ["mutants"] => mutants::run(root, &mutants::CRATES, None),
+        ["mutants"] => mutants::run_all(root),
         ["mutants", name] => mutants::run(root, &[name], None),
         ["mutants", name, share] => mutants::run(root, &[name], Some(share)),
         ["house"] => house::run(root, None).map(|table| println!("{table}")),

@@ -10,22 +10,6 @@ use serde::Deserialize;
 
 use crate::{step, tool, tree};
 
-/// Crates whose every decision matters. What only costs speed is left out by name in
-/// `.cargo/mutants.toml`.
-pub(crate) const CRATES: [&str; 11] = [
-    "turnstile-record",
-    "turnstile-journal",
-    "turnstile-sequencer",
-    "turnstile-embedded",
-    "turnstile-book",
-    "turnstile-exchange",
-    "turnstile-rooms",
-    "turnstile-seats",
-    "turnstile-access",
-    "turnstile-travel",
-    "turnstile-games",
-];
-
 const VERSION: &str = "27.1.0";
 
 /// One section for each crate, so that one crate can be measured again alone.
@@ -40,6 +24,24 @@ did not end. A mutant that does not compile is not viable and not counted. Code 
 and code whose mutants mean the same, is left out with its reason in
 [.cargo/mutants.toml](../../.cargo/mutants.toml).
 ";
+
+/// Measures every crate that decides something: the engine, the domain and the embedded back end. What only costs
+/// speed is left out by name in `.cargo/mutants.toml`.
+pub(crate) fn run_all(root: &Path) -> Result<()> {
+    let crates = tree::crates(root)?;
+    let decides = |folder: &str| {
+        let decided = folder.starts_with("engine/") || folder.starts_with("domain/");
+        // One is a list, the other runs in the compiler only.
+        let decides_nothing = ["domain/services", "domain/derive"].contains(&folder);
+        folder == "backends/embedded" || decided && !decides_nothing
+    };
+    let names: Vec<&str> = crates
+        .iter()
+        .filter(|one| decides(&one.folder))
+        .map(|one| one.name.as_str())
+        .collect();
+    run(root, &names, None)
+}
 
 /// Measures each crate: all of its mutants, or a `share` of them such as `0/20`, spread evenly.
 pub(crate) fn run(root: &Path, crates: &[&str], share: Option<&str>) -> Result<()> {

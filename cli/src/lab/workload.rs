@@ -5,8 +5,8 @@ use std::{ops::Deref, str::FromStr};
 use clap::Args;
 use turnstile_client::ServerAddress;
 use turnstile_load::{
-    rooms,
-    workload::{self, Door, Options, SERVICES},
+    SERVICES, rooms,
+    workload::{self, Door, Options},
 };
 
 use super::travel::Over;

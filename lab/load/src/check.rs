@@ -4,12 +4,6 @@
 //! replayed meanwhile by a [`turnstile_check::Checker`] on a thread of its own, in the order of the
 //! positions that the answers tell. At the end the server must be where the replay is.
 
-pub mod exchange;
-pub mod games;
-pub mod rooms;
-pub mod seats;
-pub mod travel;
-
 use std::{
     fmt,
     path::PathBuf,
@@ -290,7 +284,7 @@ impl Proof {
 }
 
 impl Report {
-    fn new<U>(
+    pub(crate) fn new<U>(
         workload: &'static str,
         server: Server,
         pace: &Pace,

@@ -3,12 +3,14 @@
 
 mod answer;
 mod books;
+pub mod check;
 mod flow;
 mod market;
 mod proof;
 mod statuses;
 mod trader;
 mod wire;
+mod workload;
 
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use turnstile_result::{Point, Server};
 
 pub use market::RunMarket;
 pub use proof::Proof;
+pub use workload::Exchange;
 
 pub(crate) use books::{AccountBooks, Balance, CENTS, WHOLE};
 pub(crate) use trader::{Trader, checked};

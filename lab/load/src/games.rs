@@ -2,13 +2,14 @@
 //! each game was counted once.
 //!
 //! Every load over RESP has the same user, a [`Steward`]; its plan says what it asks for. A run of
-//! [`ScriptedPlay`] compares at its end what its pairs have played with the scores. [`crate::check::games`]
+//! [`ScriptedPlay`] compares at its end what its pairs have played with the scores. [`crate::games::check`]
 //! has a plan that competes, and a witness for every answer.
 //!
 //! Over the wire each player has a connection of its own, and they wait for each other. Over RESP a
 //! connection says nothing of a player, and so has both of a pair: their moves go over it in turn.
 
 pub(crate) mod answer;
+pub mod check;
 pub(crate) mod plan;
 mod player;
 mod proof;
@@ -16,6 +17,7 @@ mod report;
 mod standings;
 mod steward;
 pub(crate) mod words;
+mod workload;
 
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
@@ -23,6 +25,7 @@ use turnstile_duel::{Greeting, Player as Name};
 
 pub use proof::Proof;
 pub use report::{Level, Report};
+pub use workload::Games;
 
 pub(crate) use answer::PlayerNames;
 pub(crate) use steward::Steward;

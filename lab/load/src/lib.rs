@@ -15,6 +15,7 @@ pub mod exchange;
 pub mod foreign;
 pub mod games;
 mod line;
+mod mix;
 pub mod pace;
 mod point;
 pub mod priority;
@@ -38,10 +39,12 @@ mod error;
 mod load_report;
 mod reply;
 mod seed;
+mod services;
 mod thin;
 
 pub use error::Error;
 pub use load_report::LoadReport;
+pub use services::SERVICES;
 pub use turnstile_result::{Machine, Verdict};
 
 /// Draws of a seed, for whatever the lab leaves to chance outside of a load.

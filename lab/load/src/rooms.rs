@@ -2,22 +2,24 @@
 //! more nor less than it acknowledged.
 //!
 //! Every load of rooms has the same user, a [`Visitor`]; its plan says what it asks for. A run of
-//! [`Apart`] checks at its end what the visitors remember. [`crate::check::rooms`] has plans that compete, and a
+//! [`Apart`] checks at its end what the visitors remember. [`crate::rooms::check`] has plans that compete, and a
 //! witness for every answer.
 
 mod answer;
-mod mix;
+pub mod check;
 pub mod plan;
 mod proof;
 mod visitor;
 mod what;
+mod workload;
 
+pub use crate::mix::{InvalidMix, Mix};
 pub(crate) use answer::Names;
-pub use mix::{InvalidMix, Mix};
 pub use plan::Apart;
 pub use proof::Proof;
 pub use visitor::{Ask, Visitor};
 pub use what::{Booking, Kept, What};
+pub use workload::Rooms;
 
 use turnstile_client::{Connection, resp::Value};
 

@@ -20,7 +20,7 @@ use crate::{
     pace::{Length, Pace, Progress},
     point,
     reply::IN_LINE,
-    rooms::{Names, Visitor, What, plan::Queued},
+    rooms::{self, Names, Visitor, What, plan::Queued},
 };
 
 /// How long the rush may take, beside the time in line, before what is not answered counts as unknown.
@@ -168,7 +168,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         let plan = Queued::new(&property, wants, Arc::clone(&watch));
         Visitor::new(&property, names.clone(), plan, Some(witness))
     });
-    let table = Table::new(end, 1).with_slack(check::rooms::slack_ms(&server));
+    let table = Table::new(end, 1).with_slack(rooms::check::slack_ms(&server));
     let checked = check::Config {
         pace: config.pace(rate),
         when: When::Meanwhile,
@@ -180,14 +180,14 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     check::speak_resp3(&mut door)?;
     let mut last = Final::of(driven.model, (0, 0));
     for room in FIRST_ROOM..end {
-        let standing = check::rooms::standing(&mut door, (&property, &names), (room, 1))?;
+        let standing = rooms::check::standing(&mut door, (&property, &names), (room, 1))?;
         let standing = standing.into_iter().map(|(one, place, _)| (one, place));
         last.room(room, &standing.collect::<Vec<_>>());
     }
     let (_, after) = door::info(&mut door)?;
     let totals = driven.totals;
     let mut account = last.account();
-    let counts = check::rooms::counted(before, after, &account);
+    let counts = rooms::check::counted(before, after, &account);
     check::compare_counts(&mut account.charge, &counts);
     let rule = "in the end exactly those rooms are sold that the replay leaves, none of them twice, and \
                 the server's counters say so";

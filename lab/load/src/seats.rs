@@ -2,19 +2,22 @@
 //! was sold twice.
 //!
 //! Every load of seats has the same user, a [`Buyer`]; its plan says what it asks for. A run of [`ApartBuying`]
-//! checks at its end what the buyers remember. [`crate::check::seats`] has a plan that competes, and a
+//! checks at its end what the buyers remember. [`crate::seats::check`] has a plan that competes, and a
 //! witness for every answer.
 
 mod answer;
 mod buyer;
+pub mod check;
 pub(crate) mod plan;
 mod proof;
 mod show;
+mod workload;
 
 pub(crate) use buyer::Buyer;
 pub(crate) use plan::ApartBuying;
 pub use proof::Proof;
 pub(crate) use show::{RunShow, ShowPlan};
+pub use workload::Seats;
 
 use crate::{
     Error, LoadReport,

@@ -1,16 +1,18 @@
 //! The travel workload: clients who buy journeys in interactive transactions, and the proof that
 //! each was sold whole or not at all.
 //!
-//! A [`Traveller`] speaks the original's lines. Who speaks RESP plans as [`crate::check::travel`] says, with a
+//! A [`Traveller`] speaks the original's lines. Who speaks RESP plans as [`crate::travel::check`] says, with a
 //! witness for every answer.
 
 mod bills;
+pub mod check;
 mod choice;
 mod ledger;
 mod proof;
 mod report;
 mod stock;
 mod traveller;
+mod workload;
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
@@ -22,6 +24,7 @@ pub use report::Report;
 pub use stock::{Journey, Offer, Stock};
 pub use traveller::{Ask, Traveller};
 pub use turnstile_published::Managers;
+pub use workload::Travel;
 
 use crate::{
     Error, LoadReport, door,

@@ -1,20 +1,17 @@
-//! The services that the lab drives: one trait, and one list of those that implement it.
+//! What the lab asks of a service that it drives.
 //!
-//! A new service implements [`Service`] here and is added to [`SERVICES`]. Every command of the lab that
-//! names a service finds it there.
+//! A new service implements [`Service`] in its own module and is added to [`SERVICES`](crate::SERVICES). Every
+//! command of the lab that names a service finds it there.
 
 use std::fmt;
 
 use crate::{
-    Error, LoadReport, check, exchange, games,
+    Error, LoadReport, check,
+    mix::Mix,
     pace::{Pace, Progress},
-    rooms, seats,
-    travel::{self, Managers},
 };
 use turnstile_client::ServerAddress;
-
-/// All services, in the order in which help texts and errors name them.
-pub static SERVICES: [&dyn Service; 5] = [&Rooms, &Exchange, &Travel, &Games, &Seats];
+use turnstile_published::Managers;
 
 /// A service as the lab drives it.
 pub trait Service: fmt::Debug + Sync {
@@ -100,7 +97,7 @@ pub struct Load<'a> {
 #[derive(Clone, Debug)]
 pub struct Options {
     /// rooms: weights of the operations.
-    pub mix: rooms::Mix,
+    pub mix: Mix,
     /// exchange: number of symbols.
     pub symbols: usize,
     /// travel: resource managers of a journey.
@@ -109,7 +106,7 @@ pub struct Options {
 
 impl Load<'_> {
     /// The same load, whose answers are checked then.
-    fn checked(&self, when: &check::When) -> check::Config {
+    pub(crate) fn checked(&self, when: &check::When) -> check::Config {
         check::Config {
             pace: self.pace.clone(),
             when: when.clone(),
@@ -121,222 +118,9 @@ impl Load<'_> {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            mix: rooms::Mix::new(70, 30).expect("it has books"),
+            mix: Mix::new(70, 30).expect("it has books"),
             symbols: 8,
             managers: Managers::Several,
         }
-    }
-}
-
-/// Rooms, for the commands of the lab.
-#[derive(Debug)]
-pub struct Rooms;
-
-impl Service for Rooms {
-    fn name(&self) -> &'static str {
-        "rooms"
-    }
-
-    fn setting(&self, options: &Options) -> Option<(&'static str, String)> {
-        Some(("mix", options.mix.to_string()))
-    }
-
-    fn run(
-        &self,
-        load: &Load<'_>,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<LoadReport<String>, Error> {
-        let config = rooms::Config {
-            pace: load.pace.clone(),
-            users: load.users,
-            mix: load.options.mix,
-        };
-        Ok(rooms::run(&config, progress)?.in_words())
-    }
-
-    fn check(
-        &self,
-        load: &Load<'_>,
-        when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<check::Report, Error> {
-        check::rooms::run(&load.checked(when), progress)
-    }
-}
-
-/// The exchange, for the commands of the lab.
-#[derive(Debug)]
-struct Exchange;
-
-impl Service for Exchange {
-    fn name(&self) -> &'static str {
-        "exchange"
-    }
-
-    fn setting(&self, options: &Options) -> Option<(&'static str, String)> {
-        Some(("symbols", options.symbols.to_string()))
-    }
-
-    fn run(
-        &self,
-        load: &Load<'_>,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<LoadReport<String>, Error> {
-        let config = exchange::Config {
-            door: exchange::Door::Resp,
-            pace: load.pace.clone(),
-            proof: Some(load.pace.address.clone()),
-            users: load.users,
-            symbols: load.options.symbols,
-            one_shot: None,
-        };
-        Ok(exchange::run(&config, progress)?.in_words())
-    }
-
-    fn check(
-        &self,
-        load: &Load<'_>,
-        when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<check::Report, Error> {
-        check::exchange::run(&load.checked(when), load.options.symbols, progress)
-    }
-}
-
-/// Travel, for the commands of the lab.
-#[derive(Debug)]
-struct Travel;
-
-impl Service for Travel {
-    fn name(&self) -> &'static str {
-        "travel"
-    }
-
-    fn door(&self) -> Door {
-        Door::Travel
-    }
-
-    fn setting(&self, options: &Options) -> Option<(&'static str, String)> {
-        Some(("managers", options.managers.to_string()))
-    }
-
-    fn run(
-        &self,
-        load: &Load<'_>,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<LoadReport<String>, Error> {
-        let clients = travel::Clients {
-            pace: load.pace.clone(),
-            number: load.users,
-            witness: load.resp.clone(),
-            managers: load.options.managers,
-            contention: travel::Contention::Apart,
-        };
-        Ok(travel::measure(&clients, progress)?.in_words())
-    }
-
-    fn check_settings(&self, load: &Load<'_>) -> Result<(), Error> {
-        check::travel::judge(load.pace)
-    }
-
-    /// Locks are waited for, and transactions left open, so briefly that both end many times in a run.
-    fn flags_when_checked(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("--travel-wait-ms", "500"),
-            ("--travel-lifetime-ms", "1000"),
-        ]
-    }
-
-    fn check(
-        &self,
-        load: &Load<'_>,
-        when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<check::Report, Error> {
-        // Of a server of the lab's own it is known how long locks are waited for.
-        let hold_late_ms_max = load.own.then_some(check::travel::HOLD_LATE_MS_MAX);
-        check::travel::run(&load.checked(when), hold_late_ms_max, progress)
-    }
-}
-
-/// Games, for the commands of the lab.
-#[derive(Debug)]
-struct Games;
-
-impl Service for Games {
-    fn name(&self) -> &'static str {
-        "games"
-    }
-
-    fn door(&self) -> Door {
-        Door::Arena
-    }
-
-    /// Players come in pairs.
-    fn together(&self) -> usize {
-        2
-    }
-
-    fn run(
-        &self,
-        load: &Load<'_>,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<LoadReport<String>, Error> {
-        let config = games::Config {
-            door: if load.resp.as_ref() == Some(&load.pace.address) {
-                games::Door::Resp
-            } else {
-                games::Door::Wire
-            },
-            pace: Pace {
-                patience: Some(games::PATIENCE),
-                ..load.pace.clone()
-            },
-            players: vec![load.users],
-            first_player: 1,
-            iterations: None,
-        };
-        let level = games::play(&config, load.users, progress)?;
-        Ok(level.load.in_words())
-    }
-
-    fn check_settings(&self, load: &Load<'_>) -> Result<(), Error> {
-        check::games::judge(load.pace, load.users)
-    }
-
-    fn check(
-        &self,
-        load: &Load<'_>,
-        when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<check::Report, Error> {
-        check::games::run(&load.checked(when), progress)
-    }
-}
-
-/// Seats, for the commands of the lab.
-#[derive(Debug)]
-pub struct Seats;
-
-impl Service for Seats {
-    fn name(&self) -> &'static str {
-        "seats"
-    }
-
-    fn run(
-        &self,
-        load: &Load<'_>,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<LoadReport<String>, Error> {
-        Ok(seats::run(load.pace, load.users, progress)?.in_words())
-    }
-
-    fn check(
-        &self,
-        load: &Load<'_>,
-        when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<check::Report, Error> {
-        check::seats::run(&load.checked(when), progress)
     }
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use turnstile_check::{Charge, exchange as model, witnesses};
 use turnstile_client::{Connection, ServerAddress, resp::Value};
 
-use super::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3, unfit};
+use crate::check::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3};
 use crate::{
     Error,
     door::{self, field},
+    error::unfit,
     exchange::{self as workload, AccountBooks, Balance, CENTS, Door, RunMarket, WHOLE},
     pace::Progress,
 };

@@ -10,11 +10,12 @@ use turnstile_check::{
 };
 use turnstile_client::{self as client, Connection, ServerAddress, resp, resp::Value};
 
-use super::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3, unfit};
+use crate::check::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3};
 use crate::{
     Error,
     again::{Keyed, KeyedReply, Line},
     door::{self, Facts, field},
+    error::unfit,
     games::{
         PlayerNames, Steward, answer,
         plan::{CIRCLE, ContestedPlay},

@@ -7,10 +7,11 @@ use turnstile_check::{
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Server;
 
-use super::{Config, Counted, Proof, Report, compare_counts, drive, speak_resp3, unfit};
+use crate::check::{Config, Counted, Proof, Report, compare_counts, drive, speak_resp3};
 use crate::{
     Error,
     door::{self, Counters, field},
+    error::unfit,
     pace::Progress,
     reply::millis,
     rooms::{

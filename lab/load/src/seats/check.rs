@@ -13,11 +13,12 @@ use turnstile_check::{
 };
 use turnstile_client::{Connection, ServerAddress, resp::Value};
 
-use super::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3, unfit};
+use crate::check::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3};
 use crate::{
     Error,
     again::Keyed,
     door::{self, Facts, field},
+    error::unfit,
     pace::Progress,
     reply::millis,
     seats::{

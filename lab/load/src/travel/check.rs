@@ -19,11 +19,12 @@ use turnstile_check::{
 };
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Config, Proof, Report, drive_keyed, speak_resp3, unfit};
+use crate::check::{Config, Proof, Report, drive_keyed, speak_resp3};
 use crate::{
     Error,
     again::Keyed,
     door::{self, field},
+    error::unfit,
     pace::{Pace, Progress},
 };
 use planner::Planner;

@@ -5,8 +5,13 @@ use std::{net::SocketAddr, time::Duration};
 use turnstile_client::Connection;
 use turnstile_load::{
     Error, Verdict,
-    check::{Config, Report, When, exchange, games, rooms, seats, travel},
+    check::{Config, Report, When},
+    exchange::check as exchange,
+    games::check as games,
     pace::Pace,
+    rooms::check as rooms,
+    seats::check as seats,
+    travel::check as travel,
 };
 use turnstile_result::Outcome;
 

@@ -6,7 +6,7 @@ use turnstile_check::travel::{CustomerBill, ItemOffer, JourneyStep};
 use turnstile_client::{Connection, resp::Value};
 
 use super::answer;
-use crate::{Error, check::unfit, door::field};
+use crate::{Error, door::field, error::unfit};
 
 /// Of each kind of item there is one for so many users, within these bounds: few enough that they wait
 /// for each other, enough that not all wait for one.

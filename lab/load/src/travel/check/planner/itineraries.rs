@@ -11,8 +11,8 @@ use turnstile_check::{
 use super::{Planner, refused};
 use crate::{
     again::WitnessOf,
-    check::travel::{answer::Outcome, plan::Fate},
     pace::{self, Garbled},
+    travel::check::{answer::Outcome, plan::Fate},
 };
 
 /// A hold that is being given back is asked for again so long after, in milliseconds.
