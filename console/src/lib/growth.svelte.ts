@@ -30,7 +30,7 @@ export class Growth extends Lines {
     const after = this.last?.elapsed_ms;
     const { seconds } = await get<{ seconds: Second[] }>(`/v1/lab/runs/${this.run}/progress`, { after });
     // Another reading may have come first.
-    const fresh = seconds.filter((one) => one.elapsed_ms > (this.last?.elapsed_ms ?? 0));
+    const fresh = seconds.filter((one) => one.elapsed_ms > (this.last?.elapsed_ms ?? -1));
     for (const one of fresh) this.#take(one);
     if (fresh.length > 0) this.tick += 1;
   }
@@ -38,7 +38,9 @@ export class Growth extends Lines {
   #take(one: Second): void {
     const before = this.last ?? { elapsed_ms: 0, refused: 0, checked: 0 };
     const took = (one.elapsed_ms - before.elapsed_ms) / 1_000;
-    const rate = (now: number | null, then: number | null) => (now === null ? null : Math.max(0, now - (then ?? 0)) / took);
+    // A rush may be over within a millisecond.
+    const rate = (now: number | null, then: number | null) =>
+      now === null || took <= 0 ? null : Math.max(0, now - (then ?? 0)) / took;
     const point = new Map([
       ['answered', one.per_second],
       ['refused', rate(one.refused, before.refused)],
