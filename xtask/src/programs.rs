@@ -30,6 +30,8 @@ pub(crate) struct TestProgram {
     path: PathBuf,
     /// The folder of its package, in which its tests run.
     folder: PathBuf,
+    /// Whether it has the tests of a library, whose documentation may hold more.
+    pub(crate) is_library: bool,
 }
 
 /// What a program came to.
@@ -53,6 +55,7 @@ struct CargoLine {
 #[derive(Deserialize)]
 struct BuiltTarget {
     name: String,
+    kind: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -86,6 +89,7 @@ fn program(line: &str) -> Result<Option<TestProgram>> {
     };
     let folder = built.manifest_path.parent();
     Ok(Some(TestProgram {
+        is_library: target.kind.iter().any(|kind| kind == "lib"),
         name: target.name,
         path,
         folder: folder.context("a package lies in a folder")?.to_owned(),
@@ -164,5 +168,32 @@ fn to_its_end(command: &mut Command) -> Result<ProgramEnd> {
 impl fmt::Display for TestProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.name, self.path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_of_tests_is_known_among_all_that_cargo_builds() {
+        let built = |kind: &str, test: bool, executable: &str| {
+            let line = format!(
+                "{{\"reason\": \"compiler-artifact\", \"manifest_path\": \"/house/book/Cargo.toml\", \
+                 \"target\": {{\"name\": \"book\", \"kind\": [\"{kind}\"]}}, \
+                 \"profile\": {{\"test\": {test}}}, \"executable\": {executable}}}"
+            );
+            program(&line).unwrap()
+        };
+        let found = built("lib", true, "\"/target/book-1\"").unwrap();
+        assert_eq!(found.to_string(), "book (/target/book-1)");
+        assert_eq!(found.folder, Path::new("/house/book"));
+        assert!(found.is_library);
+        let of_a_folder = built("test", true, "\"/target/book-2\"").unwrap();
+        assert!(!of_a_folder.is_library);
+        assert!(built("bin", false, "\"/target/book\"").is_none());
+        assert!(built("lib", false, "null").is_none());
+        let end = "{\"reason\": \"build-finished\", \"success\": true}";
+        assert!(program(end).unwrap().is_none());
     }
 }

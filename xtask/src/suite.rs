@@ -62,6 +62,8 @@ pub(crate) fn install(root: &Path) -> Result<Clients> {
 /// Runs the tests of some packages; says how many ended how, and whether all is well.
 pub(crate) fn test(root: &Path, packages: &[&str], clients: &Clients) -> Result<(Count, bool)> {
     let programs = programs::build(root, packages)?;
+    // Cargo refuses to look for documentation where there is none.
+    let has_library = programs.iter().any(|one| one.is_library);
     let threads = thread::available_parallelism()?.get() + 1;
     let mut whole = (Count::default(), true);
     programs::run(programs, LANES, threads, clients, |program, ended| {
@@ -71,9 +73,11 @@ pub(crate) fn test(root: &Path, packages: &[&str], clients: &Clients) -> Result<
         }
         note(&mut whole, &ended);
     })?;
-    let documented = programs::documented(root, packages, clients)?;
-    println!("{}", documented.output);
-    note(&mut whole, &documented);
+    if has_library {
+        let documented = programs::documented(root, packages, clients)?;
+        println!("{}", documented.output);
+        note(&mut whole, &documented);
+    }
     let (count, _) = &whole;
     println!(
         "tests: {} passed, {} failed, {} skipped",

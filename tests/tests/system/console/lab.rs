@@ -27,6 +27,9 @@ fn a_rush_that_is_over_within_a_millisecond_shows_its_proof() {
     press(&mut browser, "Start the load");
     shows(&mut browser, "Open report 1");
     shows(&mut browser, "all of them right");
+    let text = browser.value("document.body.innerText");
+    let is_drawn = ["NaN", "Infinity"].map(|wrong| !text.as_str().unwrap().contains(wrong));
+    assert_eq!(is_drawn, [true; 2], "{text}");
 }
 
 #[test]
