@@ -22,6 +22,9 @@ const MINUTES_MAX: u32 = 30;
 /// left over at the end.
 const LONG: [&str; 6] = ["system", "cli", "jetstream", "load", "mysql", "postgres"];
 
+/// What cargo calls the kinds of libraries that are there. Each may have tests in its documentation.
+const LIBRARIES: [&str; 2] = ["lib", "proc-macro"];
+
 /// A program of tests.
 #[derive(Debug)]
 pub(crate) struct TestProgram {
@@ -89,7 +92,10 @@ fn program(line: &str) -> Result<Option<TestProgram>> {
     };
     let folder = built.manifest_path.parent();
     Ok(Some(TestProgram {
-        is_library: target.kind.iter().any(|kind| kind == "lib"),
+        is_library: target
+            .kind
+            .iter()
+            .any(|kind| LIBRARIES.contains(&kind.as_str())),
         name: target.name,
         path,
         folder: folder.context("a package lies in a folder")?.to_owned(),
@@ -189,6 +195,11 @@ mod tests {
         assert_eq!(found.to_string(), "book (/target/book-1)");
         assert_eq!(found.folder, Path::new("/house/book"));
         assert!(found.is_library);
+        assert!(
+            built("proc-macro", true, "\"/target/book-3\"")
+                .unwrap()
+                .is_library
+        );
         let of_a_folder = built("test", true, "\"/target/book-2\"").unwrap();
         assert!(!of_a_folder.is_library);
         assert!(built("bin", false, "\"/target/book\"").is_none());

@@ -1,9 +1,9 @@
 //! Replays a journal while its end is still being looked for.
 //!
-//! To find the end of a journal, every checksum in it is checked; to replay it, it is read again. Both at
-//! once take two processors, and little more than half of the time. What was replayed ahead counts only if
-//! it ends with the group that the check has found to be the last. Otherwise it is dropped, and the replay
-//! begins when the check is over.
+//! To find the end of a journal, every checksum in it is checked; to replay it, it is read again. Neither
+//! needs the other, so two processors do both at once. What was replayed ahead counts only if it ends with
+//! the group that the check has found to be the last. Otherwise it is dropped, and the replay begins when the
+//! check is over.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -17,8 +17,6 @@ use crate::{
     OpenError, RecoveryProgress,
     recovery::{RecordReplay, Replayed, newest_state},
 };
-
-type EndlessReader = JournalReader<RealDisk>;
 
 /// What was replayed ahead.
 pub(crate) struct ReplayedAhead {
@@ -64,9 +62,9 @@ fn replay(
     let after = state.position();
     let acknowledged = journal::acknowledged(disk).ok().flatten();
     let last = acknowledged.map_or(after, |(_, last)| last);
-    let mut reader = EndlessReader::open(disk.clone(), after).ok()?;
+    let mut reader = JournalReader::open(disk.clone(), after).ok()?;
     let mut replaying = RecordReplay::begin(state, last, progress).ok()?;
-    while let Some(group) = reader.next(EndlessReader::END).ok()? {
+    while let Some(group) = reader.next(JournalReader::<RealDisk>::END).ok()? {
         if is_vain.load(Ordering::Relaxed) {
             return None;
         }
