@@ -13,14 +13,24 @@ use serde_json::Value;
 
 use crate::process::{Ended, Server, run, turnstile};
 
-/// Checks so, and reads what was found.
-fn check(folder: &Path, arguments: &[&str]) -> (Ended, Value) {
+/// Checks so.
+fn run_check(folder: &Path, arguments: &[&str]) -> Ended {
     let mut command = turnstile();
     command.args(["lab", "check"]).args(arguments);
-    let ended = run(command.arg("-o").arg(folder));
+    run(command.arg("-o").arg(folder))
+}
+
+/// Checks so, and reads what was found.
+fn check(folder: &Path, arguments: &[&str]) -> (Ended, Value) {
+    let ended = run_check(folder, arguments);
+    let found = found(folder, &ended);
+    (ended, found)
+}
+
+fn found(folder: &Path, ended: &Ended) -> Value {
     let result = fs::read(folder.join("run.json"));
     let result = result.unwrap_or_else(|error| panic!("{error}: {ended:?}"));
-    (ended, serde_json::from_slice(&result).unwrap())
+    serde_json::from_slice(&result).unwrap()
 }
 
 /// The outcome of each rule.
@@ -144,13 +154,18 @@ fn survives_its_disk(service: &str, seconds: u32) -> bool {
     let duration = format!("{seconds}s");
     let load = ["-c", "8", "-P", pipeline, "-d", &duration];
     let faults = [service, "--faults", "sync-error,full-disk"];
-    let (ended, run) = check(folder.path(), &[&faults[..], &load].concat());
+    let ended = run_check(folder.path(), &[&faults[..], &load].concat());
+    if ended.err.contains("too short for a fault") {
+        return false;
+    }
     assert_eq!(ended.code, Some(0), "{ended:?}");
+    let run = found(folder.path(), &ended);
     assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
     let failed = times(&ended, "a sync failed, it ended and was started again");
-    // Each of these servers said so, and ended by itself.
+    // Each of these servers said so, and ended by itself. One more may have been killed as the load ended.
     let told = ended.err.matches("the journal failed: ").count();
-    assert_eq!(u32::try_from(told).unwrap(), failed, "{ended:?}");
+    let told = u32::try_from(told).unwrap();
+    assert!((failed..=failed + 1).contains(&told), "{ended:?}");
     failed > 0 && times(&ended, "its disk was full") > 0 && without_room(&run) > 0
 }
 
@@ -158,7 +173,7 @@ fn survives_its_disk(service: &str, seconds: u32) -> bool {
 #[test]
 fn every_service_keeps_its_promises_when_syncs_fail_and_when_the_disk_is_full() {
     for service in ["rooms", "exchange", "games", "travel"] {
-        let mut lengths = [8, 16, 32].into_iter();
+        let mut lengths = [8, 16, 32, 64, 128].into_iter();
         let has_met = lengths.any(|seconds| survives_its_disk(service, seconds));
         assert!(has_met, "{service} met too few faults");
     }

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
@@ -14,6 +16,9 @@ use super::{Account, Running, free_port, program, run};
 /// How often it is started before we give up: a free port may be taken meanwhile, and what is left of
 /// a killed server needs a moment to let go of its files.
 const STARTS_MAX: u32 = 20;
+
+/// How often it is looked at whether it has ended.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Where it keeps temporary tables, beneath its folder.
 const TEMPORARIES: &str = "temporaries";
@@ -146,6 +151,22 @@ impl MariaServer {
     /// Kills it as `kill -9` does, with nothing written down.
     pub fn kill(&mut self) {
         self.running = None;
+    }
+
+    /// Whether it has ended by itself, or does within this time.
+    ///
+    /// # Panics
+    /// While it is down.
+    pub fn has_ended(&mut self, within: Duration) -> bool {
+        let began = Instant::now();
+        let process = &mut self.running.as_mut().expect("it runs").0;
+        loop {
+            let status = process.try_wait().expect("a child can be asked for");
+            if status.is_some() || began.elapsed() >= within {
+                return status.is_some();
+            }
+            thread::park_timeout(LOOK);
+        }
     }
 
     /// Starts it again after [`Self::kill`], on the same port.

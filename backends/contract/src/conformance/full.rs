@@ -63,20 +63,22 @@ impl<'a, B: Backend<Rooms>> House<'a, B> {
         results.collect()
     }
 
-    /// Books until some batches, one after another, were answered as unavailable with some of these words
-    /// in the reason, and nothing else has ever failed.
+    /// Books until some batches, one after another, were answered as unavailable for an expected reason,
+    /// and nothing else has ever failed.
     ///
     /// # Errors
     /// Something fails in another way, or nothing does.
-    pub async fn book_until_full(&mut self, words: &[&str]) -> Result<(), String> {
+    pub async fn book_until_full(
+        &mut self,
+        mut is_expected: impl FnMut(&str) -> bool,
+    ) -> Result<(), String> {
         let mut refused = 0;
         for batch in 0..BATCHES_MAX {
             let rooms = (0..BATCH).map(|number| format!("r{batch}-{number}"));
             let before = self.made.len();
             for result in self.book_all(&rooms.collect::<Vec<_>>()).await {
                 match result {
-                    Err(Failure::Unavailable { reason })
-                        if words.iter().any(|words| reason.contains(words)) => {}
+                    Err(Failure::Unavailable { reason }) if is_expected(&reason) => {}
                     Err(failure) => return Err(format!("failed: {failure:?}")),
                     Ok(()) => {}
                 }
