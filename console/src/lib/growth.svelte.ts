@@ -29,10 +29,8 @@ export class Growth extends Lines {
   async read(): Promise<void> {
     const after = this.last?.elapsed_ms;
     const { seconds } = await get<{ seconds: Second[] }>(`/v1/lab/runs/${this.run}/progress`, { after });
-    // Another reading may have come first.
-    const fresh = seconds.filter((one) => one.elapsed_ms > (this.last?.elapsed_ms ?? -1));
-    for (const one of fresh) this.#take(one);
-    if (fresh.length > 0) this.tick += 1;
+    for (const one of seconds) this.#take(one);
+    if (seconds.length > 0) this.tick += 1;
   }
 
   #take(one: Second): void {

@@ -8,6 +8,31 @@ use super::{assert_accessible, console, fill, press, shows, until};
 use crate::door::door;
 
 #[test]
+fn a_rush_that_is_over_within_a_millisecond_shows_its_proof() {
+    let door = door();
+    let mut browser = console(&door, "lab");
+    // Whatever the machine: as the page is told, no time has passed.
+    browser.value(
+        "(() => { const asked = window.fetch; \
+             window.fetch = async (...request) => { \
+                 const answer = await asked(...request); \
+                 if (!String(request[0]).includes('/progress')) return answer; \
+                 const told = await answer.json(); \
+                 for (const second of told.seconds) second.elapsed_ms = 0; \
+                 return Response.json(told); }; })()",
+    );
+    fill(&mut browser, "Kind", "rush");
+    fill(&mut browser, "Clients", "5");
+    press(&mut browser, "Start");
+    press(&mut browser, "Start the load");
+    shows(&mut browser, "Open report 1");
+    shows(&mut browser, "all of them right");
+    let text = browser.value("document.body.innerText");
+    let is_drawn = ["NaN", "Infinity"].map(|wrong| !text.as_str().unwrap().contains(wrong));
+    assert_eq!(is_drawn, [true; 2], "{text}");
+}
+
+#[test]
 fn an_operator_starts_a_load_sees_its_proof_and_opens_its_report() {
     let door = door();
     let mut browser = console(&door, "lab");
