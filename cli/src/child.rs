@@ -33,7 +33,7 @@ pub(crate) struct Server {
     /// Held open: its end would stop the server.
     input: ChildStdin,
     /// Held open: a server that may print must not find it closed.
-    _output: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
     resp: SocketAddr,
     /// What it printed before `ready`.
     printed: Vec<String>,
@@ -116,7 +116,7 @@ impl Server {
         Ok(Self {
             child,
             input,
-            _output: output,
+            output,
             resp,
             printed,
         })
@@ -166,9 +166,15 @@ impl Server {
         Ok(kill_process(pid, signal)?)
     }
 
-    /// Gives it an order about its disk; it must have been told to heed them.
+    /// Gives it an order about its disk, and waits until that counts, or until the server has ended; it
+    /// must have been told to heed them.
     pub(crate) fn order(&mut self, order: &str) -> io::Result<()> {
-        writeln!(self.input, "{order}")
+        writeln!(self.input, "{order}")?;
+        let mut printed = String::new();
+        while self.output.read_line(&mut printed)? > 0 && printed.trim_end() != order {
+            printed.clear();
+        }
+        Ok(())
     }
 
     /// How it ended, if it has.

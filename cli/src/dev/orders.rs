@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use turnstile_embedded::Trouble;
 
+use crate::terminal;
+
 /// What every server of this process is in for.
 pub(super) static TROUBLE: Trouble = Trouble::new();
 
@@ -38,14 +40,20 @@ impl FromStr for Order {
     }
 }
 
-/// Does what a line says; what it does not say is told to the log.
+/// Does what a line says, and repeats the line on standard output when it counts; what it does not say
+/// is told to the log.
 pub(super) fn heed(line: &str) {
     match line.parse() {
         Ok(Order::FailSync(nth)) => TROUBLE.fail_sync(nth),
         Ok(Order::LoseSync(nth)) => TROUBLE.lose_sync(nth),
         Ok(Order::Fill(is_full)) => TROUBLE.fill(is_full),
-        Err(usage) => tracing::error!(line, "unknown order: {usage}"),
+        Err(usage) => {
+            tracing::error!(line, "unknown order: {usage}");
+            return;
+        }
     }
+    // Whoever gave it need not listen.
+    terminal::line(line).ok();
 }
 
 #[cfg(test)]

@@ -2,14 +2,21 @@
 
 mod faults;
 
-use std::{num::NonZeroUsize, path::PathBuf, sync::mpsc::sync_channel, thread, time::Duration};
+use std::{
+    num::NonZeroUsize,
+    panic,
+    path::PathBuf,
+    sync::mpsc::{SyncSender, sync_channel},
+    thread::{self, ScopedJoinHandle},
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::Args;
 use turnstile_client::ServerAddress;
 use turnstile_load::{
-    check,
-    pace::Pace,
+    check::{self, Watch},
+    pace::{Pace, Progress},
     workload::{Load, Options},
 };
 use turnstile_result as result;
@@ -28,7 +35,7 @@ use crate::{
     exit::Coded,
     terminal,
 };
-use faults::{Fault, Storm};
+use faults::{Fault, Storm, Survived};
 
 /// How long a check takes when nothing was said of that.
 const DURATION: Duration = Duration::from_secs(60);
@@ -187,27 +194,28 @@ impl Checked {
             check::When::Meanwhile
         };
         let own = self.own.is_some();
-        let mut drive = || -> anyhow::Result<check::Report> {
-            let (options, progress) = (arguments.options(), &mut |progress: &_| {
-                notebook.watch(progress)
-            });
+        let drive = |watch: &mut dyn Watch| -> anyhow::Result<check::Report> {
+            let options = arguments.options();
             let load = arguments.load(pace, &options, own);
-            Ok(arguments.service.check(&load, &when, progress)?)
+            Ok(arguments.service.check(&load, &when, watch)?)
         };
         let Some((server, storm)) = self.own else {
-            return drive();
+            return drive(&mut |progress: &Progress| notebook.watch(progress));
         };
         let (load, load_ends) = sync_channel::<()>(0);
         let end = Duration::from_secs_f64(pacing.point_s_max());
         let (report, survived) = thread::scope(|scope| {
             let storm = &storm;
             let raging = scope.spawn(move || storm.rage(server, end, &load_ends));
-            let report = drive();
-            drop(load);
-            let survived = raging
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            (report, survived)
+            let mut beside = BesideStorm {
+                notebook: &mut *notebook,
+                storm: Some((load, raging)),
+                survived: None,
+            };
+            let report = drive(&mut beside);
+            // A load that could not be made was never over.
+            beside.load_is_over();
+            (report, beside.survived.expect("the storm has ended"))
         });
         let survived = survived?;
         if !arguments.faults.is_empty() {
@@ -220,5 +228,31 @@ impl Checked {
         }
         survived.server.stop()?;
         Ok(report)
+    }
+}
+
+/// Watches a load beside which a storm rages.
+struct BesideStorm<'a, 'scope> {
+    notebook: &'a mut Notebook,
+    /// What tells it, by its end, that the load is over; and the storm.
+    storm: Option<(
+        SyncSender<()>,
+        ScopedJoinHandle<'scope, anyhow::Result<Survived>>,
+    )>,
+    survived: Option<anyhow::Result<Survived>>,
+}
+
+impl Watch for BesideStorm<'_, '_> {
+    fn progress(&mut self, progress: &Progress) {
+        self.notebook.watch(progress);
+    }
+
+    /// Ends the storm: what stands in the end is asked of a server that is left alone.
+    fn load_is_over(&mut self) {
+        if let Some((load, raging)) = self.storm.take() {
+            drop(load);
+            let survived = raging.join();
+            self.survived = Some(survived.unwrap_or_else(|panic| panic::resume_unwind(panic)));
+        }
     }
 }

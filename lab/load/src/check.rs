@@ -70,6 +70,44 @@ pub enum When {
     Afterwards { spool: PathBuf },
 }
 
+/// Who watches a load that is checked.
+pub trait Watch {
+    /// Is told how far it is.
+    fn progress(&mut self, progress: &Progress);
+
+    /// Is told that the load is over, before the server is asked what stands in the end. Returns when
+    /// that may be asked: when nothing is done to the server any more.
+    fn load_is_over(&mut self) {}
+}
+
+impl<F: FnMut(&Progress)> Watch for F {
+    fn progress(&mut self, progress: &Progress) {
+        self(progress);
+    }
+}
+
+/// Adds to the progress of a load what was checked of it.
+struct WithChecked<'a> {
+    watch: &'a mut dyn Watch,
+    so_far: &'a CheckedSoFar,
+}
+
+impl Watch for WithChecked<'_> {
+    fn progress(&mut self, progress: &Progress) {
+        self.watch.progress(&Progress {
+            checked: Some(Checked {
+                answers: self.so_far.answers.load(Ordering::Relaxed),
+                violations: self.so_far.violations.load(Ordering::Relaxed),
+            }),
+            ..*progress
+        });
+    }
+
+    fn load_is_over(&mut self) {
+        self.watch.load_is_over();
+    }
+}
+
 /// What the check itself took of the processors.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
@@ -95,7 +133,7 @@ pub(crate) fn drive<U: User, M: Model<Operation: Send> + Send>(
     config: &Config,
     users: Vec<U>,
     (model, chronicle): (M, Chronicle<M::Operation>),
-    progress: &mut dyn FnMut(&Progress),
+    watch: &mut dyn Watch,
     settle: impl FnMut(&mut U),
 ) -> Result<Driven<U, M>, Error> {
     let (pace, mut cost) = (&config.pace, Cost::default());
@@ -103,18 +141,11 @@ pub(crate) fn drive<U: User, M: Model<Operation: Send> + Send>(
         When::Meanwhile => {
             let checker = Checker::new(model, chronicle);
             let so_far = CheckedSoFar::default();
-            let mut with_checked = |progressed: &Progress| {
-                progress(&Progress {
-                    checked: Some(Checked {
-                        answers: so_far.answers.load(Ordering::Relaxed),
-                        violations: so_far.violations.load(Ordering::Relaxed),
-                    }),
-                    ..*progressed
-                });
-            };
+            let so_far = &so_far;
+            let mut watch = WithChecked { watch, so_far };
             let (totals, (checked, time)) = beside(
-                |over| (checker.run(over, &so_far), crew::thread_time()),
-                || run(pace, users, &mut with_checked, settle),
+                |over| (checker.run(over, so_far), crew::thread_time()),
+                || run(pace, users, &mut watch, settle),
             );
             cost.checking = time;
             (totals?, checked)
@@ -123,7 +154,7 @@ pub(crate) fn drive<U: User, M: Model<Operation: Send> + Send>(
             let spool = Spool::new(chronicle, spool).map_err(Error::Spool)?;
             let (totals, (spooled, time)) = beside(
                 |over| (spool.run(over), crew::thread_time()),
-                || run(pace, users, progress, settle),
+                || run(pace, users, watch, settle),
             );
             let (totals, spooled) = (totals?, spooled.map_err(Error::Spool)?);
             (cost.keeping, cost.kept_bytes) = (time, spooled.bytes);
@@ -146,10 +177,10 @@ pub(crate) fn drive_keyed<U: KeyedUser, M: Model<Operation: Send> + Send>(
     config: &Config,
     users: Vec<Keyed<U>>,
     checked: (M, Chronicle<M::Operation>),
-    progress: &mut dyn FnMut(&Progress),
+    watch: &mut dyn Watch,
 ) -> Result<Driven<Keyed<U>, M>, Error> {
     let settle = |user: &mut Keyed<U>| user.settle(&config.pace.address);
-    drive(config, users, checked, progress, settle)
+    drive(config, users, checked, watch, settle)
 }
 
 /// Does something on a thread of its own while a load runs: it is told when that is over.
@@ -172,10 +203,11 @@ fn beside<A, B: Send>(
 fn run<U: User>(
     pace: &Pace,
     users: Vec<U>,
-    progress: &mut dyn FnMut(&Progress),
+    watch: &mut dyn Watch,
     settle: impl FnMut(&mut U),
 ) -> Result<Totals<U>, Error> {
-    let mut totals = pace::run(pace, users, progress)?;
+    let mut totals = pace::run(pace, users, &mut |progress| watch.progress(progress))?;
+    watch.load_is_over();
     totals.users.iter_mut().for_each(settle);
     Ok(totals)
 }

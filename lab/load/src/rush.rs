@@ -146,7 +146,7 @@ impl Config {
 ///
 /// # Errors
 /// The rush could not be made. What the server did wrong is in the report.
-pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+pub fn run(config: &Config, mut progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     config.check()?;
     let mut door = door::connect(&config.address)?;
     let (_, unproven) = door::info(&mut door)?;
@@ -175,7 +175,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         users: connections,
     };
     let (clients, table) = (clients.collect(), (table, chronicle));
-    let driven = check::drive(&checked, clients, table, progress, |_client| {})?;
+    let driven = check::drive(&checked, clients, table, &mut progress, |_client| {})?;
     let mut door = door::connect(&config.address)?;
     check::speak_resp3(&mut door)?;
     let mut last = Final::of(driven.model, (0, 0));

@@ -65,7 +65,7 @@ pub trait Service: fmt::Debug + Sync {
         &self,
         load: &Load<'_>,
         when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
+        watch: &mut dyn check::Watch,
     ) -> Result<check::Report, Error>;
 }
 

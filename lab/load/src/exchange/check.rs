@@ -6,13 +6,14 @@ use std::sync::Arc;
 use turnstile_check::{Charge, exchange as model, witnesses};
 use turnstile_client::{Connection, ServerAddress, resp::Value};
 
-use crate::check::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3};
+use crate::check::{
+    Config, Counted, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
+};
 use crate::{
     Error,
     door::{self, field},
     error::unfit,
     exchange::{self as workload, AccountBooks, Balance, CENTS, Door, RunMarket, WHOLE},
-    pace::Progress,
 };
 
 /// The server's own counts at one instant.
@@ -27,11 +28,7 @@ struct Counters {
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell positions. What
 /// the server did wrong is in the report's proof.
-pub fn run(
-    config: &Config,
-    symbols: usize,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<Report, Error> {
+pub fn run(config: &Config, symbols: usize, watch: &mut dyn Watch) -> Result<Report, Error> {
     let workload = workload::Config {
         door: Door::Resp,
         pace: config.pace.clone(),
@@ -55,7 +52,7 @@ pub fn run(
         RunMarket::shares_each(),
     );
     let checked = (model, chronicle);
-    let driven = drive_keyed(config, traders, checked, progress)?;
+    let driven = drive_keyed(config, traders, checked, watch)?;
     let mut charge = Charge::default();
     let replayed = &driven.model;
     if !replayed.is_clouded() {

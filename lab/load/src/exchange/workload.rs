@@ -39,8 +39,8 @@ impl Service for Exchange {
         &self,
         load: &Load<'_>,
         when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
+        watch: &mut dyn check::Watch,
     ) -> Result<check::Report, Error> {
-        super::check::run(&load.checked(when), load.options.symbols, progress)
+        super::check::run(&load.checked(when), load.options.symbols, watch)
     }
 }

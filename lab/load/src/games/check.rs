@@ -10,7 +10,9 @@ use turnstile_check::{
 };
 use turnstile_client::{self as client, Connection, ServerAddress, resp, resp::Value};
 
-use crate::check::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3};
+use crate::check::{
+    Config, Counted, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
+};
 use crate::{
     Error,
     again::{Keyed, KeyedReply, Line},
@@ -21,7 +23,7 @@ use crate::{
         plan::{CIRCLE, ContestedPlay},
         words,
     },
-    pace::{Garbled, Pace, Progress, Rhythm, Think},
+    pace::{Garbled, Pace, Rhythm, Think},
     reply,
     seed::Dice,
 };
@@ -73,7 +75,7 @@ pub fn judge(pace: &Pace, users: usize) -> Result<(), Error> {
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell positions, or where
 /// somebody plays already. What the server did wrong is in the report's proof.
-pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     let players = players(config.users);
     judge(&config.pace, config.users)?;
     let address = &config.pace.address;
@@ -94,7 +96,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     };
     let stewards = (0..).zip(witnesses).map(steward).collect();
     let checked = (Club::new(players, before.begun), chronicle);
-    let driven = drive_keyed(config, stewards, checked, progress)?;
+    let driven = drive_keyed(config, stewards, checked, watch)?;
     let replayed = &driven.model;
     let mut charge = Charge::default();
     if !replayed.is_clouded() {

@@ -55,8 +55,8 @@ impl Service for Games {
         &self,
         load: &Load<'_>,
         when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
+        watch: &mut dyn check::Watch,
     ) -> Result<check::Report, Error> {
-        super::check::run(&load.checked(when), progress)
+        super::check::run(&load.checked(when), watch)
     }
 }

@@ -7,12 +7,11 @@ use turnstile_check::{
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Server;
 
-use crate::check::{Config, Counted, Proof, Report, compare_counts, drive, speak_resp3};
+use crate::check::{Config, Counted, Proof, Report, Watch, compare_counts, drive, speak_resp3};
 use crate::{
     Error,
     door::{self, Counters, field},
     error::unfit,
-    pace::Progress,
     reply::millis,
     rooms::{
         Names, PROPERTY, Visitor, open_property,
@@ -34,7 +33,7 @@ const DATABASE_SLACK_MS: u64 = 1_000;
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell counters or
 /// positions. What the server did wrong is in the report's proof.
-pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     let mut door = door::connect(&config.pace.address)?;
     open_property(&mut door)?;
     let (_, unproven) = door::info(&mut door)?;
@@ -51,7 +50,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let visitors = (0..).zip(witnesses).map(visitor).collect();
     let table = Table::new(rooms, NIGHTS).with_slack(slack_ms(&server));
     let checked = (table, chronicle);
-    let driven = drive(config, visitors, checked, progress, |_visitor| {})?;
+    let driven = drive(config, visitors, checked, watch, |_visitor| {})?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect_again(&config.pace.address)?;
     speak_resp3(&mut door)?;

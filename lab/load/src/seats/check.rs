@@ -13,13 +13,14 @@ use turnstile_check::{
 };
 use turnstile_client::{Connection, ServerAddress, resp::Value};
 
-use crate::check::{Config, Counted, Proof, Report, compare_counts, drive_keyed, speak_resp3};
+use crate::check::{
+    Config, Counted, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
+};
 use crate::{
     Error,
     again::Keyed,
     door::{self, Facts, field},
     error::unfit,
-    pace::Progress,
     reply::millis,
     seats::{
         Buyer, RunShow, ShowPlan,
@@ -53,7 +54,7 @@ struct Counters {
 /// # Errors
 /// The run could not be made: settings, connections, or a server that does not tell positions. What
 /// the server did wrong is in the report's proof.
-pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     let address = &config.pace.address;
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
@@ -72,7 +73,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     };
     let buyers = (0..).zip(witnesses).map(buyer).collect();
     let model = ShowModel::new(show.plan.sections, u32::from(show.plan.row_seats));
-    let driven = drive_keyed(config, buyers, (model, chronicle), progress)?;
+    let driven = drive_keyed(config, buyers, (model, chronicle), watch)?;
     let (mut charge, mut replayed) = (Charge::default(), driven.model);
     if !replayed.is_clouded() {
         compare(&mut charge, address, [&show, &clock], &mut replayed)?;

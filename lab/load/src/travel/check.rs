@@ -19,13 +19,13 @@ use turnstile_check::{
 };
 use turnstile_client::{Connection, resp::Value};
 
-use crate::check::{Config, Proof, Report, drive_keyed, speak_resp3};
+use crate::check::{Config, Proof, Report, Watch, drive_keyed, speak_resp3};
 use crate::{
     Error,
     again::Keyed,
     door::{self, field},
     error::unfit,
-    pace::{Pace, Progress},
+    pace::Pace,
 };
 use planner::Planner;
 use stock::Stock;
@@ -77,7 +77,7 @@ struct Counters {
 pub fn run(
     config: &Config,
     hold_late_ms_max: Option<u64>,
-    progress: &mut dyn FnMut(&Progress),
+    watch: &mut dyn Watch,
 ) -> Result<Report, Error> {
     judge(&config.pace)?;
     let address = &config.pace.address;
@@ -102,7 +102,7 @@ pub fn run(
         agency = agency.with_holds_late_by(late);
     }
     let checked = (agency, chronicle);
-    let driven = drive_keyed(config, planners, checked, progress)?;
+    let driven = drive_keyed(config, planners, checked, watch)?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect_again(address)?;
     speak_resp3(&mut door)?;

@@ -54,10 +54,10 @@ impl Service for Travel {
         &self,
         load: &Load<'_>,
         when: &check::When,
-        progress: &mut dyn FnMut(&Progress),
+        watch: &mut dyn check::Watch,
     ) -> Result<check::Report, Error> {
         // Of a server of the lab's own it is known how long locks are waited for.
         let hold_late_ms_max = load.own.then_some(super::check::HOLD_LATE_MS_MAX);
-        super::check::run(&load.checked(when), hold_late_ms_max, progress)
+        super::check::run(&load.checked(when), hold_late_ms_max, watch)
     }
 }

@@ -5,10 +5,10 @@ use std::{net::SocketAddr, time::Duration};
 use turnstile_client::Connection;
 use turnstile_load::{
     Error, Verdict,
-    check::{Config, Report, When},
+    check::{Config, Report, Watch, When},
     exchange::check as exchange,
     games::check as games,
-    pace::Pace,
+    pace::{Pace, Progress},
     rooms::check as rooms,
     seats::check as seats,
     travel::check as travel,
@@ -44,7 +44,7 @@ fn config(wrong: Wrong) -> Config {
 }
 
 fn run(wrong: Wrong) -> Result<Report, Error> {
-    rooms::run(&config(wrong), &mut |_progress| {})
+    rooms::run(&config(wrong), &mut |_progress: &Progress| {})
 }
 
 fn trade(fault: Fault) -> Report {
@@ -53,7 +53,7 @@ fn trade(fault: Fault) -> Report {
         when: When::Meanwhile,
         users: 5,
     };
-    exchange::run(&config, 2, &mut |_progress| {}).unwrap()
+    exchange::run(&config, 2, &mut |_progress: &Progress| {}).unwrap()
 }
 
 fn play(fault: parlour::Fault) -> Result<Report, Error> {
@@ -75,7 +75,7 @@ fn play_at(address: SocketAddr) -> Result<Report, Error> {
         when: When::Meanwhile,
         users: 8,
     };
-    games::run(&config, &mut |_progress| {})
+    games::run(&config, &mut |_progress: &Progress| {})
 }
 
 /// How often something is run until all that may happen in it has happened, and a mutant is noticed by
@@ -147,7 +147,7 @@ fn what_is_replayed_afterwards_has_the_same_verdict() {
         let mut config = config(wrong);
         let spool = folder.path().join("told");
         config.when = When::Afterwards { spool };
-        rooms::run(&config, &mut |_progress| {}).unwrap()
+        rooms::run(&config, &mut |_progress: &Progress| {}).unwrap()
     };
     for wrong in [Wrong::Nothing, Wrong::Closes] {
         let report = afterwards(wrong);
@@ -172,7 +172,7 @@ fn what_is_replayed_afterwards_has_the_same_verdict() {
     let mut config = config(Wrong::Nothing);
     let spool = folder.path().join("nowhere/told");
     config.when = When::Afterwards { spool };
-    let error = rooms::run(&config, &mut |_progress| {}).unwrap_err();
+    let error = rooms::run(&config, &mut |_progress: &Progress| {}).unwrap_err();
     assert!(matches!(error, Error::Spool(_)), "{error}");
     assert!(
         error
@@ -217,6 +217,53 @@ fn every_mutant_is_caught_and_the_operations_are_named() {
     for (wrong, sentence) in rows {
         caught(|| run(wrong).unwrap(), sentence);
     }
+}
+
+/// Who books by the way, once it is told that the load is over.
+struct Stranger {
+    server: SocketAddr,
+    booked: u32,
+}
+
+impl Watch for Stranger {
+    fn progress(&mut self, _progress: &Progress) {
+        assert_eq!(self.booked, 0, "the load is over");
+    }
+
+    fn load_is_over(&mut self) {
+        let mut door = Connection::connect(self.server, Duration::from_secs(10)).unwrap();
+        let stay = [&b"2027-01-20"[..], b"2027-01-21"];
+        let booking = [
+            b"ROOMS.BOOK",
+            &b"bench"[..],
+            b"stranger",
+            stay[0],
+            stay[1],
+            b"eve",
+            b"200000000000",
+        ];
+        door.command(&booking).unwrap();
+        self.booked += 1;
+    }
+}
+
+/// Whoever does something to the server ends that while it is told that the load is over: only then is
+/// asked what stands in the end.
+#[test]
+fn the_end_of_a_load_is_told_before_it_is_asked_what_stands() {
+    let server = inn::start(Wrong::Nothing);
+    let config = Config {
+        pace: pace(server),
+        ..config(Wrong::Nothing)
+    };
+    let mut stranger = Stranger { server, booked: 0 };
+    let report = rooms::run(&config, &mut stranger).unwrap();
+    assert_eq!(stranger.booked, 1);
+    // The booking is counted, and stands.
+    let found = violations(&report);
+    let is_counted = |sentence: &String| sentence.contains("the server counts");
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(is_counted), "{found:?}");
 }
 
 #[test]
@@ -387,7 +434,7 @@ fn plan_with_holds(
         when: When::Meanwhile,
         users: 6,
     };
-    travel::run(&config, late_ms_max, &mut |_progress| {})
+    travel::run(&config, late_ms_max, &mut |_progress: &Progress| {})
 }
 
 #[test]
@@ -495,7 +542,7 @@ fn sell(fault: SeatsFault) -> Report {
         when: When::Meanwhile,
         users: 6,
     };
-    seats::run(&config, &mut |_progress| {}).unwrap()
+    seats::run(&config, &mut |_progress: &Progress| {}).unwrap()
 }
 
 #[test]
