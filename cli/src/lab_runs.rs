@@ -7,7 +7,11 @@ use std::{
     sync::Arc,
 };
 
-use turnstile_server::{LabKind, LabOrder, LabProgram};
+use turnstile_load::{
+    SERVICES, rooms,
+    workload::{Door, Service},
+};
+use turnstile_server::{LabKind, LabOffer, LabOrder, LabProgram};
 
 /// The running program, also after its file was replaced by another version.
 const SELF: &str = "/proc/self/exe";
@@ -20,9 +24,28 @@ pub(crate) fn program(results: PathBuf) -> LabProgram {
     LabProgram {
         program: PathBuf::from(SELF),
         arguments,
+        offers: offers(),
         target: Arc::default(),
         results,
     }
+}
+
+/// What a load can be for. A run asks at the RESP door alone.
+fn offers() -> Vec<LabOffer> {
+    let offer = |kind, is_for: fn(&dyn Service) -> bool| {
+        let services = SERVICES.into_iter().filter(|service| is_for(*service));
+        LabOffer {
+            kind,
+            services: services.map(|service| service.name().into()).collect(),
+        }
+    };
+    vec![
+        offer(LabKind::Run, |service| service.door() == Door::Resp),
+        offer(LabKind::Rush, |service| {
+            service.name() == rooms::Rooms.name()
+        }),
+        offer(LabKind::Check, |_any| true),
+    ]
 }
 
 /// Which server a load asks, whom it trusts, and the file of its key.
@@ -94,13 +117,11 @@ mod tests {
     /// Whatever can be asked for over HTTP is a command line of this program.
     #[test]
     fn every_load_is_a_command_of_this_program() {
-        let services = ["rooms", "seats", "exchange", "games", "travel"];
-        let runs = ["rooms", "seats", "exchange"];
-        let all = runs
-            .map(|service| (LabKind::Run, service))
-            .into_iter()
-            .chain(services.map(|service| (LabKind::Check, service)))
-            .chain([(LabKind::Rush, "rooms")]);
+        let all = offers().into_iter().flat_map(|offer| {
+            let services = SERVICES.map(Service::name).into_iter();
+            let services = services.filter(move |name| offer.services.contains(&(*name).into()));
+            services.map(move |service| (offer.kind, service))
+        });
         let resp = SocketAddr::from(([127, 0, 0, 1], 8_479));
         let target = target(resp, Some(Path::new("/a.pem")), Some(Path::new("/key")));
         for (kind, service) in all {

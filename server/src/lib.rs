@@ -55,7 +55,7 @@ pub use reloading::{ReloadAsk, ReloadOutcome, ReloadRefused};
 pub use running::{LoopPulse, Running, StopError, Stopper};
 pub use starting::{Starting, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};
-pub use turnstile_http::{LabKind, LabOrder, ReloadDone};
+pub use turnstile_http::{LabKind, LabOffer, LabOrder, ReloadDone};
 pub use turnstile_jetstream::{
     BrokerLogin, BrokerTimeouts, BrokerTls, InvalidNodeName, InvalidServer, LogSettings, NodeName,
     ServerUrl,

@@ -16,7 +16,6 @@ mod keyring;
 mod patience;
 mod services;
 mod summary;
-mod traffic;
 mod violation;
 mod weather;
 mod witness;

@@ -1,5 +1,12 @@
 //! What the simulator knows of each service: who asks for what, and what was announced.
 
+mod access;
+mod exchange;
+mod games;
+mod rooms;
+mod seats;
+mod travel;
+
 use turnstile_chassis::{PartitionRoute, Routed as _};
 use turnstile_embedded::{Hosted, Services};
 use turnstile_journal::Log;
@@ -15,9 +22,6 @@ use crate::{
     follower::EventFollower,
     keyring::Keyring,
     patience::Patience,
-    traffic::{
-        AccessClients, ExchangeClients, GamesClients, RoomsClients, SeatsClients, TravelClients,
-    },
     violation::{Judged, Violation},
     witness::WitnessFeed,
 };
@@ -28,6 +32,7 @@ pub(crate) type SimulatedAnswer = Result<Reply<Vec<u8>>, ExecuteError>;
 /// Writes down what is the same for each service: from the one list of them below.
 macro_rules! services {
     ($($name:ident: $machine:ident, $clients:ident;)+) => {
+        $(use self::$name::$clients;)+
         $(use turnstile_services::$name::$machine;)+
 
         /// A service with traffic.

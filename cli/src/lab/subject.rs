@@ -22,7 +22,7 @@ use super::{
     pin,
     quota::Quota,
     watching::Behind,
-    workload::{Named, Place, Service, Settings},
+    workload::{self, Named, Place, Service, Settings},
 };
 use crate::{
     address::{self, DoorAddress},
@@ -32,10 +32,12 @@ use crate::{
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TestedServers {
-    /// rooms, exchange, travel, games, seats, http://HOST:PORT/PATH, or resp://HOST:PORT with a command
-    /// after --; with TLS https:// or rediss://. __n__ in path, body and command becomes the number
-    /// of the request, __n%100__ that number modulo 100
-    #[arg(required = true)]
+    #[arg(required = true, help = format!(
+        "{}, http://HOST:PORT/PATH, or resp://HOST:PORT with a command after --; with TLS https:// or \
+         rediss://. __n__ in path, body and command becomes the number of the request, __n%100__ that \
+         number modulo 100",
+        workload::names()
+    ))]
     what: Option<What>,
     #[command(flatten)]
     named: Named,

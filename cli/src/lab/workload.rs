@@ -137,15 +137,19 @@ impl Settings {
     }
 }
 
+/// The names of all services, for people.
+pub(super) fn names() -> String {
+    SERVICES.map(workload::Service::name).join(", ")
+}
+
 impl FromStr for Service {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = SERVICES.into_iter().find(|one| one.name() == text);
         found.map(Self).ok_or_else(|| {
-            let names = SERVICES.map(workload::Service::name);
-            let (all, meant) = (names.join(", "), suggestion(text, names.into_iter()));
-            format!("unknown service `{text}`: write {all}{meant}")
+            let meant = suggestion(text, SERVICES.map(workload::Service::name).into_iter());
+            format!("unknown service `{text}`: write {}{meant}", names())
         })
     }
 }

@@ -54,7 +54,7 @@ pub fn read_lab_order<'a>(given: &'a Given<'a>) -> Result<LabOrder, Problem> {
     };
     given.read_with(|reader| {
         let kind = reader.required("kind", word(KINDS));
-        let service = reader.optional("service", word(SERVICES));
+        let service = reader.optional("service", word(&SERVICES));
         let clients = reader.optional("clients", |text| whole(text, 1, LAB_CLIENTS_MAX));
         let seconds = reader.optional("seconds", |text| whole(text, 1, LAB_SECONDS_MAX));
         let rate = reader.optional("rate", |text| whole(text, 1, LAB_RATE_MAX));
@@ -124,10 +124,20 @@ pub struct LabRunView {
     pub has_report: bool,
 }
 
+/// What can be asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+pub struct LabOffer {
+    pub kind: LabKind,
+    /// The services that such a load can be for.
+    pub services: Vec<Box<str>>,
+}
+
 /// Loads, the newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct LabRunList {
     pub runs: Vec<LabRunView>,
+    /// What can be started, one for each kind.
+    pub offers: Vec<LabOffer>,
 }
 
 /// A second of a load, as it stood at its end.

@@ -56,8 +56,8 @@ pub use framing::{Framing, Scanner, Violation};
 pub use given::{Given, Reader};
 pub use key::{InvalidKeyHeader, parse_key};
 pub use lab::{
-    LabKind, LabOrder, LabRunList, LabRunView, LabSecond, LabSeconds, LabState, read_lab_order,
-    read_lab_progress, read_lab_run,
+    LabKind, LabOffer, LabOrder, LabRunList, LabRunView, LabSecond, LabSeconds, LabState,
+    read_lab_order, read_lab_progress, read_lab_run,
 };
 pub use openapi::openapi;
 pub use operation::{Answerer, Audience, Method, Operation, PlacedParameter, Service, Success};

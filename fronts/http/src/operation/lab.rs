@@ -1,17 +1,24 @@
 //! Loads of the lab against this server.
 
+use std::sync::LazyLock;
+
 use turnstile_chassis::Kind;
 
 use super::{
-    Answerer, JSON, Method, Operation, Place, PlacedParameter, Success,
+    Answerer, JSON, Method, Operation, Place, PlacedParameter, Service, Success,
     documents::{document, query, required},
 };
 
 /// The kinds of loads, as they are asked for.
 pub(crate) const KINDS: &[&str] = &["run", "rush", "check"];
 
-/// The services under load, as they are asked for.
-pub(crate) const SERVICES: &[&str] = &["rooms", "seats", "exchange", "games", "travel"];
+/// The services under load, as they are asked for: all that sell something.
+pub(crate) static SERVICES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let sold = Service::ALL
+        .iter()
+        .filter(|service| **service != Service::Access);
+    sold.map(|service| service.name()).collect()
+});
 
 /// The most clients of a load that is started over HTTP.
 pub(crate) const LAB_CLIENTS_MAX: u64 = 1_000;
@@ -134,7 +141,7 @@ fn wishes() -> Vec<PlacedParameter> {
     let mut service = query(
         "service",
         "The service under load; a rush is for rooms",
-        Kind::OneOf(SERVICES),
+        Kind::OneOf(&SERVICES),
     );
     service.declared.default = Some("rooms".to_owned());
     let kind = query(

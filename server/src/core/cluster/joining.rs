@@ -8,18 +8,16 @@ use std::{
     time::Duration,
 };
 
-use turnstile_chassis::Served;
+use turnstile_chassis::{Routed, Served};
 use turnstile_embedded::{
-    ArrivedSnapshot, Claim, CommitError, Durability, Embedded, ExecuteError, OpenError, Options,
-    Recovery, SHARED_LOG_FILE, UnsoundSettings, install, installation_of,
+    ArrivedSnapshot, Claim, CommitError, Durability, Embedded, ExecuteError, Hosted, OpenError,
+    Options, Recovery, SHARED_LOG_FILE, UnsoundSettings, install, installation_of,
 };
 use turnstile_jetstream::{
     Fatal, LogSettings, OpenLogError, Sequence, SharedLog, SnapshotError, SnapshotStore,
     StoredSnapshot, StreamIdentity,
 };
 use turnstile_replica::{JoinWish, StoredTitle};
-use turnstile_rooms::Rooms;
-use turnstile_services::seats::Seats;
 use turnstile_types::{Name, PartitionFounding, Position};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -191,10 +189,8 @@ impl NodeStart<'_> {
         if known == self.founding {
             return Ok(None);
         }
-        let (rooms, seats) = (backend.machine::<Rooms>(), backend.machine::<Seats>());
         let has_begun = state.shared().is_some() || known.is_some();
-        let is_spread = !Served::is_new(rooms) || !Served::is_new(seats);
-        let founding = self.founding.filter(|_| !has_begun && !is_spread);
+        let founding = self.founding.filter(|_| !has_begun && !is_spread(backend));
         founding.map(Some).ok_or(NotJoined::OtherPartitions)
     }
 
@@ -354,6 +350,21 @@ impl RecoveredNode {
 fn is_new(backend: &Embedded) -> bool {
     let state = backend.sequencer().state();
     state.position() <= Position(u64::from(state.partition().is_some()))
+}
+
+macro_rules! spread {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        /// Whether anything has happened to a service that is spread over partitions.
+        fn is_spread(backend: &Embedded) -> bool {
+            $(is_spread_and_begun::<turnstile_services::$name::$machine>(backend))||+
+        }
+    };
+}
+
+turnstile_services::services!(spread);
+
+fn is_spread_and_begun<M: Hosted + Served>(backend: &Embedded) -> bool {
+    <M::Query as Routed>::IS_SPREAD && !Served::is_new(backend.machine::<M>())
 }
 
 /// Wakes whoever takes what the log says: the loop, or the thread that catches up before it.

@@ -14,7 +14,7 @@ use std::{
 use axum::http::HeaderValue;
 use tokio::task;
 use turnstile_http::{
-    Code, FieldError, LabKind, LabOrder, LabRunList, LabRunView, LabSeconds, LabState, Place,
+    Code, FieldError, LabOffer, LabOrder, LabRunList, LabRunView, LabSeconds, LabState, Place,
     Problem, read_lab_order, read_lab_progress, read_lab_run,
 };
 use turnstile_types::Principal;
@@ -45,6 +45,8 @@ pub struct LabProgram {
     pub program: PathBuf,
     /// What it is told for a load whose results go to this folder.
     pub arguments: fn(&LabOrder, &Path) -> Vec<OsString>,
+    /// What it drives, one for each kind of load.
+    pub offers: Vec<LabOffer>,
     /// What it is told for every load, once the doors are open: which server, and as whom.
     pub target: Arc<OnceLock<Vec<OsString>>>,
     /// The folder of all results.
@@ -89,6 +91,7 @@ impl LabRuns {
 
     fn start(&self, order: LabOrder, principal: Principal) -> Result<LabRunView, Problem> {
         let (program, target) = self.program()?;
+        assert_offered(&program.offers, &order)?;
         let mut kept = lock(&self.kept);
         if kept.process.is_some() {
             return Err(Problem::from(Code::LabRunUnderWay));
@@ -153,20 +156,18 @@ fn lock(kept: &Mutex<KeptRuns>) -> MutexGuard<'_, KeptRuns> {
 /// Starts a load.
 pub(super) fn start(door: &Door, call: &Call) -> Answered {
     let order = read_lab_order(&call.given()?)?;
-    assert_offered(&order)?;
     let principal = call.visitor.caller.principal;
     let started = door.lab.start(order, principal)?;
     tracing::info!(%principal, ?order, "a load of the lab is started");
     Ok(json(&started))
 }
 
-/// What the lab does over RESP alone.
-fn assert_offered(order: &LabOrder) -> Result<(), Problem> {
-    let offered: &[&str] = match order.kind {
-        LabKind::Rush => &["rooms"],
-        LabKind::Run => &["rooms", "seats", "exchange"],
-        LabKind::Check => return Ok(()),
-    };
+fn assert_offered(offers: &[LabOffer], order: &LabOrder) -> Result<(), Problem> {
+    let offered = offers.iter().filter(|offer| offer.kind == order.kind);
+    let offered: Vec<&str> = offered
+        .flat_map(|offer| &offer.services)
+        .map(AsRef::as_ref)
+        .collect();
     if offered.contains(&order.service) {
         return Ok(());
     }
@@ -181,9 +182,10 @@ fn assert_offered(order: &LabOrder) -> Result<(), Problem> {
 /// Lists the loads.
 pub(super) fn list(door: &Door, call: &Call) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
-    door.lab.program()?;
+    let (program, _target) = door.lab.program()?;
     let runs = lock(&door.lab.kept).views();
-    Ok(json(&LabRunList { runs }))
+    let offers = program.offers.clone();
+    Ok(json(&LabRunList { runs, offers }))
 }
 
 /// Shows one load.

@@ -7,7 +7,10 @@ use turnstile_services::access::{
 };
 use turnstile_types::{Name, Timestamp};
 
-use crate::actors::SimulatedClients;
+use crate::{
+    actors::SimulatedClients,
+    keyring::{KEYS, key},
+};
 
 const PRINCIPALS: [&[u8]; 4] = [b"root", b"desk", b"shop", b"robot"];
 const ROLES: [AccessRole; 5] = [
@@ -18,22 +21,9 @@ const ROLES: [AccessRole; 5] = [
     AccessRole::ExchangeUser,
 ];
 const PATTERNS: [&[u8]; 3] = [b"hotel-1", b"hotel-*", b"acme"];
-/// Keys of the simulated world, so few that most commands are about one that was given.
-const KEYS: u64 = 24;
 
 fn name(text: &[u8]) -> Name {
     Name::parse(text).expect("a name of the simulated world")
-}
-
-fn key(number: u64) -> SecretKey {
-    let random = (number << 8).to_be_bytes();
-    let key = SecretKey::new("sim", random, [7; 32]);
-    key.expect("`sim` names an environment")
-}
-
-/// Every key that is ever asked for.
-pub(crate) fn access_keys() -> impl Iterator<Item = SecretKey> {
-    (0..=KEYS).map(key)
 }
 
 fn add_key(principal: Name, key: &SecretKey, expires: Option<Timestamp>) -> Command {
