@@ -12,7 +12,7 @@ use crate::{hotel::runtime, stand::Maria};
 const FULL: [&str; 2] = ["is full (1114)", "Lock wait timeout exceeded"];
 
 /// How long a server that has closed its connections may take to end.
-const END: Duration = Duration::from_secs(10);
+const END: Duration = Duration::from_secs(60);
 
 /// While the disk of the database is full, commands are answered as unavailable, with the reason that the
 /// database gives, and those who read are served. Then there is room again, and the same server goes
