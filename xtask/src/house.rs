@@ -147,8 +147,8 @@ fn shared_files<'a>(tree: &'a Tree, service: &str) -> Vec<&'a str> {
     };
     let is_own = |file: &File| {
         let mut parts = file.path.split(['/', '.']);
-        // This file names the service that it counts.
         let is_benchmark = file.path.starts_with("bench/");
+        // This file names the service that it counts.
         parts.any(|part| part == service) || is_benchmark || file.path == file!()
     };
     let names_it = |file: &File| match file.path.rsplit('/').next() {

@@ -254,7 +254,8 @@ fn the_end_of_a_load_is_told_before_it_is_asked_what_stands() {
     let server = inn::start(Wrong::Nothing);
     let config = Config {
         pace: pace(server),
-        ..config(Wrong::Nothing)
+        when: When::Meanwhile,
+        users: 5,
     };
     let mut stranger = Stranger { server, booked: 0 };
     let report = rooms::run(&config, &mut stranger).unwrap();
