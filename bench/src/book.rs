@@ -17,7 +17,7 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 use drive::Pass;
 use harness::Harness;
@@ -25,7 +25,7 @@ use regime::MarketRegime;
 use stream::OrderFlow;
 
 #[derive(Args, Debug)]
-pub(crate) struct Book {
+pub(crate) struct BookBenchmark {
     /// Messages for each regime
     #[arg(long, default_value_t = 10_000_000)]
     messages: usize,
@@ -46,7 +46,7 @@ const P999: &str = "p99.9, ns";
 const ALLOCATIONS: &str = "allocations";
 
 /// Measures in the public harness where that is wanted, and else with our own streams.
-pub(crate) fn measure(arguments: &Book) -> Result<Report> {
+pub(crate) fn measure(arguments: &BookBenchmark) -> Result<Report> {
     if arguments.harness.is_wanted() {
         return harness::measure(&arguments.harness, &arguments.extent);
     }
@@ -125,13 +125,13 @@ fn row(regime: MarketRegime, messages: usize) -> Result<MeasuredRow> {
     let rates = passes
         .iter()
         .map(|pass| millions / pass.elapsed.as_secs_f64());
-    let one = |name, number| Figure::one(name, to_float(number));
+    let one = |name, number| SubjectMetric::one(name, to_float(number));
     let figures = vec![
-        Figure::new(RATE, rates.collect()),
+        SubjectMetric::new(RATE, rates.collect()),
         one("p50, ns", latency.value_at_quantile(0.5)),
         one("p99, ns", latency.value_at_quantile(0.99)),
         one(P999, latency.value_at_quantile(0.999)),
-        Figure::one("max, us", to_float(latency.max()) / 1e3),
+        SubjectMetric::one("max, us", to_float(latency.max()) / 1e3),
         one(
             ALLOCATIONS,
             passes.iter().map(|pass| pass.allocations).sum(),
@@ -139,7 +139,7 @@ fn row(regime: MarketRegime, messages: usize) -> Result<MeasuredRow> {
         one("reports", timed.reports),
         one("resting", u64::from(timed.resting)),
         one("prices", timed.levels as u64),
-        Figure::text(
+        SubjectMetric::text(
             "checksum of the reports",
             format!("{:016x}", timed.checksum),
         ),

@@ -23,7 +23,7 @@ use crate::{
     pin::{self, CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 
 pub(crate) use planted::{Planted, serve};
@@ -81,19 +81,19 @@ struct PlantedCase {
     anywhere: bool,
     /// Whose core has busy neighbours.
     #[serde(default)]
-    neighbours: Option<End>,
+    neighbours: Option<NeighbourSide>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum End {
+enum NeighbourSide {
     Server,
     Client,
 }
 
 /// A process that is killed when this is dropped.
 #[derive(Debug)]
-struct Running(Child);
+struct ChildGuard(Child);
 
 /// How the lab ended, and what it wrote.
 #[derive(Debug)]
@@ -172,8 +172,8 @@ fn judge(sections: &mut [Section]) {
     }
 }
 
-fn is_right(is_right: bool) -> Figure {
-    Figure::text("right", if is_right { "yes" } else { "NO" })
+fn is_right(is_right: bool) -> SubjectMetric {
+    SubjectMetric::text("right", if is_right { "yes" } else { "NO" })
 }
 
 impl Bottlenecks {
@@ -199,11 +199,11 @@ impl Lab<'_> {
                 (found.named, found.probability, found.why)
             });
             let figures = vec![
-                Figure::text("expected", case.expected.join(" or ")),
-                Figure::text("named", named.as_str()),
+                SubjectMetric::text("expected", case.expected.join(" or ")),
+                SubjectMetric::text("named", named.as_str()),
                 is_right(case.expected.contains(&named)),
-                Figure::one("P", probability),
-                Figure::text("why", why),
+                SubjectMetric::one("P", probability),
+                SubjectMetric::text("why", why),
             ];
             Ok(MeasuredRow::new(case.planted.as_str(), figures))
         });
@@ -223,10 +223,10 @@ impl Lab<'_> {
                 .code
                 .map_or_else(|| "-".to_owned(), |code| code.to_string());
             let figures = vec![
-                Figure::text("expected", case.expected.join(" or ")),
-                Figure::text("exit code", code.as_str()),
+                SubjectMetric::text("expected", case.expected.join(" or ")),
+                SubjectMetric::text("exit code", code.as_str()),
                 is_right(case.expected.contains(&code)),
-                Figure::text("because", said.because().join(", ")),
+                SubjectMetric::text("because", said.because().join(", ")),
             ];
             Ok(MeasuredRow::new(case.planted.as_str(), figures))
         });
@@ -291,12 +291,12 @@ fn pinned(command: &Command) -> Command {
 
 /// A server that serves.
 struct Server {
-    _running: Running,
+    _running: ChildGuard,
     address: SocketAddr,
 }
 
 /// Starts a planted server, and what is behind it, if that is how it is planted.
-fn planted(case: &PlantedCase) -> Result<(Server, Option<Running>)> {
+fn planted(case: &PlantedCase) -> Result<(Server, Option<ChildGuard>)> {
     let (mut words, mut behind) = (case.server.clone(), None);
     if let Some(options) = words.strip_prefix("behind") {
         let (running, address) = start(&format!("compute{options}"), false)?;
@@ -311,7 +311,7 @@ fn planted(case: &PlantedCase) -> Result<(Server, Option<Running>)> {
     Ok((server, behind))
 }
 
-fn start(words: &str, anywhere: bool) -> Result<(Running, SocketAddr)> {
+fn start(words: &str, anywhere: bool) -> Result<(ChildGuard, SocketAddr)> {
     let own = std::env::current_exe()?;
     let mut command = if anywhere {
         Command::new(own)
@@ -322,7 +322,7 @@ fn start(words: &str, anywhere: bool) -> Result<(Running, SocketAddr)> {
         .arg("planted")
         .args(words.split(' '))
         .stdout(Stdio::piped());
-    let mut running = Running(command.spawn()?);
+    let mut running = ChildGuard(command.spawn()?);
     let output = running.0.stdout.take().context("its output is piped")?;
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line)?;
@@ -334,21 +334,21 @@ fn start(words: &str, anywhere: bool) -> Result<(Running, SocketAddr)> {
 }
 
 /// Processes that take all they can get of one core.
-fn neighbours(end: Option<End>) -> Result<Vec<Running>> {
+fn neighbours(end: Option<NeighbourSide>) -> Result<Vec<ChildGuard>> {
     let core = match end {
         None => return Ok(Vec::new()),
-        Some(End::Server) => SERVER_CORE,
-        Some(End::Client) => CLIENT_CORE,
+        Some(NeighbourSide::Server) => SERVER_CORE,
+        Some(NeighbourSide::Client) => CLIENT_CORE,
     };
     let spin = |_| {
         let mut command = pin::command(core, "sh");
         command.args(["-c", "while :; do :; done"]);
-        Ok(Running(command.spawn()?))
+        Ok(ChildGuard(command.spawn()?))
     };
     (0..NEIGHBOURS).map(spin).collect()
 }
 
-impl Drop for Running {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // It may have ended already.
         self.0.kill().ok();

@@ -19,7 +19,7 @@ use crate::{
     pin,
     process::us_each,
     ratio::Bound,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::{Kind, Server, ServerDurability},
 };
 
@@ -58,10 +58,10 @@ struct Peer {
     lanes: u32,
     /// Whether the tool is told how large its batches are; otherwise they are those that our server made.
     is_told_batches: bool,
-    ceiling: fn(&Ground, &OwnServers, Asked) -> Result<Sample>,
+    ceiling: fn(&Ground, &OwnServers, Asked) -> Result<RoundSample>,
 }
 
-impl Sample {
+impl RoundSample {
     /// What lies between batches of two sizes. A transaction takes a time of its own and one for each of
     /// its commands, so that its time, and not that of a command, grows in a straight line.
     fn between(low: &Self, high: &Self, batch: f64) -> Self {
@@ -109,7 +109,7 @@ struct Asked {
 
 /// One side in one round.
 #[derive(Clone, Copy, Debug)]
-struct Sample {
+struct RoundSample {
     rate: f64,
     database_us: f64,
     asking_us: f64,
@@ -121,7 +121,7 @@ fn measure(ground: &Ground, peer: &Peer) -> Result<Section> {
     let mut section = Section::between_probes(ground, peer.title, || {
         let databases = OwnServers::default();
         let names = names(peer);
-        let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); names.len()];
+        let mut samples: Vec<Vec<RoundSample>> = vec![Vec::new(); names.len()];
         for _ in 0..rounds {
             let mut taken = Vec::new();
             for users in USERS {
@@ -154,7 +154,7 @@ fn round(
     ground: &Ground,
     databases: &OwnServers,
     (peer, users, seconds): (&Peer, u32, u32),
-) -> Result<Vec<Sample>> {
+) -> Result<Vec<RoundSample>> {
     let ours = through(ground, databases, (peer, users, seconds))?;
     let asked = Asked {
         home: peer.home,
@@ -184,13 +184,20 @@ fn round(
 
 /// What a tool reaches with batches of a size that may lie between two whole ones: then it is asked for
 /// both.
-fn at_batch(batch: f64, mut ceiling: impl FnMut(u32) -> Result<Sample>) -> Result<Sample> {
+fn at_batch(
+    batch: f64,
+    mut ceiling: impl FnMut(u32) -> Result<RoundSample>,
+) -> Result<RoundSample> {
     let near = nearest(batch);
     if (batch - f64::from(near)).abs() < BATCH_DIFFERENCE {
         return ceiling(near);
     }
     let low = nearest(batch.floor());
-    Ok(Sample::between(&ceiling(low)?, &ceiling(low + 1)?, batch))
+    Ok(RoundSample::between(
+        &ceiling(low)?,
+        &ceiling(low + 1)?,
+        batch,
+    ))
 }
 
 fn names(peer: &Peer) -> Vec<String> {
@@ -238,7 +245,7 @@ fn through(
     ground: &Ground,
     databases: &OwnServers,
     (peer, users, seconds): (&Peer, u32, u32),
-) -> Result<Sample> {
+) -> Result<RoundSample> {
     let service = peer.asking.service;
     let empty = databases.empty(peer.home, ground)?;
     let empty = empty.context("only databases are compared with themselves")?;
@@ -265,7 +272,7 @@ fn through(
         count(commands)?,
     );
     let counted = |before, after| -> Result<f64> { Ok(f64::from(u32::try_from(after - before)?)) };
-    Ok(Sample {
+    Ok(RoundSample {
         rate: tally[TOOL_RATE],
         database_us: us_each(after.0 - before.0, requests),
         asking_us: us_each(after.1 - before.1, requests) + tally[CLIENT_US],
@@ -311,8 +318,8 @@ fn reached(
     commands: u32,
     took: Duration,
     (database, tool): (Duration, Duration),
-) -> Sample {
-    Sample {
+) -> RoundSample {
+    RoundSample {
         rate: f64::from(commands) / took.as_secs_f64(),
         database_us: us_each(database, commands),
         asking_us: us_each(tool, commands),
@@ -320,9 +327,10 @@ fn reached(
     }
 }
 
-fn figures(samples: &[Sample]) -> Vec<Figure> {
-    let figure =
-        |name, value: fn(&Sample) -> f64| Figure::new(name, samples.iter().map(value).collect());
+fn figures(samples: &[RoundSample]) -> Vec<SubjectMetric> {
+    let figure = |name, value: fn(&RoundSample) -> f64| {
+        SubjectMetric::new(name, samples.iter().map(value).collect())
+    };
     vec![
         figure(RATE, |sample| sample.rate),
         figure(DATABASE_CPU, |sample| sample.database_us),
@@ -331,7 +339,7 @@ fn figures(samples: &[Sample]) -> Vec<Figure> {
     ]
 }
 
-impl fmt::Display for Sample {
+impl fmt::Display for RoundSample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -343,13 +351,13 @@ impl fmt::Display for Sample {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sample, at_batch};
+    use super::{RoundSample, at_batch};
 
     /// A tool that takes 10 us for a transaction and 20 us for each of its commands.
-    fn sample(batch: u32) -> Sample {
+    fn sample(batch: u32) -> RoundSample {
         let batch = f64::from(batch);
         let us = 20.0 + 10.0 / batch;
-        Sample {
+        RoundSample {
             rate: 1e6 / us,
             database_us: us,
             asking_us: us,
@@ -357,7 +365,7 @@ mod tests {
         }
     }
 
-    fn asked_for(batch: f64) -> (Vec<u32>, Sample) {
+    fn asked_for(batch: f64) -> (Vec<u32>, RoundSample) {
         let mut asked = Vec::new();
         let found = at_batch(batch, |whole| {
             asked.push(whole);

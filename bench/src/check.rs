@@ -16,9 +16,9 @@ use crate::{
     pin,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
-use pace::{PIPELINES, Pace};
+use pace::{CheckingCost, PIPELINES};
 use served::{CASES, Served, ServedCase};
 
 #[derive(Args, Debug)]
@@ -68,7 +68,7 @@ pub(crate) fn measure(arguments: &CheckArguments) -> Result<Report> {
     Report::written(&arguments.extent, "check", told, (Some(machine), sections))
 }
 
-fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<Pace>)> {
+fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<CheckingCost>)> {
     let mut paces = Vec::new();
     let mut section = Section::watched("In process", || {
         for seed in 1..=rounds {
@@ -78,8 +78,8 @@ fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<Pace>)> {
         }
         let subjects = PIPELINES.map(|pipeline| {
             let figures = vec![
-                Figure::new("telling", of(&paces, pipeline, |pace| pace.telling_ns)),
-                Figure::new("checking", of(&paces, pipeline, |pace| pace.checking_ns)),
+                SubjectMetric::new("telling", of(&paces, pipeline, |pace| pace.telling_ns)),
+                SubjectMetric::new("checking", of(&paces, pipeline, |pace| pace.checking_ns)),
             ];
             MeasuredRow::new(format!("pipeline {pipeline}"), figures)
         });
@@ -103,7 +103,7 @@ fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<Pace>)> {
 }
 
 /// A figure of the rounds with so many requests in flight.
-fn of(paces: &[Pace], pipeline: usize, figure: fn(&Pace) -> f64) -> Vec<f64> {
+fn of(paces: &[CheckingCost], pipeline: usize, figure: fn(&CheckingCost) -> f64) -> Vec<f64> {
     let those = paces.iter().filter(|pace| pace.pipeline == pipeline);
     those.map(figure).collect()
 }
@@ -112,7 +112,7 @@ fn found(rounds: u64) -> Result<Section> {
     const FOUND: &str = "found after, s";
     let mut section = Section::watched("A planted fault", || {
         let seconds = (1..=rounds).map(|seed| pace::find(MILLION, seed));
-        let seconds = Figure::new(FOUND, seconds.collect::<Result<_>>()?);
+        let seconds = SubjectMetric::new(FOUND, seconds.collect::<Result<_>>()?);
         let setting = "One booking in a million is sold twice".to_owned();
         Ok((setting, vec![MeasuredRow::new("rooms", vec![seconds])]))
     })?;
@@ -141,7 +141,7 @@ fn serve(turnstile: &Path, rounds: u64, seconds: u32) -> Result<(Vec<Vec<Served>
 /// The section of the servers, once it is known what telling costs.
 fn beside(
     (all, watched): &(Vec<Vec<Served>>, Section),
-    (paces, seconds): (&[Pace], u32),
+    (paces, seconds): (&[CheckingCost], u32),
 ) -> Section {
     let rounds = all.first().map_or(0, Vec::len);
     let setting = format!(
@@ -168,11 +168,11 @@ fn beside(
             section.claim_ratio(&target(case), ratio, SHARE_PERCENT);
         }
         let figures = vec![
-            Figure::new("checked a second", each(&|served| served.rate)),
-            Figure::new("checking, ns each", each(&|served| served.checking_ns)),
-            Figure::new("keeping, ns each", each(&|served| served.keeping_ns)),
-            Figure::new("all, ns each", each(&|served| served.all_ns)),
-            Figure::new(SHARE, shares),
+            SubjectMetric::new("checked a second", each(&|served| served.rate)),
+            SubjectMetric::new("checking, ns each", each(&|served| served.checking_ns)),
+            SubjectMetric::new("keeping, ns each", each(&|served| served.keeping_ns)),
+            SubjectMetric::new("all, ns each", each(&|served| served.all_ns)),
+            SubjectMetric::new(SHARE, shares),
         ];
         let ServedCase {
             service,

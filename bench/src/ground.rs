@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context as _, Result};
 
 use crate::{
-    probe::Probe,
+    probe::MachineProbe,
     server::{Kind, Server},
 };
 
@@ -50,8 +50,8 @@ impl Ground {
         Server::start(kind, more, program, &self.scratch)
     }
 
-    pub(crate) fn probe(&self) -> Result<Probe> {
-        Probe::take(&self.scratch)
+    pub(crate) fn probe(&self) -> Result<MachineProbe> {
+        MachineProbe::take(&self.scratch)
     }
 }
 

@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::Path, str::FromStr};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::server::{Doors, Protection};
+use crate::server::{DoorAddresses, Protection};
 
 /// What was seen in one run, by name: `rate` in units a second, `count` of units in the whole run,
 /// `client us` of the generator's CPU time for one, and what else the generator reports.
@@ -30,7 +30,7 @@ pub(crate) const REFUSED_PERCENT: &str = "refused %";
 /// Where a load goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
-    pub(crate) doors: Doors,
+    pub(crate) doors: DoorAddresses,
     /// What clients need to get in.
     pub(crate) protection: &'a Protection,
     /// The address of a database, for a load that goes to one.

@@ -42,7 +42,7 @@ use turnstile_trial::Counting;
 
 use crate::{
     arguments::{Program, RunExtent},
-    book::Book,
+    book::BookBenchmark,
     bottlenecks::{Bottlenecks, Planted},
     check::CheckArguments,
     cluster::ClusterArguments,
@@ -50,7 +50,7 @@ use crate::{
     ground::Ground,
     hand::{ByHand, by_hand},
     machine::Machine,
-    probe::Probe,
+    probe::MachineProbe,
     recovery::Recoveries,
     report::{NotMeasured, Report},
     reproduce::Reproduce,
@@ -72,28 +72,28 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Rooms, beside redis-server; writes rooms.json and rooms.md
-    Rooms(Servers),
+    Rooms(ServerArguments),
     /// Orders over the doors; writes exchange.json and exchange.md
-    Exchange(Servers),
+    Exchange(ServerArguments),
     /// Games; writes games.json and games.md
-    Games(Servers),
+    Games(ServerArguments),
     /// Travel, beside PostgreSQL; writes travel.json and travel.md
-    Travel(Servers),
+    Travel(ServerArguments),
     /// Services in databases; writes backends.json and backends.md
-    Backends(Servers),
+    Backends(ServerArguments),
     /// This version beside an older one (--older); writes versions.json and versions.md
-    Versions(Servers),
+    Versions(ServerArguments),
     /// Keys and TLS, beside Redis with TLS; writes access.json and access.md
-    Access(Servers),
+    Access(ServerArguments),
     /// Any scenario file (bench/scenarios/README.md); writes its result under the file's name
     Run {
         file: PathBuf,
         #[command(flatten)]
-        run: Servers,
+        run: ServerArguments,
     },
     /// The order book alone, in five market regimes; writes book.json and book.md. With --harness, in
     /// the public matching harness beside other engines; writes harness.json and harness.md
-    Book(Book),
+    Book(BookBenchmark),
     /// The lab's statistics on systems of known truth; writes statistics.json and statistics.md
     Statistics(Statistics),
     /// Whether the lab names planted bottlenecks and refuses planted bad runs; writes bottlenecks.json
@@ -128,7 +128,7 @@ enum Command {
 
 /// What all measurements of servers have in common.
 #[derive(Args, Debug)]
-struct Servers {
+struct ServerArguments {
     #[command(flatten)]
     extent: RunExtent,
     /// Measure only this part; repeatable
@@ -182,7 +182,7 @@ fn main() -> Result<()> {
         Command::Planted(planted) => bottlenecks::serve(planted),
         Command::Scaling(inputs) => scaling::show(&inputs),
         Command::Probe { scratch } => {
-            let probe = Probe::take(&scratch)?;
+            let probe = MachineProbe::take(&scratch)?;
             writeln!(io::stdout(), "{probe}")?;
             Ok(())
         }
@@ -195,7 +195,7 @@ fn show(report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn built_in(name: &str, text: &str, run: &Servers) -> Result<()> {
+fn built_in(name: &str, text: &str, run: &ServerArguments) -> Result<()> {
     measure(
         name,
         &ScenarioFile::parse(text, scenario::usual(run.extent.quick))?,
@@ -204,7 +204,7 @@ fn built_in(name: &str, text: &str, run: &Servers) -> Result<()> {
 }
 
 /// Measures the sections of a scenario, and what belongs to its report and is measured by hand.
-fn measure(name: &str, scenario: &ScenarioFile, run: &Servers) -> Result<()> {
+fn measure(name: &str, scenario: &ScenarioFile, run: &ServerArguments) -> Result<()> {
     let hand = by_hand(name);
     let known = scenario.parts.iter().map(|part| part.name.as_str());
     let known: Vec<&str> = known.chain(hand.iter().map(|(part, _)| *part)).collect();

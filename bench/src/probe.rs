@@ -35,12 +35,12 @@ const DRIFT_MAX: f64 = 2.0;
 
 /// The medians of one probe, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct Probe {
+pub(crate) struct MachineProbe {
     pub(crate) sync_p50_us: f64,
     pub(crate) loopback_p50_us: f64,
 }
 
-impl Probe {
+impl MachineProbe {
     /// Takes about half a second. The file lies in `dir`, where the servers keep theirs.
     pub(crate) fn take(dir: &Path) -> Result<Self> {
         Ok(Self {
@@ -66,7 +66,7 @@ impl Probe {
     }
 }
 
-impl fmt::Display for Probe {
+impl fmt::Display for MachineProbe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -207,11 +207,11 @@ pub(crate) fn joined<T>(thread: thread::JoinHandle<Result<T>>) -> Result<T> {
 mod tests {
     use std::time::Duration;
 
-    use super::{Probe, median_us};
+    use super::{MachineProbe, median_us};
 
     #[test]
     fn probes_agree_up_to_a_factor_of_two_in_either_direction() {
-        let probe = |sync_p50_us, loopback_p50_us| Probe {
+        let probe = |sync_p50_us, loopback_p50_us| MachineProbe {
             sync_p50_us,
             loopback_p50_us,
         };

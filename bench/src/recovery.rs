@@ -17,7 +17,7 @@ use crate::{
     machine::Machine,
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 use filling::{Fill, wall_clock};
 
@@ -112,9 +112,9 @@ fn recoveries(fill: Fill, records: u32, scratch: &Path) -> Result<[MeasuredRow; 
     let snapshot = rounds(path)?;
     let row = |what: &str, seconds: Vec<f64>| {
         let rates = seconds.iter().map(|seconds| f64::from(records) / seconds);
-        let rates = Figure::new(RATE, rates.collect());
+        let rates = SubjectMetric::new(RATE, rates.collect());
         let name = format!("{fill}, {what}");
-        MeasuredRow::new(name, vec![Figure::new("s", seconds), rates])
+        MeasuredRow::new(name, vec![SubjectMetric::new("s", seconds), rates])
     };
     Ok([row("journal", journal), row("snapshot", snapshot)])
 }

@@ -13,9 +13,9 @@ use crate::{
     arguments::RunExtent,
     machine::Machine,
     pin::{CLIENT_CORE, SERVER_CORE},
-    probe::Probe,
+    probe::MachineProbe,
     ratio::Ratio,
-    section::{Claim, Figure, FigureValues, MeasuredRow, Section},
+    section::{Claim, FigureValues, MeasuredRow, Section, SubjectMetric},
 };
 
 /// What a command of this program measures.
@@ -185,8 +185,9 @@ fn write_section(f: &mut fmt::Formatter<'_>, section: &Section) -> fmt::Result {
 fn conditions(section: &Section) -> Option<String> {
     let mut text = String::new();
     if let (Some(before), Some(after)) = (&section.before, &section.after) {
-        let both =
-            |value: fn(&Probe) -> f64| format!("{:.1} and {:.1} us", value(before), value(after));
+        let both = |value: fn(&MachineProbe) -> f64| {
+            format!("{:.1} and {:.1} us", value(before), value(after))
+        };
         let sync = both(|probe| probe.sync_p50_us);
         let loopback = both(|probe| probe.loopback_p50_us);
         text = format!(
@@ -204,7 +205,7 @@ fn conditions(section: &Section) -> Option<String> {
     Some(text)
 }
 
-fn cell(figure: &Figure) -> String {
+fn cell(figure: &SubjectMetric) -> String {
     match &figure.values {
         FigureValues::Numbers(values) if values.is_empty() => "-".to_owned(),
         FigureValues::Numbers(values) => shown(&Ratio::spread(values)),
@@ -230,9 +231,9 @@ mod tests {
 
     use super::{Report, cell, conditions, shown};
     use crate::{
-        probe::Probe,
+        probe::MachineProbe,
         ratio::Ratio,
-        section::{Figure, Section},
+        section::{Section, SubjectMetric},
     };
 
     #[test]
@@ -246,16 +247,16 @@ mod tests {
             (&[], "-"),
         ];
         for (values, expected) in rows {
-            assert_eq!(cell(&Figure::new("a", values.to_vec())), expected);
+            assert_eq!(cell(&SubjectMetric::new("a", values.to_vec())), expected);
         }
-        assert_eq!(cell(&Figure::text("a", "words")), "words");
+        assert_eq!(cell(&SubjectMetric::text("a", "words")), "words");
         assert_eq!(shown(&Ratio::spread(&[1.5])), "1.50");
     }
 
     #[test]
     fn a_noisy_section_says_so() {
         let section = |after_us| {
-            let probe = |sync_p50_us| Probe {
+            let probe = |sync_p50_us| MachineProbe {
                 sync_p50_us,
                 loopback_p50_us: 20.0,
             };

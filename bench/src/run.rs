@@ -9,11 +9,11 @@ use crate::{
     ground::{Ground, tell},
     load::{self, COUNT, DATABASE_US, Measures, REFUSED_PERCENT, SERVER_US, Target, fill, trips},
     pin::{CLIENT_CORE, SERVER_CORE},
-    probe::{Probe, syncs_at_once_us},
+    probe::{MachineProbe, syncs_at_once_us},
     ratio::Ratio,
     scenario::{Core, Floor, Part, Row},
-    section::{Figure, MeasuredRow, Section},
-    server::{Doors, MessageRelay, Protection, Server},
+    section::{MeasuredRow, Section, SubjectMetric},
+    server::{DoorAddresses, MessageRelay, Protection, Server},
 };
 
 /// Customers, flights, cars and rooms that trips are booked of, under the names that scenarios use.
@@ -68,7 +68,7 @@ fn subject(part: &Part, row: &Row, mut figures: BTreeMap<&str, Vec<f64>>) -> Mea
     let labels = part.figures.iter().map(|column| column.label.as_str());
     let figures = labels.map(|label| {
         let values = figures.remove(label).unwrap_or_default();
-        Figure::new(label, values)
+        SubjectMetric::new(label, values)
     });
     MeasuredRow::new(row.name.as_str(), figures.collect())
 }
@@ -159,7 +159,7 @@ impl<'a> Stage<'a> {
             }
             "relay" => {
                 let relay = MessageRelay::start()?;
-                let doors = Doors::at(relay.address);
+                let doors = DoorAddresses::at(relay.address);
                 let mut measures = load::drive(&row.load, self.target(row, Some(doors), None))?;
                 let us = relay.end()?.as_secs_f64() * 1e6;
                 measures.insert(SERVER_US.to_owned(), us / value(&measures, COUNT)?);
@@ -213,10 +213,10 @@ impl<'a> Stage<'a> {
     fn target<'b>(
         &'b self,
         row: &Row,
-        doors: Option<Doors>,
+        doors: Option<DoorAddresses>,
         database: Option<&'b str>,
     ) -> Target<'b> {
-        let nowhere = Doors::at(([127, 0, 0, 1], 0).into());
+        let nowhere = DoorAddresses::at(([127, 0, 0, 1], 0).into());
         Target {
             doors: doors.unwrap_or(nowhere),
             protection: &Protection::NONE,
@@ -358,7 +358,10 @@ struct Bare {
 
 impl Bare {
     fn probe(ground: &Ground) -> Result<Self> {
-        let (apart, together) = (ground.probe()?, Probe::take_on_one_core(&ground.scratch)?);
+        let (apart, together) = (
+            ground.probe()?,
+            MachineProbe::take_on_one_core(&ground.scratch)?,
+        );
         Ok(Self {
             trip: apart.loopback_p50_us,
             line: together.loopback_p50_us,

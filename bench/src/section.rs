@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ground::Ground,
-    probe::Probe,
+    probe::MachineProbe,
     process::Neighbours,
     ratio::{Bound, Ratio, Verdict},
 };
@@ -22,9 +22,9 @@ pub(crate) struct Section {
     pub(crate) setting: String,
     /// What the bare machine did right before and right after, where that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) before: Option<Probe>,
+    pub(crate) before: Option<MachineProbe>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) after: Option<Probe>,
+    pub(crate) after: Option<MachineProbe>,
     /// Use of the machine by other processes during the measurement, in percent of a core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) neighbours_percent: Option<f64>,
@@ -36,12 +36,12 @@ pub(crate) struct Section {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct MeasuredRow {
     pub(crate) name: String,
-    pub(crate) figures: Vec<Figure>,
+    pub(crate) figures: Vec<SubjectMetric>,
 }
 
 /// One property of a subject: a cell of its row.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct SubjectMetric {
     pub(crate) name: String,
     pub(crate) values: FigureValues,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Claim {
 }
 
 impl MeasuredRow {
-    pub(crate) fn new(name: impl Into<String>, figures: Vec<Figure>) -> Self {
+    pub(crate) fn new(name: impl Into<String>, figures: Vec<SubjectMetric>) -> Self {
         let name = name.into();
         Self { name, figures }
     }
@@ -82,7 +82,7 @@ impl MeasuredRow {
     }
 }
 
-impl Figure {
+impl SubjectMetric {
     pub(crate) fn new(name: impl Into<String>, values: Vec<f64>) -> Self {
         let (name, values) = (name.into(), FigureValues::Numbers(values));
         Self { name, values }
@@ -184,20 +184,23 @@ impl Section {
 
 #[cfg(test)]
 mod tests {
-    use super::{Claim, Figure, MeasuredRow, Section};
+    use super::{Claim, MeasuredRow, Section, SubjectMetric};
     use crate::{
-        probe::Probe,
+        probe::MachineProbe,
         ratio::{Bound, Ratio, Verdict},
     };
 
     fn section(after_us: f64, neighbours_percent: f64) -> Section {
-        let probe = |sync_p50_us| Probe {
+        let probe = |sync_p50_us| MachineProbe {
             sync_p50_us,
             loopback_p50_us: 20.0,
         };
         let subject = |name: &str, values: &[f64]| {
-            let other = Figure::new("other", vec![1.0; values.len()]);
-            MeasuredRow::new(name, vec![other, Figure::new("rate", values.to_vec())])
+            let other = SubjectMetric::new("other", vec![1.0; values.len()]);
+            MeasuredRow::new(
+                name,
+                vec![other, SubjectMetric::new("rate", values.to_vec())],
+            )
         };
         let subjects = vec![subject("ours", &[4.0, 9.0]), subject("peer", &[2.0, 3.0])];
         Section {

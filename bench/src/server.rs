@@ -24,7 +24,7 @@ use rustix::{
     process::{Pid, PidfdFlags, pidfd_open},
 };
 use tempfile::TempDir;
-use turnstile_client::{Connection, Error as ClientError, ServerAddress, resp::Value};
+use turnstile_client::{Connection, ConnectionError as ClientError, ServerAddress, resp::Value};
 
 pub(crate) use protection::Protection;
 pub(crate) use redis::Persistence;
@@ -77,7 +77,7 @@ pub(crate) enum Kind {
 
 /// Where a server listens.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Doors {
+pub(crate) struct DoorAddresses {
     pub(crate) resp: SocketAddr,
     pub(crate) http: SocketAddr,
     pub(crate) xml: SocketAddr,
@@ -94,14 +94,14 @@ pub(crate) struct Server {
     child: Child,
     /// Where it keeps its files; a server that is started again takes it over.
     home: Rc<TempDir>,
-    doors: Doors,
+    doors: DoorAddresses,
     start_time: Duration,
     /// The resource managers behind a middleware.
     managers: Vec<Self>,
     protection: Protection,
 }
 
-impl Doors {
+impl DoorAddresses {
     /// Five that are free.
     fn any() -> Result<Self> {
         Ok(Self {
@@ -176,7 +176,7 @@ impl Server {
 
     /// Starts a server on the files of another.
     fn start_at(kind: Kind, more: &[String], turnstile: &Path, home: Rc<TempDir>) -> Result<Self> {
-        let doors = Doors::any()?;
+        let doors = DoorAddresses::any()?;
         let ours = |durability| {
             let mut command = pin::command(pin::SERVER_CORE, turnstile);
             turnstile::arguments(&mut command, durability, home.path(), doors);
@@ -250,7 +250,7 @@ impl Server {
         self.start_time
     }
 
-    pub(crate) const fn doors(&self) -> Doors {
+    pub(crate) const fn doors(&self) -> DoorAddresses {
         self.doors
     }
 

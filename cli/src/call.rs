@@ -31,12 +31,12 @@ pub(crate) struct Arguments {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    call: Call,
+    call: OperationCall,
 }
 
 /// One operation, and the fields that it is called with.
 #[derive(Clone, Debug)]
-struct Call {
+struct OperationCall {
     operation: &'static Syntax,
     fields: Vec<(String, String)>,
 }
@@ -44,7 +44,7 @@ struct Call {
 /// The name of the argument that holds the fields.
 const FIELDS: &str = "fields";
 
-impl Subcommand for Call {
+impl Subcommand for OperationCall {
     fn augment_subcommands(command: Command) -> Command {
         let command = command
             .subcommand_required(true)
@@ -63,7 +63,7 @@ impl Subcommand for Call {
     }
 }
 
-impl FromArgMatches for Call {
+impl FromArgMatches for OperationCall {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let (name, matches) = matches
             .subcommand()
@@ -158,7 +158,7 @@ fn table(fields: &[FieldSyntax]) -> String {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let Call { operation, fields } = &arguments.call;
+    let OperationCall { operation, fields } = &arguments.call;
     let name = operation.operation();
     let usage = |misnamed| Coded::usage(format!("{name}: {misnamed}"));
     operation.request(fields).map_err(usage)?;

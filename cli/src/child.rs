@@ -253,12 +253,12 @@ impl Company {
 
 /// Games in two processes: the arena, and the scores that count its results.
 #[derive(Debug)]
-pub(crate) struct Arena {
+pub(crate) struct ArenaServers {
     arena: Server,
     scores: Server,
 }
 
-impl Arena {
+impl ArenaServers {
     /// Starts both on free ports, each with a temporary directory of its own, and waits until they are
     /// ready.
     pub(crate) fn start() -> anyhow::Result<Self> {

@@ -24,7 +24,7 @@ use crate::{
     child::{Doors, Server},
     exit::Coded,
     lab, resp, rooms,
-    season::{self, AcknowledgedBooking, Booking, SeasonPlayed, hotel_csv, published},
+    season::{self, AcknowledgedBooking, GuestPlan, SeasonPlayed, hotel_csv, published},
     terminal::{self, Table},
     travel::{self, network::FlightNetwork, sample},
     verify,
@@ -174,7 +174,7 @@ fn bookings(
     arguments: &Arguments,
     amounts: &Amounts,
     table: &mut Table,
-) -> anyhow::Result<Vec<Booking>> {
+) -> anyhow::Result<Vec<GuestPlan>> {
     let Some(path) = &arguments.input else {
         table.row(
             "season",
@@ -214,7 +214,11 @@ fn network(routes: Option<travel::Reading>, table: &mut Table) -> FlightNetwork 
     reading.network
 }
 
-fn play(server: &Server, bookings: &[Booking], table: &mut Table) -> anyhow::Result<SeasonPlayed> {
+fn play(
+    server: &Server,
+    bookings: &[GuestPlan],
+    table: &mut Table,
+) -> anyhow::Result<SeasonPlayed> {
     let mut door = resp::connect(server.resp())?;
     let played = season::play(&mut door, bookings, season::FILL_PERCENT)?;
     rooms::tabulate(&played, table);

@@ -44,7 +44,7 @@ use turnstile_load::{pace::Progress, rooms, rush, seats, workload as load};
 use turnstile_stats::units::{Count, PerSecond};
 
 use driven::Driven;
-use notebook::{Aims, Notebook, Output};
+use notebook::{Aims, Notebook, OutputArguments};
 use pacing::Pacing;
 use watching::Behind;
 
@@ -152,7 +152,7 @@ pub(crate) enum Run {
     /// Adds a show of 20,000 seats for the run. Users book one to four adjacent seats, by name or the
     /// best ones, and cancel. At the end, checks that no seat was sold twice and that the server lists
     /// every booking as acknowledged. See docs/seats.md.
-    Seats(Plain),
+    Seats(PlainArguments),
     /// Any other server: http://HOST:PORT/PATH, or resp://HOST:PORT -- COMMAND; with TLS https:// and
     /// rediss://
     #[command(external_subcommand)]
@@ -188,13 +188,13 @@ impl Target {
 
 /// A service at the RESP door.
 #[derive(Args, Debug)]
-pub(crate) struct Plain {
+pub(crate) struct PlainArguments {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
     pacing: Pacing,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
     #[command(flatten)]
     aims: Aims,
 }
@@ -202,7 +202,7 @@ pub(crate) struct Plain {
 #[derive(Args, Debug)]
 pub(crate) struct RoomsArguments {
     #[command(flatten)]
-    plain: Plain,
+    plain: PlainArguments,
     /// Weights of the operations
     #[arg(long, default_value = "book=70,cancel=30")]
     mix: rooms::Mix,
@@ -226,7 +226,7 @@ pub(crate) struct RushArguments {
     #[arg(long, value_name = "PER_SECOND", conflicts_with = "resp")]
     waiting_room_rate: Option<NonZeroU32>,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
 }
 
 pub(crate) fn run(command: Command) -> anyhow::Result<()> {
@@ -237,12 +237,12 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
                     mix,
                     ..load::Options::default()
                 };
-                run_plain(&rooms::Rooms, &plain, &options)
+                run_plain(&rooms::BookingLoad, &plain, &options)
             }
             Run::Exchange(arguments) => exchange::run(&arguments),
             Run::Games(arguments) => games::run(&arguments),
             Run::Travel(arguments) => travel::run(&arguments),
-            Run::Seats(plain) => run_plain(&seats::Seats, &plain, &load::Options::default()),
+            Run::Seats(plain) => run_plain(&seats::TicketLoad, &plain, &load::Options::default()),
             Run::Foreign(words) => foreign::run(&words),
         },
         Command::Sweep(arguments) => sweep::run(&arguments),
@@ -265,7 +265,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
 
 fn run_plain(
     service: &dyn load::Service,
-    arguments: &Plain,
+    arguments: &PlainArguments,
     options: &load::Options,
 ) -> anyhow::Result<()> {
     let threads = arguments.target.threads.get();

@@ -42,7 +42,7 @@ fn offers() -> Vec<LabOffer> {
     vec![
         offer(LabKind::Run, |service| service.door() == Door::Resp),
         offer(LabKind::Rush, |service| {
-            service.name() == rooms::Rooms.name()
+            service.name() == rooms::BookingLoad.name()
         }),
         offer(LabKind::Check, |_any| true),
     ]

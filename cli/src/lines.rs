@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use turnstile_client::{
     ServerAddress,
-    lines::{Connection, Reply, Verb, started},
+    lines::{Connection, LineVerb, Reply, started},
 };
 use turnstile_travel::{Item, Xid};
 
@@ -22,11 +22,23 @@ pub(crate) fn connect(address: impl Into<ServerAddress>) -> anyhow::Result<Conne
 }
 
 /// The verbs that add an item and query its price, and how both call it.
-pub(crate) fn words(item: &Item) -> (Verb, Verb, String) {
+pub(crate) fn words(item: &Item) -> (LineVerb, LineVerb, String) {
     match item {
-        Item::Flight(number) => (Verb::AddFlight, Verb::QueryFlightPrice, number.to_string()),
-        Item::Car(place) => (Verb::AddCars, Verb::QueryCarsPrice, place.to_string()),
-        Item::Room(place) => (Verb::AddRooms, Verb::QueryRoomsPrice, place.to_string()),
+        Item::Flight(number) => (
+            LineVerb::AddFlight,
+            LineVerb::QueryFlightPrice,
+            number.to_string(),
+        ),
+        Item::Car(place) => (
+            LineVerb::AddCars,
+            LineVerb::QueryCarsPrice,
+            place.to_string(),
+        ),
+        Item::Room(place) => (
+            LineVerb::AddRooms,
+            LineVerb::QueryRoomsPrice,
+            place.to_string(),
+        ),
     }
 }
 

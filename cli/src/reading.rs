@@ -10,12 +10,12 @@ use crate::{
     descriptors, logging,
 };
 
-type Read = Box<dyn Fn() -> anyhow::Result<Layers> + Send>;
+type LayerSource = Box<dyn Fn() -> anyhow::Result<Layers> + Send>;
 
 /// The configuration that a server runs by, and how to read it again.
 pub(crate) struct Reading {
     layers: Layers,
-    read: Read,
+    read: LayerSource,
 }
 
 impl Reading {

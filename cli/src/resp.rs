@@ -50,9 +50,9 @@ pub(crate) fn connect_named(address: &ServerAddress) -> anyhow::Result<NamedConn
 }
 
 /// Who does not trust the server, or is not let in, has found one.
-fn no_server(error: client::Error, address: &ServerAddress) -> anyhow::Error {
+fn no_server(error: client::ConnectionError, address: &ServerAddress) -> anyhow::Error {
     let is_there = match &error {
-        client::Error::Io(error) => matches!(
+        client::ConnectionError::Io(error) => matches!(
             error.kind(),
             io::ErrorKind::InvalidData
                 | io::ErrorKind::PermissionDenied

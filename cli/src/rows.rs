@@ -16,7 +16,7 @@ const TOLD_MAX: u64 = 20;
 
 /// A file, read.
 #[derive(Debug)]
-pub(crate) struct Rows<T, R> {
+pub(crate) struct CsvTable<T, R> {
     /// How many there are, good and bad.
     pub(crate) count: u64,
     pub(crate) good: Vec<T>,
@@ -34,7 +34,7 @@ pub(crate) struct BadRow<R> {
 }
 
 /// Why a row is left out.
-pub(crate) trait Reason: Copy + Ord + Display {
+pub(crate) trait SkipReason: Copy + Ord + Display {
     /// The row has too many fields or too few.
     const FIELDS: Self;
     /// The row is not UTF-8.
@@ -44,7 +44,7 @@ pub(crate) trait Reason: Copy + Ord + Display {
     fn is_quiet(self) -> bool;
 }
 
-impl<R: Reason> BadRow<R> {
+impl<R: SkipReason> BadRow<R> {
     /// What is wrong with one column.
     pub(crate) fn at(row: &StringRecord, column: usize, reason: R) -> Self {
         Self {
@@ -60,12 +60,12 @@ impl<R: Reason> BadRow<R> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn read<T, R: Reason>(
+pub(crate) fn read<T, R: SkipReason>(
     rows: &mut Reader<File>,
     path: &Path,
     mut take: impl FnMut(&StringRecord, u64) -> Result<T, BadRow<R>>,
-) -> anyhow::Result<Rows<T, R>> {
-    let mut read = Rows {
+) -> anyhow::Result<CsvTable<T, R>> {
+    let mut read = CsvTable {
         count: 0,
         good: Vec::new(),
         left_out: BTreeMap::new(),
@@ -100,7 +100,7 @@ pub(crate) fn read<T, R: Reason>(
 }
 
 /// A row that the CSV reader refuses, unless it is the file that failed.
-fn unreadable<R: Reason>(error: csv::Error, path: &Path) -> anyhow::Result<BadRow<R>> {
+fn unreadable<R: SkipReason>(error: csv::Error, path: &Path) -> anyhow::Result<BadRow<R>> {
     let reason = match error.kind() {
         csv::ErrorKind::UnequalLengths { .. } => R::FIELDS,
         csv::ErrorKind::Utf8 { .. } => R::UTF8,
@@ -120,7 +120,7 @@ struct Complaints {
 }
 
 impl Complaints {
-    fn tell<R: Reason>(&mut self, line: u64, bad: &BadRow<R>) {
+    fn tell<R: SkipReason>(&mut self, line: u64, bad: &BadRow<R>) {
         if bad.reason.is_quiet() {
             return;
         }

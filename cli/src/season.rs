@@ -17,7 +17,7 @@ pub(crate) const FILL_PERCENT: u32 = 60;
 
 /// One guest's plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Booking {
+pub(crate) struct GuestPlan {
     pub(crate) property: &'static str,
     /// The type of room that the guest reserves: one letter.
     pub(crate) room_type: char,
@@ -32,7 +32,7 @@ pub(crate) struct Booking {
     pub(crate) key: String,
 }
 
-impl Booking {
+impl GuestPlan {
     pub(crate) fn guest_name(&self) -> String {
         format!("guest {}", self.guest)
     }
@@ -71,7 +71,7 @@ impl Step {
 }
 
 /// Everything that happens, in the order of days; on one day in the order of the season.
-pub(crate) fn steps(season: &[Booking]) -> Vec<Step> {
+pub(crate) fn steps(season: &[GuestPlan]) -> Vec<Step> {
     let mut steps = Vec::with_capacity(2 * season.len());
     for (booking, plan) in season.iter().enumerate() {
         steps.push(Step {
@@ -94,7 +94,7 @@ type Kind = (&'static str, char);
 
 /// How many rooms of each type are made: a share of the peak demand, which is the most stays of
 /// that type in one night if nobody had cancelled; rounded up, so at least one.
-pub(crate) fn rooms(season: &[Booking], fill_percent: u32) -> BTreeMap<Kind, u32> {
+pub(crate) fn rooms(season: &[GuestPlan], fill_percent: u32) -> BTreeMap<Kind, u32> {
     let mut demand: BTreeMap<Kind, BTreeMap<Night, u32>> = BTreeMap::new();
     for booking in season {
         let nights = demand
@@ -123,9 +123,9 @@ mod tests {
         nights: u16,
         made: u16,
         cancelled: Option<u16>,
-    ) -> Booking {
+    ) -> GuestPlan {
         let arrival = Night::from_days(arrival);
-        Booking {
+        GuestPlan {
             property: "city",
             room_type: 'A',
             stay: Stay::new(arrival, arrival.checked_add(nights).unwrap()).unwrap(),

@@ -37,7 +37,7 @@ pub(crate) struct ListArguments {
     #[arg(long)]
     state: Option<State>,
     #[command(flatten)]
-    asking: Asking,
+    asking: TxArguments,
 }
 
 #[derive(Args, Debug)]
@@ -45,7 +45,7 @@ pub(crate) struct ShowArguments {
     /// Transaction number (xid)
     xid: u64,
     #[command(flatten)]
-    asking: Asking,
+    asking: TxArguments,
 }
 
 #[derive(Args, Debug)]
@@ -63,11 +63,11 @@ pub(crate) struct ResolveArguments {
     #[arg(long, group = "decision")]
     abort: bool,
     #[command(flatten)]
-    asking: Asking,
+    asking: TxArguments,
 }
 
 #[derive(Args, Debug)]
-struct Asking {
+struct TxArguments {
     /// RESP address of the server
     #[arg(long, value_name = "ADDR", value_parser = address::RESP, default_value = resp::ADDRESS)]
     resp: DoorAddress,
@@ -78,7 +78,7 @@ struct Asking {
     json: bool,
 }
 
-impl Asking {
+impl TxArguments {
     fn connect(&self) -> anyhow::Result<NamedConnection> {
         resp::connect_named(&self.security.resp(&self.resp)?)
     }

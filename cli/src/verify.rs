@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
-use turnstile_embedded::{OpenError, Verdict, VerifyError};
+use turnstile_embedded::{BackendOpenError, Verdict, VerifyError};
 use turnstile_journal as journal;
 use turnstile_stats::units::Count;
 
@@ -49,8 +49,8 @@ pub(crate) const fn is_damage(error: &VerifyError) -> bool {
         error,
         VerifyError::NoJournal
             | VerifyError::Open(
-                OpenError::Directory { .. }
-                    | OpenError::Journal(
+                BackendOpenError::Directory { .. }
+                    | BackendOpenError::Journal(
                         Journal::Locked | Journal::Pending | Journal::Io(_) | Journal::Thread(_)
                     )
             )

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::{
-    Error, ServerAddress,
-    resp::{self, Limits, Value},
-    wire::Wire,
+    ConnectionError, ServerAddress,
+    resp::{self, ReplyLimits, Value},
+    wire::BufferedSocket,
 };
 
 /// A blocking connection. Requests may be pipelined: each [`send`](Self::send) is answered by one
@@ -16,7 +16,7 @@ use crate::{
 /// After an error the connection is of no further use: answers could be matched with the wrong
 /// requests.
 #[derive(Debug)]
-pub struct Connection(Wire);
+pub struct Connection(BufferedSocket);
 
 impl Connection {
     /// Connects with `TCP_NODELAY`, through TLS and with a login where the address says so; `timeout`
@@ -24,15 +24,18 @@ impl Connection {
     ///
     /// # Errors
     /// No server listens at the address, or not in time; or it is not trusted, or does not let us in.
-    pub fn connect(address: impl Into<ServerAddress>, timeout: Duration) -> Result<Self, Error> {
-        Ok(Self(Wire::connect(&address.into(), timeout)?))
+    pub fn connect(
+        address: impl Into<ServerAddress>,
+        timeout: Duration,
+    ) -> Result<Self, ConnectionError> {
+        Ok(Self(BufferedSocket::connect(&address.into(), timeout)?))
     }
 
     /// Sends one request and waits for its answer. An error reply is a [`Value::Error`].
     ///
     /// # Errors
     /// The connection failed.
-    pub fn command(&mut self, arguments: &[&[u8]]) -> Result<Value, Error> {
+    pub fn command(&mut self, arguments: &[&[u8]]) -> Result<Value, ConnectionError> {
         self.send(arguments);
         self.receive()
     }
@@ -46,7 +49,7 @@ impl Connection {
     ///
     /// # Errors
     /// The connection failed.
-    pub fn flush(&mut self) -> Result<(), Error> {
+    pub fn flush(&mut self) -> Result<(), ConnectionError> {
         self.0.flush()
     }
 
@@ -54,10 +57,10 @@ impl Connection {
     ///
     /// # Errors
     /// The connection failed.
-    pub fn receive(&mut self) -> Result<Value, Error> {
+    pub fn receive(&mut self) -> Result<Value, ConnectionError> {
         self.flush()?;
         loop {
-            if let Some((value, length)) = resp::decode(self.0.waiting(), &Limits::REPLY)? {
+            if let Some((value, length)) = resp::decode(self.0.waiting(), &ReplyLimits::REPLY)? {
                 self.0.take(length);
                 return Ok(value);
             }
@@ -75,8 +78,8 @@ mod tests {
         time::Duration,
     };
 
-    use super::{Connection, Error};
-    use crate::resp::{Malformed, Value};
+    use super::{Connection, ConnectionError};
+    use crate::resp::{MalformedReply, Value};
 
     const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -114,7 +117,7 @@ mod tests {
         assert_eq!(connection.receive().unwrap(), Value::Integer(1));
         let error = connection.receive().unwrap();
         assert_eq!(error, Value::Error("ERR b".into()));
-        assert!(matches!(connection.receive(), Err(Error::Closed)));
+        assert!(matches!(connection.receive(), Err(ConnectionError::Closed)));
         peer.join().unwrap();
     }
 
@@ -133,7 +136,10 @@ mod tests {
     fn what_is_no_reply_ends_the_connection() {
         let (mut connection, peer) = peer(b"*1\r\n$1\r\nx\r\n", vec![b"HTTP/1.1 400".to_vec()]);
         let error = connection.command(&[b"x"]).unwrap_err();
-        assert!(matches!(error, Error::Malformed(Malformed::Type(b'H'))));
+        assert!(matches!(
+            error,
+            ConnectionError::Malformed(MalformedReply::Type(b'H'))
+        ));
         peer.join().unwrap();
     }
 }

@@ -4,14 +4,14 @@ use std::{fmt, io};
 
 use turnstile_resp::catalogue::Misnamed;
 
-use crate::{Denied, resp::Malformed};
+use crate::{Denied, resp::MalformedReply};
 
 /// What a server of TLS begins its answer with when what it was sent is none.
 const TLS_ALERT: u8 = 0x15;
 
 /// Why a connection gave no answer.
 #[derive(Debug)]
-pub enum Error {
+pub enum ConnectionError {
     /// The socket failed, or a timeout passed.
     Io(io::Error),
     /// The server does not let this client in, or do this.
@@ -19,7 +19,7 @@ pub enum Error {
     /// The peer closed the connection while an answer was owed.
     Closed,
     /// The peer sent something that is no reply in RESP.
-    Malformed(Malformed),
+    Malformed(MalformedReply),
     /// The peer sent something that begins no answer in XML.
     NotXml,
     /// The peer sent something that is no answer in HTTP.
@@ -32,7 +32,7 @@ pub enum Error {
     Server(String),
 }
 
-impl Error {
+impl ConnectionError {
     /// Whether the server recovers its data still, and knows no key before it has.
     #[must_use]
     pub fn is_loading(&self) -> bool {
@@ -40,13 +40,13 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ConnectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(f, "the connection failed: {error}"),
             Self::Denied(denied) => denied.fmt(f),
             Self::Closed => f.write_str("the server closed the connection"),
-            Self::Malformed(Malformed::Type(TLS_ALERT)) => {
+            Self::Malformed(MalformedReply::Type(TLS_ALERT)) => {
                 f.write_str("the server sent no RESP: it may speak TLS (rediss://)")
             }
             Self::Malformed(malformed) => write!(f, "the server sent no RESP: {malformed}"),
@@ -59,7 +59,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
+impl std::error::Error for ConnectionError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),
@@ -75,7 +75,7 @@ impl std::error::Error for Error {
     }
 }
 
-impl From<io::Error> for Error {
+impl From<io::Error> for ConnectionError {
     fn from(error: io::Error) -> Self {
         match Denied::within(&error) {
             Some(denied) => Self::Denied(denied.clone()),
@@ -84,20 +84,20 @@ impl From<io::Error> for Error {
     }
 }
 
-impl From<Denied> for Error {
+impl From<Denied> for ConnectionError {
     fn from(denied: Denied) -> Self {
         Self::Denied(denied)
     }
 }
 
-impl From<Misnamed> for Error {
+impl From<Misnamed> for ConnectionError {
     fn from(misnamed: Misnamed) -> Self {
         Self::Misnamed(misnamed)
     }
 }
 
-impl From<Malformed> for Error {
-    fn from(malformed: Malformed) -> Self {
+impl From<MalformedReply> for ConnectionError {
+    fn from(malformed: MalformedReply) -> Self {
         Self::Malformed(malformed)
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use zeroize::Zeroize as _;
 
-use crate::{AccessKey, Denied, Error, ServerAddress, wire::Wire};
+use crate::{AccessKey, ConnectionError, Denied, ServerAddress, wire::BufferedSocket};
 
 /// The longest head of an answer that is read, in bytes.
 const HEAD_BYTES: usize = 16 * 1_024;
@@ -12,7 +12,7 @@ const HEAD_BYTES: usize = 16 * 1_024;
 /// A blocking connection, which stays open between requests. After an error it is of no further use.
 #[derive(Debug)]
 pub struct Connection {
-    wire: Wire,
+    wire: BufferedSocket,
     /// What the certificate of the server is for, and the port.
     host: String,
     key: Option<AccessKey>,
@@ -43,7 +43,7 @@ impl Connection {
         address: &ServerAddress,
         (host, key): (&str, Option<AccessKey>),
         timeout: Duration,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ConnectionError> {
         let port = address.socket().port();
         let host = if host.contains(':') {
             format!("[{host}]:{port}")
@@ -51,7 +51,7 @@ impl Connection {
             format!("{host}:{port}")
         };
         Ok(Self {
-            wire: Wire::connect(address, timeout)?,
+            wire: BufferedSocket::connect(address, timeout)?,
             host,
             key,
         })
@@ -61,7 +61,7 @@ impl Connection {
     ///
     /// # Errors
     /// The connection failed, the answer is not HTTP, or the server does not let us in.
-    pub fn get(&mut self, target: &str) -> Result<Fetched, Error> {
+    pub fn get(&mut self, target: &str) -> Result<Fetched, ConnectionError> {
         let outbox = &mut self.wire.outbox;
         // Long enough from the start: what grows leaves copies of the key behind.
         outbox.reserve(4 * 1_024);
@@ -80,14 +80,15 @@ impl Connection {
         self.receive()
     }
 
-    fn receive(&mut self) -> Result<Fetched, Error> {
+    fn receive(&mut self) -> Result<Fetched, ConnectionError> {
         let head = loop {
             let waiting = self.wire.waiting();
             if let Some(end) = waiting.windows(4).position(|end| end == b"\r\n\r\n") {
-                break AnswerHead::parse(self.wire.take(end + 4)).ok_or(Error::NotHttp)?;
+                break AnswerHead::parse(self.wire.take(end + 4))
+                    .ok_or(ConnectionError::NotHttp)?;
             }
             if waiting.len() > HEAD_BYTES {
-                return Err(Error::NotHttp);
+                return Err(ConnectionError::NotHttp);
             }
             self.wire.read()?;
         };
@@ -136,7 +137,7 @@ mod tests {
     fn asked(
         key: Option<&str>,
         answers: &'static [&'static str],
-    ) -> (String, Vec<Result<Fetched, Error>>) {
+    ) -> (String, Vec<Result<Fetched, ConnectionError>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = ServerAddress::from(listener.local_addr().unwrap());
         let peer = thread::spawn(move || {
@@ -191,7 +192,9 @@ mod tests {
         let refused = &["HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"];
         for (key, expected) in [(None, Denied::NoKey), (Some("k"), Denied::WrongKey)] {
             let (_, mut told) = asked(key, refused);
-            assert!(matches!(told.remove(0), Err(Error::Denied(denied)) if denied == expected));
+            assert!(
+                matches!(told.remove(0), Err(ConnectionError::Denied(denied)) if denied == expected)
+            );
         }
     }
 

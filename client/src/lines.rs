@@ -3,11 +3,11 @@
 use std::{collections::VecDeque, fmt, io::Write as _, time::Duration};
 
 pub use turnstile_lines::{
-    Verb,
+    LineVerb,
     client::{Reply, number, started},
 };
 
-use crate::{Error, ServerAddress, wire::Wire};
+use crate::{ConnectionError, ServerAddress, wire::BufferedSocket};
 
 /// A blocking connection. Lines may be pipelined: each [`send`](Self::send) is answered by one
 /// [`receive`](Self::receive), in order. What is sent waits in memory until then, so that a batch
@@ -17,9 +17,9 @@ use crate::{Error, ServerAddress, wire::Wire};
 /// lines.
 #[derive(Debug)]
 pub struct Connection {
-    wire: Wire,
+    wire: BufferedSocket,
     /// The commands whose answers are owed, in order: they say where an answer ends.
-    asked: VecDeque<Verb>,
+    asked: VecDeque<LineVerb>,
 }
 
 impl Connection {
@@ -29,15 +29,18 @@ impl Connection {
     ///
     /// # Errors
     /// No server listens at the address, or not in time; or it is not trusted, or does not let us in.
-    pub fn connect(address: impl Into<ServerAddress>, timeout: Duration) -> Result<Self, Error> {
+    pub fn connect(
+        address: impl Into<ServerAddress>,
+        timeout: Duration,
+    ) -> Result<Self, ConnectionError> {
         Ok(Self {
-            wire: Wire::connect(&address.into(), timeout)?,
+            wire: BufferedSocket::connect(&address.into(), timeout)?,
             asked: VecDeque::new(),
         })
     }
 
     /// Queues one line: a command and its arguments, which stand between commas.
-    pub fn send(&mut self, verb: Verb, arguments: fmt::Arguments<'_>) {
+    pub fn send(&mut self, verb: LineVerb, arguments: fmt::Arguments<'_>) {
         let line = &mut self.wire.outbox;
         let written = match arguments.as_str() {
             Some("") => writeln!(line, "{verb}"),
@@ -51,7 +54,11 @@ impl Connection {
     ///
     /// # Errors
     /// The connection failed.
-    pub fn ask(&mut self, verb: Verb, arguments: fmt::Arguments<'_>) -> Result<Reply<'_>, Error> {
+    pub fn ask(
+        &mut self,
+        verb: LineVerb,
+        arguments: fmt::Arguments<'_>,
+    ) -> Result<Reply<'_>, ConnectionError> {
         self.send(verb, arguments);
         self.receive()
     }
@@ -63,7 +70,7 @@ impl Connection {
     ///
     /// # Errors
     /// The connection failed.
-    pub fn receive(&mut self) -> Result<Reply<'_>, Error> {
+    pub fn receive(&mut self) -> Result<Reply<'_>, ConnectionError> {
         let verb = self.asked.pop_front().expect("each answer is asked for");
         self.wire.flush()?;
         let reply = turnstile_lines::client::reply;
@@ -109,10 +116,10 @@ mod tests {
             asked
         });
         let mut door = Connection::connect(address, Duration::from_secs(20)).unwrap();
-        door.send(Verb::Start, format_args!(""));
-        door.send(Verb::QueryCustomer, format_args!("{},{}", 7, 42));
-        door.send(Verb::QueryFlight, format_args!("7,9"));
-        door.send(Verb::Summary, format_args!("7"));
+        door.send(LineVerb::Start, format_args!(""));
+        door.send(LineVerb::QueryCustomer, format_args!("{},{}", 7, 42));
+        door.send(LineVerb::QueryFlight, format_args!("7,9"));
+        door.send(LineVerb::Summary, format_args!("7"));
         let expected: [&[u8]; 4] = [
             b"Transaction 7 started",
             b"Bill for customer 42\n1 flight-9 $10",
@@ -124,8 +131,8 @@ mod tests {
         }
         assert_eq!(peer.join().unwrap(), lines.as_bytes());
         assert!(matches!(
-            door.ask(Verb::Start, format_args!("")),
-            Err(Error::Closed | Error::Io(_))
+            door.ask(LineVerb::Start, format_args!("")),
+            Err(ConnectionError::Closed | ConnectionError::Io(_))
         ));
     }
 }

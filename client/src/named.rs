@@ -5,7 +5,7 @@ use std::time::Duration;
 use turnstile_chassis::Readable;
 use turnstile_resp::catalogue::operations;
 
-use crate::{Connection, Denied, Error, ServerAddress, resp::Value};
+use crate::{Connection, ConnectionError, Denied, ServerAddress, resp::Value};
 
 /// A connection whose requests and answers name their fields, as the services declare them.
 ///
@@ -52,7 +52,10 @@ impl NamedConnection {
     ///
     /// # Errors
     /// As [`Connection::connect`], or the server speaks no RESP3.
-    pub fn connect(address: impl Into<ServerAddress>, timeout: Duration) -> Result<Self, Error> {
+    pub fn connect(
+        address: impl Into<ServerAddress>,
+        timeout: Duration,
+    ) -> Result<Self, ConnectionError> {
         let mut connection = Connection::connect(address, timeout)?;
         whole(connection.command(&[b"HELLO", b"3"])?)?;
         Ok(Self(connection))
@@ -67,9 +70,10 @@ impl NamedConnection {
         &mut self,
         operation: &str,
         fields: &[(impl AsRef<str>, impl AsRef<str>)],
-    ) -> Result<NamedAnswer, Error> {
+    ) -> Result<NamedAnswer, ConnectionError> {
         let syntax = operations().find(|syntax| syntax.operation() == operation);
-        let syntax = syntax.ok_or_else(|| Error::UnknownOperation(operation.to_owned()))?;
+        let syntax =
+            syntax.ok_or_else(|| ConnectionError::UnknownOperation(operation.to_owned()))?;
         let words = syntax.request(fields)?;
         let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
         whole(self.0.command(&words)?).map(NamedAnswer)
@@ -77,9 +81,11 @@ impl NamedConnection {
 }
 
 /// A reply, unless it is an error.
-fn whole(reply: Value) -> Result<Value, Error> {
+fn whole(reply: Value) -> Result<Value, ConnectionError> {
     match reply {
-        Value::Error(error) => Err(Denied::of(&error).map_or(Error::Server(error), Error::Denied)),
+        Value::Error(error) => {
+            Err(Denied::of(&error).map_or(ConnectionError::Server(error), ConnectionError::Denied))
+        }
         reply => Ok(reply),
     }
 }

@@ -17,14 +17,14 @@ const DEPTH_MAX: usize = 32;
 
 /// How much one reply may hold before it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ReplyLimits {
     /// The longest bulk string, in bytes.
     pub bulk_bytes_max: usize,
     /// The most elements in a whole reply, nested ones included.
     pub elements_max: usize,
 }
 
-impl Limits {
+impl ReplyLimits {
     /// Generous for every answer of our server (a month of one property is some megabytes), and
     /// still a bound on what a broken peer can make us hold.
     pub const REPLY: Self = Self {
@@ -84,7 +84,7 @@ impl Token<'_> {
 
 /// Why bytes are no reply. The connection is of no further use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Malformed {
+pub enum MalformedReply {
     /// No type begins with this byte.
     Type(u8),
     /// A number, a length or a count that is none.
@@ -107,7 +107,7 @@ pub enum Malformed {
     TooDeep,
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for MalformedReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Type(byte) => write!(f, "no RESP type begins with byte 0x{byte:02x}"),
@@ -124,7 +124,7 @@ impl fmt::Display for Malformed {
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for MalformedReply {}
 
 /// Appends one request: an array of bulk strings.
 pub fn put_command(out: &mut Vec<u8>, arguments: &[&[u8]]) {
@@ -168,13 +168,13 @@ pub fn put_decimal(out: &mut Vec<u8>, mut number: u64) {
 /// The bytes cannot begin a reply, or go over a limit.
 pub fn token<'a>(
     bytes: &'a [u8],
-    limits: &Limits,
-) -> Result<Option<(Token<'a>, usize)>, Malformed> {
+    limits: &ReplyLimits,
+) -> Result<Option<(Token<'a>, usize)>, MalformedReply> {
     let Some((&kind, rest)) = bytes.split_first() else {
         return Ok(None);
     };
     if !b"+-:$*_,#!=(%~>|".contains(&kind) {
-        return Err(Malformed::Type(kind));
+        return Err(MalformedReply::Type(kind));
     }
     let Some(line) = line(rest)? else {
         return Ok(None);
@@ -185,13 +185,13 @@ pub fn token<'a>(
         b'-' => Token::Error(line),
         b':' => Token::Integer(integer(line)?),
         b'_' if line.is_empty() => Token::Null,
-        b'_' => return Err(Malformed::Null),
+        b'_' => return Err(MalformedReply::Null),
         b',' => Token::Double(double(line)?),
         b'(' => Token::Big(big(line)?),
         b'#' => match line {
             b"t" => Token::Boolean(true),
             b"f" => Token::Boolean(false),
-            _ => return Err(Malformed::Boolean),
+            _ => return Err(MalformedReply::Boolean),
         },
         b'$' | b'*' if line == b"-1" => Token::Null,
         b'$' | b'!' | b'=' => return blob(kind, line, bytes, limits),
@@ -205,7 +205,7 @@ pub fn token<'a>(
 ///
 /// # Errors
 /// As [`token`].
-pub fn reply_length(bytes: &[u8], limits: &Limits) -> Result<Option<usize>, Malformed> {
+pub fn reply_length(bytes: &[u8], limits: &ReplyLimits) -> Result<Option<usize>, MalformedReply> {
     Ok(reply(bytes, limits)?.map(|(_first, length)| length))
 }
 
@@ -216,8 +216,8 @@ pub fn reply_length(bytes: &[u8], limits: &Limits) -> Result<Option<usize>, Malf
 /// As [`token`].
 pub fn reply<'a>(
     bytes: &'a [u8],
-    limits: &Limits,
-) -> Result<Option<(Token<'a>, usize)>, Malformed> {
+    limits: &ReplyLimits,
+) -> Result<Option<(Token<'a>, usize)>, MalformedReply> {
     let Some((first, mut used)) = token(bytes, limits)? else {
         return Ok(None);
     };
@@ -230,7 +230,7 @@ pub fn reply<'a>(
         used += length;
         elements += token.children();
         if elements > limits.elements_max {
-            return Err(Malformed::TooManyElements);
+            return Err(MalformedReply::TooManyElements);
         }
         owed = owed - 1 + token.children();
     }
@@ -238,60 +238,66 @@ pub fn reply<'a>(
 }
 
 /// The first line, without its end.
-fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Malformed> {
+fn line(bytes: &[u8]) -> Result<Option<&[u8]>, MalformedReply> {
     let window = &bytes[..bytes.len().min(LINE_BYTES_MAX + 2)];
     match window.iter().position(|&byte| byte == b'\r') {
-        Some(end) if end > LINE_BYTES_MAX => Err(Malformed::Line),
+        Some(end) if end > LINE_BYTES_MAX => Err(MalformedReply::Line),
         Some(end) => match window.get(end + 1) {
             Some(b'\n') => Ok(Some(&window[..end])),
-            Some(_) => Err(Malformed::Terminator),
+            Some(_) => Err(MalformedReply::Terminator),
             None => Ok(None),
         },
-        None if window.len() > LINE_BYTES_MAX => Err(Malformed::Line),
+        None if window.len() > LINE_BYTES_MAX => Err(MalformedReply::Line),
         None => Ok(None),
     }
 }
 
-fn integer(line: &[u8]) -> Result<i64, Malformed> {
+fn integer(line: &[u8]) -> Result<i64, MalformedReply> {
     let digits = line.strip_prefix(b"+").unwrap_or(line);
     if digits.first() == Some(&b'+') {
-        return Err(Malformed::Number);
+        return Err(MalformedReply::Number);
     }
-    text(digits)?.parse().map_err(|_invalid| Malformed::Number)
+    text(digits)?
+        .parse()
+        .map_err(|_invalid| MalformedReply::Number)
 }
 
-fn count(line: &[u8]) -> Result<usize, Malformed> {
+fn count(line: &[u8]) -> Result<usize, MalformedReply> {
     if !line.iter().all(u8::is_ascii_digit) {
-        return Err(Malformed::Number);
+        return Err(MalformedReply::Number);
     }
-    text(line)?.parse().map_err(|_invalid| Malformed::Number)
+    text(line)?
+        .parse()
+        .map_err(|_invalid| MalformedReply::Number)
 }
 
-fn double(line: &[u8]) -> Result<f64, Malformed> {
+fn double(line: &[u8]) -> Result<f64, MalformedReply> {
     // Rust reads "infinity" and more; the protocol knows digits, "inf" and "nan".
     let known = line
         .iter()
         .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
         || matches!(line, b"inf" | b"-inf" | b"nan");
     if !known {
-        return Err(Malformed::Number);
+        return Err(MalformedReply::Number);
     }
-    text(line)?.parse().map_err(|_invalid| Malformed::Number)
+    text(line)?
+        .parse()
+        .map_err(|_invalid| MalformedReply::Number)
 }
 
-fn big(line: &[u8]) -> Result<&[u8], Malformed> {
+fn big(line: &[u8]) -> Result<&[u8], MalformedReply> {
     let digits = line
         .strip_prefix(b"-")
         .or_else(|| line.strip_prefix(b"+"))
         .unwrap_or(line);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(Malformed::Number);
+        return Err(MalformedReply::Number);
     }
     Ok(line)
 }
 
-fn text(line: &[u8]) -> Result<&str, Malformed> {
-    str::from_utf8(line).map_err(|_invalid| Malformed::Number)
+fn text(line: &[u8]) -> Result<&str, MalformedReply> {
+    str::from_utf8(line).map_err(|_invalid| MalformedReply::Number)
 }
 
 /// A bulk string, a bulk error or a verbatim string: a length, then that many bytes.
@@ -299,11 +305,11 @@ fn blob<'a>(
     kind: u8,
     line: &[u8],
     bytes: &'a [u8],
-    limits: &Limits,
-) -> Result<Option<(Token<'a>, usize)>, Malformed> {
+    limits: &ReplyLimits,
+) -> Result<Option<(Token<'a>, usize)>, MalformedReply> {
     let length = count(line)?;
     if length > limits.bulk_bytes_max {
-        return Err(Malformed::BulkTooLong);
+        return Err(MalformedReply::BulkTooLong);
     }
     let start = 1 + line.len() + 2;
     let end = start + length;
@@ -311,7 +317,7 @@ fn blob<'a>(
         return Ok(None);
     };
     if terminator != b"\r\n" {
-        return Err(Malformed::Terminator);
+        return Err(MalformedReply::Terminator);
     }
     let token = match kind {
         b'$' => Token::Bulk(content),
@@ -321,18 +327,22 @@ fn blob<'a>(
                 format: [a, b, c],
                 text,
             },
-            Some(_) | None => return Err(Malformed::Verbatim),
+            Some(_) | None => return Err(MalformedReply::Verbatim),
         },
     };
     Ok(Some((token, end + 2)))
 }
 
-fn aggregate(kind: u8, line: &[u8], limits: &Limits) -> Result<Token<'static>, Malformed> {
+fn aggregate(
+    kind: u8,
+    line: &[u8],
+    limits: &ReplyLimits,
+) -> Result<Token<'static>, MalformedReply> {
     let count = count(line)?;
     // Checked before anything is multiplied by two or allocated.
     let pairs = matches!(kind, b'%' | b'|');
     if count > limits.elements_max || pairs && count > limits.elements_max / 2 {
-        return Err(Malformed::TooManyElements);
+        return Err(MalformedReply::TooManyElements);
     }
     Ok(match kind {
         b'*' => Token::Array(count),

@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use crate::{Error, PeerStream, ServerAddress};
+use crate::{ConnectionError, PeerStream, ServerAddress};
 
 /// How much is read at a time; grows with what has already come of a long answer.
 const READ_BYTES: usize = 16 * 1024;
 
 /// Bytes in both directions. What is put into the outbox waits until [`flush`](Self::flush).
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct BufferedSocket {
     stream: PeerStream<TcpStream>,
     pub(crate) outbox: Vec<u8>,
     inbox: Vec<u8>,
@@ -23,8 +23,11 @@ pub(crate) struct Wire {
     filled: usize,
 }
 
-impl Wire {
-    pub(crate) fn connect(address: &ServerAddress, timeout: Duration) -> Result<Self, Error> {
+impl BufferedSocket {
+    pub(crate) fn connect(
+        address: &ServerAddress,
+        timeout: Duration,
+    ) -> Result<Self, ConnectionError> {
         Ok(Self {
             stream: address.connect(timeout)?,
             outbox: Vec::new(),
@@ -35,7 +38,7 @@ impl Wire {
     }
 
     /// Writes what waits.
-    pub(crate) fn flush(&mut self) -> Result<(), Error> {
+    pub(crate) fn flush(&mut self) -> Result<(), ConnectionError> {
         if !self.outbox.is_empty() {
             self.stream.write_all(&self.outbox)?;
             self.stream.flush()?;
@@ -58,7 +61,7 @@ impl Wire {
 
     /// Reads at least one byte more. Room doubles with what waits, so that an answer of n bytes is
     /// looked at log n times and not n times.
-    pub(crate) fn read(&mut self) -> Result<(), Error> {
+    pub(crate) fn read(&mut self) -> Result<(), ConnectionError> {
         self.inbox.copy_within(self.used..self.filled, 0);
         self.filled -= self.used;
         self.used = 0;
@@ -68,7 +71,7 @@ impl Wire {
         }
         let read = self.stream.read(&mut self.inbox[self.filled..])?;
         if read == 0 {
-            return Err(Error::Closed);
+            return Err(ConnectionError::Closed);
         }
         self.filled += read;
         Ok(())

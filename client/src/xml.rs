@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnstile_xml::{Framed, client::frame};
 
-use crate::{Error, ServerAddress, wire::Wire};
+use crate::{ConnectionError, ServerAddress, wire::BufferedSocket};
 
 /// A blocking connection. Requests may be pipelined: each is answered by one
 /// [`receive`](Self::receive), in order. What is put into the [`outbox`](Self::outbox) waits in
@@ -12,7 +12,7 @@ use crate::{Error, ServerAddress, wire::Wire};
 ///
 /// After an error the connection is of no further use.
 #[derive(Debug)]
-pub struct Connection(Wire);
+pub struct Connection(BufferedSocket);
 
 impl Connection {
     /// Connects with `TCP_NODELAY`, through TLS and with a login where the address says so; `timeout`
@@ -20,8 +20,11 @@ impl Connection {
     ///
     /// # Errors
     /// No server listens at the address, or not in time; or it is not trusted, or does not let us in.
-    pub fn connect(address: impl Into<ServerAddress>, timeout: Duration) -> Result<Self, Error> {
-        Ok(Self(Wire::connect(&address.into(), timeout)?))
+    pub fn connect(
+        address: impl Into<ServerAddress>,
+        timeout: Duration,
+    ) -> Result<Self, ConnectionError> {
+        Ok(Self(BufferedSocket::connect(&address.into(), timeout)?))
     }
 
     /// Where requests are appended, whole ones, as by [`turnstile_xml::client::Outgoing`].
@@ -33,7 +36,7 @@ impl Connection {
     ///
     /// # Errors
     /// The connection failed.
-    pub fn receive(&mut self) -> Result<&[u8], Error> {
+    pub fn receive(&mut self) -> Result<&[u8], ConnectionError> {
         self.0.flush()?;
         loop {
             match frame(self.0.waiting()) {
@@ -42,7 +45,7 @@ impl Connection {
                     return Ok(&answer[xml]);
                 }
                 Framed::Incomplete { .. } => self.0.read()?,
-                Framed::Broken(_) => return Err(Error::NotXml),
+                Framed::Broken(_) => return Err(ConnectionError::NotXml),
             }
         }
     }
@@ -79,14 +82,14 @@ mod tests {
         assert_eq!(connection.receive().unwrap(), b"<results></results>");
         assert_eq!(connection.receive().unwrap(), b"<results></results>");
         assert_eq!(connection.receive().unwrap(), long.as_bytes());
-        assert!(matches!(connection.receive(), Err(Error::Closed)));
+        assert!(matches!(connection.receive(), Err(ConnectionError::Closed)));
         peer.join().unwrap();
     }
 
     #[test]
     fn what_begins_no_answer_ends_the_connection() {
         let (mut connection, peer) = peer(vec![b"HTTP/1.1 400".to_vec()]);
-        assert!(matches!(connection.receive(), Err(Error::NotXml)));
+        assert!(matches!(connection.receive(), Err(ConnectionError::NotXml)));
         peer.join().unwrap();
     }
 }

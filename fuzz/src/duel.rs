@@ -2,7 +2,7 @@
 //! beyond one message, and no message is sent that could meet the one before.
 
 use turnstile_duel::{
-    Asked, Claim, Clerk, Duel, Entry, Heard, Refusal, Seat, Triple, limits::MESSAGE_BYTES_MAX,
+    Asked, Claim, Clerk, Duel, DuelSeat, Entry, Heard, Refusal, Triple, limits::MESSAGE_BYTES_MAX,
 };
 
 /// Reads `bytes` as a stream, at once and in pieces whose size the first byte chooses.
@@ -108,7 +108,7 @@ impl Table {
             assert!(!self.unread[to.index()], "it could meet the one before");
             self.unread[to.index()] = !parcel.is_marked();
         }
-        assert!(Seat::BOTH.iter().any(|seat| self.unread[seat.index()]));
+        assert!(DuelSeat::BOTH.iter().any(|seat| self.unread[seat.index()]));
     }
 }
 

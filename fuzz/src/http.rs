@@ -1,13 +1,13 @@
 //! HTTP requests: the same reading wherever the bytes are cut, and the same as another reader's.
 
 use httparse::{EMPTY_HEADER, Request, Status, parse_chunk_size};
-use turnstile_http::{Framing, Scanner, Violation};
+use turnstile_http::{Framing, FramingViolation, Scanner};
 
 /// More header fields than the scanner lets through.
 const FIELDS_MAX: usize = 101;
 
 /// What the scanner makes of a stream: where it stands, the requests that began, and what was wrong.
-type Reading = (Framing, u64, Option<Violation>);
+type Reading = (Framing, u64, Option<FramingViolation>);
 
 /// Scans `bytes` at once and in pieces whose size the first byte chooses, and compares. If the
 /// scanner lets the whole stream through, `httparse` must find the same requests in it or refuse one.
@@ -20,7 +20,7 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(whole, pieces);
     if let (Framing::Between, requests, None) = whole {
         let counted = count(stream);
-        assert!(matches!(counted, Err(Refused)) || counted == Ok(Some(requests)));
+        assert!(matches!(counted, Err(RejectedStream)) || counted == Ok(Some(requests)));
     }
 }
 
@@ -37,15 +37,16 @@ fn scan(stream: &[u8], piece: usize) -> Reading {
 
 /// `httparse` refuses a request of the stream, and so will the server.
 #[derive(Debug, PartialEq)]
-struct Refused;
+struct RejectedStream;
 
 /// How many requests `httparse` finds; `None` if the last one is not whole.
-fn count(mut stream: &[u8]) -> Result<Option<u64>, Refused> {
+fn count(mut stream: &[u8]) -> Result<Option<u64>, RejectedStream> {
     let mut requests = 0;
     while !stream.is_empty() {
         let mut fields = [EMPTY_HEADER; FIELDS_MAX];
         let mut request = Request::new(&mut fields);
-        let Status::Complete(head) = request.parse(stream).map_err(|_invalid| Refused)? else {
+        let Status::Complete(head) = request.parse(stream).map_err(|_invalid| RejectedStream)?
+        else {
             return Ok(None);
         };
         let field = |name: &str| {
@@ -55,7 +56,7 @@ fn count(mut stream: &[u8]) -> Result<Option<u64>, Refused> {
         };
         let body = match (field("transfer-encoding"), field("content-length")) {
             (Some(_), _) => chunks(&stream[head..])?,
-            (None, Some(length)) => Some(length.trim().parse().map_err(|_invalid| Refused)?),
+            (None, Some(length)) => Some(length.trim().parse().map_err(|_invalid| RejectedStream)?),
             (None, None) => Some(0),
         };
         let rest = body.and_then(|body: usize| stream.get(head + body..));
@@ -69,10 +70,10 @@ fn count(mut stream: &[u8]) -> Result<Option<u64>, Refused> {
 }
 
 /// The length of a body in chunks, up to the empty line at its end; `None` if it is not whole.
-fn chunks(body: &[u8]) -> Result<Option<usize>, Refused> {
+fn chunks(body: &[u8]) -> Result<Option<usize>, RejectedStream> {
     let mut at = 0;
     loop {
-        let status = parse_chunk_size(&body[at..]).map_err(|_invalid| Refused)?;
+        let status = parse_chunk_size(&body[at..]).map_err(|_invalid| RejectedStream)?;
         let Status::Complete((line, length)) = status else {
             return Ok(None);
         };
@@ -80,7 +81,7 @@ fn chunks(body: &[u8]) -> Result<Option<usize>, Refused> {
         at += line + length;
         match body.get(at..at + 2) {
             Some(b"\r\n") => at += 2,
-            Some(_) => return Err(Refused),
+            Some(_) => return Err(RejectedStream),
             None => return Ok(None),
         }
         if length == 0 {

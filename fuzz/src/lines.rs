@@ -2,7 +2,7 @@
 //! the machine takes every command that is read.
 
 use turnstile_lines::{
-    Ask, Framed, Lines, Options, put_exception, put_help, put_itinerary, put_outcome, read,
+    Ask, LineScan, Lines, Options, put_exception, put_help, put_itinerary, put_outcome, read,
 };
 use turnstile_travel::{Answer, Outcome, Query, Travel};
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
@@ -26,18 +26,18 @@ fn serve(stream: &[u8], piece: usize) -> Vec<u8> {
     let (mut out, mut start, mut end, mut position) = (Vec::new(), 0, 0, 0);
     loop {
         match lines.next(&stream[start..end]) {
-            Framed::Incomplete { skipped } => {
+            LineScan::Incomplete { skipped } => {
                 start += skipped;
                 if end == stream.len() {
                     return out;
                 }
                 end = (end + piece).min(stream.len());
             }
-            Framed::TooLong { consumed } => {
+            LineScan::TooLong { consumed } => {
                 put_exception(&mut out, turnstile_lines::Invalid::TooLong);
                 start += consumed;
             }
-            Framed::Line { line, consumed } => {
+            LineScan::Line { line, consumed } => {
                 position += 1;
                 let context = Context {
                     position: Position(position),

@@ -1,8 +1,8 @@
 //! The line between processes: any bytes are refused, wanting, or messages, wherever they are cut;
 //! and a middleware and its desks take every parcel that is read.
 
-use turnstile_parcels::{Broken, Framed, Frames, Message, put_message, put_opening};
-use turnstile_travel::{Command, Desks, Parcel, Roles, Settings, Travel};
+use turnstile_parcels::{Broken, Frames, Message, MessageScan, put_message, put_opening};
+use turnstile_travel::{Command, Desks, Parcel, Settings, Travel, TravelRoles};
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
 /// Reads `bytes` as a stream behind an opening, at once and in pieces whose size the first byte
@@ -33,11 +33,11 @@ fn read(stream: &[u8], piece: usize) -> (Vec<Parcel>, Option<Broken>) {
         loop {
             match frames.next(&stream[start..end]) {
                 Err(broken) => return (parcels, Some(broken)),
-                Ok(Framed::Incomplete { skipped }) => {
+                Ok(MessageScan::Incomplete { skipped }) => {
                     start += skipped;
                     break;
                 }
-                Ok(Framed::Message { message, consumed }) => {
+                Ok(MessageScan::Message { message, consumed }) => {
                     let mut written = Vec::new();
                     put_message(&mut written, message.clone());
                     start += consumed;
@@ -55,7 +55,7 @@ fn read(stream: &[u8], piece: usize) -> (Vec<Parcel>, Option<Broken>) {
 fn process(coordinator: bool) -> Travel {
     let mut travel = Travel::empty();
     let desks = if coordinator { Desks::NONE } else { Desks::ALL };
-    let roles = Roles { coordinator, desks };
+    let roles = TravelRoles { coordinator, desks };
     let settings = Settings {
         roles,
         ..Settings::FIRST

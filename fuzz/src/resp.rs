@@ -2,7 +2,7 @@
 
 use turnstile_resp::{Decoded, Decoder, Fault};
 
-type Requests = Vec<Vec<Vec<u8>>>;
+type DecodedRequests = Vec<Vec<Vec<u8>>>;
 
 /// Decodes `bytes` at once and in pieces whose size the first byte chooses, and compares.
 pub fn run(bytes: &[u8]) {
@@ -15,9 +15,9 @@ pub fn run(bytes: &[u8]) {
 }
 
 /// The requests of a stream that comes in pieces, and the fault that ended it.
-fn decode(stream: &[u8], piece: usize) -> (Requests, Option<Fault>) {
+fn decode(stream: &[u8], piece: usize) -> (DecodedRequests, Option<Fault>) {
     let mut decoder = Decoder::new();
-    let (mut requests, mut start, mut end) = (Requests::new(), 0, 0);
+    let (mut requests, mut start, mut end) = (DecodedRequests::new(), 0, 0);
     loop {
         match decoder.decode(&stream[start..end]) {
             Ok(Decoded::Request { arguments, length }) => {

@@ -17,7 +17,7 @@ mod starting;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use turnstile_embedded::{OpenError, UnsoundSettings};
+use turnstile_embedded::{BackendOpenError, UnsoundSettings};
 use turnstile_types::{AddressPolicy, Principal};
 
 pub use self::core::{
@@ -254,7 +254,7 @@ pub enum StartError {
         door: &'static str,
     },
     /// The journal could not be opened.
-    Open(OpenError),
+    Open(BackendOpenError),
     /// Travel or games cannot be played as they are configured.
     Unsound(UnsoundSettings),
     /// The access log cannot be opened.

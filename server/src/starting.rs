@@ -31,7 +31,7 @@ use crate::{
         gate::Gate,
         loading::Loading,
         partitions::line,
-        remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
+        remote::{self, Housed, Landings, OpenedBackend, Opening, Remotes, ReturnPath, opening},
         request_log::RequestLogs,
         signals::Signals,
         tls::DoorTls,
@@ -39,13 +39,13 @@ use crate::{
         turn::{FastLoop, GATE, RecoveredState, RecoveryLine},
     },
     counters::Counters,
-    doors::{fast::FastDoors, http::HttpDoor, scores::Teller},
+    doors::{fast::FastDoors, http::HttpDoor, scores::ScoresConnection},
     limits::{GATE_QUEUE, RELAYED_MAX},
     running::LoopThread,
 };
 
 use self::{
-    listening::{Doors, begin_request_log, listen, open_http, port_of, watch_all},
+    listening::{DoorListeners, begin_request_log, listen, open_http, port_of, watch_all},
     partitions::{InPlaceOfDoors, PartitionStart},
 };
 
@@ -123,7 +123,7 @@ impl Starting {
         (tls, in_place_of_doors): (Option<Arc<DoorTls>>, Option<InPlaceOfDoors>),
         recover: impl FnOnce(&Loading) -> Result<(Embedded, Recovery), StartError> + Send + 'static,
     ) -> Result<Self, StartError> {
-        let Doors { named, fast, http } = listen(settings)?;
+        let DoorListeners { named, fast, http } = listen(settings)?;
         let loading = Arc::new(Loading::begin());
         let port = port_of(&named);
         let Parts {
@@ -254,8 +254,8 @@ struct Parts {
 
 /// The ways back from each database.
 struct DatabaseWays {
-    rooms: Way,
-    exchange: Way,
+    rooms: ReturnPath,
+    exchange: ReturnPath,
 }
 
 impl Parts {
@@ -313,7 +313,7 @@ impl Parts {
             lines: settings.lines_options,
             principals: settings.principals,
             addresses: settings.addresses,
-            teller: tells.map(|(address, wire)| Teller::new(address, wire)),
+            teller: tells.map(|(address, wire)| ScoresConnection::new(address, wire)),
             ..FastDoors::default()
         };
         let shared = (feeds.clone(), Arc::clone(&signals));
@@ -452,7 +452,7 @@ fn database<M: Housed, K: Send + 'static>(
     url: Option<&DatabaseUrl>,
     opening: fn(DatabaseUrl) -> Opening<M, K>,
     callers: usize,
-) -> Result<Option<Opened<M, K>>, StartError> {
+) -> Result<Option<OpenedBackend<M, K>>, StartError> {
     let Some(url) = url.cloned() else {
         return Ok(None);
     };

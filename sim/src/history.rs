@@ -194,7 +194,7 @@ impl History {
         };
         let after = state.position();
         let mut events = Happenings::default();
-        let each = |group: &Group<'_>| -> Result<(), turnstile_sequencer::ReplayError> {
+        let each = |group: &Group<'_>| -> Result<(), turnstile_sequencer::RecordReplayError> {
             state.replay(group)?;
             let replayed = Happenings::of(state.machines_mut());
             if self.bug != Bug::ForgetEvents {

@@ -42,14 +42,14 @@ struct Arguments {
 type ThreadResult<S> = Result<(u64, S), (u64, Violation)>;
 
 /// What histories of one kind went through.
-trait Figures: Default + Debug + Send {
+trait HistoryTally: Default + Debug + Send {
     /// Runs the history of a seed.
     fn of(seed: u64) -> Result<Self, Violation>;
 
     fn add(&mut self, other: &Self);
 }
 
-impl Figures for HistorySummary {
+impl HistoryTally for HistorySummary {
     fn of(seed: u64) -> Result<Self, Violation> {
         History::run(seed, Bug::None)
     }
@@ -59,7 +59,7 @@ impl Figures for HistorySummary {
     }
 }
 
-impl Figures for ClusterSummary {
+impl HistoryTally for ClusterSummary {
     fn of(seed: u64) -> Result<Self, Violation> {
         ClusterHistory::run(seed, ClusterBug::None)
     }
@@ -69,7 +69,7 @@ impl Figures for ClusterSummary {
     }
 }
 
-impl Figures for PartitionSummary {
+impl HistoryTally for PartitionSummary {
     fn of(seed: u64) -> Result<Self, Violation> {
         PartitionHistory::run(seed, PartitionBug::None)
     }
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
 }
 
 #[expect(clippy::print_stdout, reason = "a command line program")]
-fn report<S: Figures>(arguments: &Arguments, kind: &str) -> ExitCode {
+fn report<S: HistoryTally>(arguments: &Arguments, kind: &str) -> ExitCode {
     let begun = Instant::now();
     match run::<S>(arguments, begun) {
         Ok((histories, summary)) => {
@@ -109,7 +109,7 @@ fn report<S: Figures>(arguments: &Arguments, kind: &str) -> ExitCode {
 }
 
 /// Runs the histories on the threads: thread k takes each k-th seed.
-fn run<S: Figures>(arguments: &Arguments, begun: Instant) -> ThreadResult<S> {
+fn run<S: HistoryTally>(arguments: &Arguments, begun: Instant) -> ThreadResult<S> {
     let until = arguments
         .seconds
         .map(|seconds| begun + Duration::from_secs(seconds));

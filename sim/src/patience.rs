@@ -9,9 +9,9 @@ use crate::actors::RulesModel;
 
 /// The tickets of those who wait.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Patience(BTreeSet<Position>);
+pub(crate) struct LateAnswerModel(BTreeSet<Position>);
 
-impl RulesModel<Travel> for Patience {
+impl RulesModel<Travel> for LateAnswerModel {
     /// After what a record has caused comes its own outcome.
     fn show(
         &mut self,
@@ -35,7 +35,7 @@ impl RulesModel<Travel> for Patience {
     }
 }
 
-impl Patience {
+impl LateAnswerModel {
     fn happen(&mut self, events: &[Event]) -> Result<(), String> {
         for event in events {
             if let EventKind::Answered { ticket, .. } = &event.kind

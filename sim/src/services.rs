@@ -21,7 +21,7 @@ use crate::{
     actors::{RulesModel, SimulatedClients},
     follower::EventFollower,
     keyring::Keyring,
-    patience::Patience,
+    patience::LateAnswerModel,
     violation::{Judged, Violation},
     witness::WitnessFeed,
 };
@@ -214,7 +214,7 @@ services! {
 #[derive(Debug, Default)]
 pub(crate) struct RulesModels {
     rooms: WitnessFeed,
-    travel: Patience,
+    travel: LateAnswerModel,
     access: Keyring,
 }
 

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use turnstile_check::{
     Model as _,
     rooms::{
-        Cancelled, Confirmed, Extended, Moved, NoHold, Operation, Picked, Place, Reference as Mark,
-        Released, Table, Wish as Wanted,
+        Cancelled, Confirmed, Extended, InlineReference as Mark, Moved, NoHold, Operation, Picked,
+        Place, Released, Table, Wish as Wanted,
     },
 };
 use turnstile_rooms::{

@@ -34,9 +34,9 @@ fn free_port() -> u16 {
 /// Who runs a server: ourselves, or the account of its package when we are root, as which some
 /// servers refuse to run.
 #[derive(Clone, Copy, Debug)]
-struct Account(Option<(u32, u32)>);
+struct UnixAccount(Option<(u32, u32)>);
 
-impl Account {
+impl UnixAccount {
     fn of(name: &str) -> Self {
         let ours = fs::metadata("/proc/self").expect("there is /proc").uid();
         if ours != 0 {
@@ -104,7 +104,7 @@ fn run(command: &mut Command) -> String {
 
 /// A server that runs until it is dropped, and not longer than this process.
 #[derive(Debug)]
-struct Running(Child);
+struct DatabaseProcess(Child);
 
 /// What becomes of a server.
 enum ServerNews {
@@ -114,7 +114,7 @@ enum ServerNews {
     Ended(String),
 }
 
-impl Running {
+impl DatabaseProcess {
     /// Starts a server and waits for the line which says that it serves.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Running {
     }
 }
 
-impl Running {
+impl DatabaseProcess {
     /// As [`Self::start`], up to so many times: a free port may be taken meanwhile, and what is left of
     /// a killed server needs a moment to let go of what it had.
     fn keep_starting(starts: u32, command: impl Fn() -> Command, ready: &'static str) -> Self {
@@ -150,7 +150,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for DatabaseProcess {
     fn drop(&mut self) {
         // It may have ended by itself.
         if self.0.kill().is_ok() {

@@ -78,11 +78,11 @@ const LIBRARIES: [(&str, &str); 3] = [
 
 /// Where the tests find the clients, as they are told by the environment.
 #[derive(Debug)]
-pub(crate) struct Clients {
+pub(crate) struct ForeignClients {
     folder: PathBuf,
 }
 
-impl Clients {
+impl ForeignClients {
     /// Installs what is missing, below the target folder.
     pub(crate) fn install(root: &Path) -> Result<Self> {
         programs()?;

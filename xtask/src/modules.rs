@@ -26,11 +26,11 @@ pub(crate) fn uses(tree: &Tree, one: &Crate) -> Uses {
     let folders = sources
         .iter()
         .filter(|(_, code)| only_declares_modules(code));
-    let mut names = Names {
+    let mut names = RootNames {
         folders: folders
             .map(|(path, _)| without_ending(path).to_owned())
             .collect(),
-        ..Names::default()
+        ..RootNames::default()
     };
     let files: Vec<(Place, &str)> = sources
         .iter()
@@ -58,7 +58,7 @@ pub(crate) fn uses(tree: &Tree, one: &Crate) -> Uses {
 
 /// What the names at the root of a crate stand for.
 #[derive(Default)]
-struct Names {
+struct RootNames {
     modules: BTreeSet<String>,
     /// Modules that only declare others.
     folders: BTreeSet<String>,
@@ -66,7 +66,7 @@ struct Names {
     exports: BTreeMap<String, String>,
 }
 
-impl Names {
+impl RootNames {
     /// The module that a path from the root leads to.
     fn module(&self, path: &[String]) -> String {
         let Some(first) = path.first() else {
@@ -258,7 +258,7 @@ fn elements(group: &str) -> Vec<&str> {
 }
 
 /// The names that a root re-exports, each with the module that it comes from.
-fn re_exports(code: &str, names: &Names) -> BTreeMap<String, String> {
+fn re_exports(code: &str, names: &RootNames) -> BTreeMap<String, String> {
     let mut exports = BTreeMap::new();
     for (at, _) in code.match_indices("use ") {
         let line = code[..at]

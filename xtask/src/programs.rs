@@ -11,7 +11,7 @@ use std::thread;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::clients::Clients;
+use crate::clients::ForeignClients;
 use crate::step;
 
 /// One of them takes less than half of that on two cores. When it takes more, a test hangs, and its last
@@ -108,7 +108,7 @@ pub(crate) fn run(
     programs: Vec<TestProgram>,
     lanes: usize,
     threads: usize,
-    clients: &Clients,
+    clients: &ForeignClients,
     each: impl FnMut(&TestProgram, ProgramEnd) + Send,
 ) -> Result<()> {
     let waiting = Mutex::new(VecDeque::from(programs));
@@ -135,14 +135,18 @@ pub(crate) fn run(
 }
 
 /// Runs the tests that stand in the documentation of some packages.
-pub(crate) fn documented(root: &Path, packages: &[&str], clients: &Clients) -> Result<ProgramEnd> {
+pub(crate) fn documented(
+    root: &Path,
+    packages: &[&str],
+    clients: &ForeignClients,
+) -> Result<ProgramEnd> {
     let mut cargo = step::cargo(root);
     cargo.args(["test", "--doc", "--no-fail-fast"]);
     to_its_end(cargo.args(packages).envs(clients.environment()))
 }
 
 impl TestProgram {
-    fn run(&self, threads: usize, clients: &Clients) -> Result<ProgramEnd> {
+    fn run(&self, threads: usize, clients: &ForeignClients) -> Result<ProgramEnd> {
         let mut command = step::for_minutes(MINUTES_MAX, &self.path);
         command
             .current_dir(&self.folder)

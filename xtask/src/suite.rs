@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::clients::{self, Clients};
+use crate::clients::{self, ForeignClients};
 use crate::programs::{self, ProgramEnd};
 use crate::{page, step, tree};
 
@@ -55,12 +55,16 @@ pub(crate) fn run_area(root: &Path, area: &str) -> Result<()> {
 }
 
 /// Installs what the tests need.
-pub(crate) fn install(root: &Path) -> Result<Clients> {
-    step::timed("what the tests need", || Clients::install(root))
+pub(crate) fn install(root: &Path) -> Result<ForeignClients> {
+    step::timed("what the tests need", || ForeignClients::install(root))
 }
 
 /// Runs the tests of some packages; says how many ended how, and whether all is well.
-pub(crate) fn test(root: &Path, packages: &[&str], clients: &Clients) -> Result<(Count, bool)> {
+pub(crate) fn test(
+    root: &Path,
+    packages: &[&str],
+    clients: &ForeignClients,
+) -> Result<(Count, bool)> {
     let programs = programs::build(root, packages)?;
     // Cargo refuses to look for documentation where there is none.
     let has_library = programs.iter().any(|one| one.is_library);

@@ -18,9 +18,9 @@ use anyhow::{Result, ensure};
 
 use crate::tree::{File, Tree};
 
-type Rule = fn(&Tree) -> Vec<Violation>;
+type HouseRule = fn(&Tree) -> Vec<BrokenRule>;
 
-const RULES: [Rule; 19] = [
+const RULES: [HouseRule; 19] = [
     words::first_line_says_what_the_file_is,
     words::names_are_nouns_of_the_business,
     words::code_has_no_banned_call,
@@ -44,14 +44,14 @@ const RULES: [Rule; 19] = [
 
 /// A broken rule, in the form that editors can jump to.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Violation {
+pub(crate) struct BrokenRule {
     path: String,
     /// From 1.
     line: usize,
     rule: String,
 }
 
-impl Violation {
+impl BrokenRule {
     fn new(file: &File, line: usize, rule: impl Into<String>) -> Self {
         Self {
             path: file.path.clone(),
@@ -61,7 +61,7 @@ impl Violation {
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for BrokenRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.path, self.line, self.rule)
     }
@@ -81,8 +81,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn violations(tree: &Tree) -> Vec<Violation> {
-    let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(tree)).collect();
+fn violations(tree: &Tree) -> Vec<BrokenRule> {
+    let mut violations: Vec<BrokenRule> = RULES.iter().flat_map(|rule| rule(tree)).collect();
     violations.sort();
     violations
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     /// Applies one rule to a few files and compares its violations as lines.
-    pub(super) fn check(rule: Rule, files: &[(&str, &str)], expected: &[&str]) {
+    pub(super) fn check(rule: HouseRule, files: &[(&str, &str)], expected: &[&str]) {
         let files = files
             .iter()
             .map(|(path, text)| File::new(path, text))
@@ -106,14 +106,17 @@ mod tests {
             files,
             ..Tree::default()
         };
-        let lines: Vec<String> = rule(&tree).iter().map(Violation::to_string).collect();
+        let lines: Vec<String> = rule(&tree).iter().map(BrokenRule::to_string).collect();
         assert_eq!(lines, expected);
     }
 
     #[test]
     fn the_house_is_tidy() {
         let tree = Tree::load(crate::root()).unwrap();
-        let lines: Vec<String> = violations(&tree).iter().map(Violation::to_string).collect();
+        let lines: Vec<String> = violations(&tree)
+            .iter()
+            .map(BrokenRule::to_string)
+            .collect();
         assert!(lines.is_empty(), "\n{}", lines.join("\n"));
     }
 }

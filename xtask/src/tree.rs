@@ -37,11 +37,11 @@ pub(crate) struct File {
 pub(crate) struct Crate {
     pub(crate) name: String,
     pub(crate) folder: String,
-    pub(crate) sees: Vec<Seen>,
+    pub(crate) sees: Vec<CrateDependency>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct CrateDependency {
     pub(crate) name: String,
     pub(crate) folder: String,
     /// Whether only its tests see it.
@@ -197,7 +197,7 @@ pub(crate) fn crates(root: &Path) -> Result<Vec<Crate>> {
             let Some(path) = dependency.path else {
                 continue;
             };
-            sees.push(Seen {
+            sees.push(CrateDependency {
                 name: dependency.name,
                 folder: folder_of(&path)?,
                 in_tests: dependency.kind.as_deref() == Some("dev"),

@@ -133,7 +133,7 @@ impl BackupError {
             },
             CopyError::Open(turnstile_journal::OpenError::Io(cause)) => Self::io(path, cause),
             CopyError::Open(cause) => {
-                Self::Unread(turnstile_embedded::OpenError::Journal(cause).into())
+                Self::Unread(turnstile_embedded::BackendOpenError::Journal(cause).into())
             }
         }
     }

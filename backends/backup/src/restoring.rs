@@ -165,7 +165,7 @@ fn secret(
 
 fn put(target: &Path, name: &str, content: &[u8]) -> Result<(), BackupError> {
     put_id_file(target, name, content).map_err(|refused| {
-        BackupError::Unread(turnstile_embedded::OpenError::IdKey(refused).into())
+        BackupError::Unread(turnstile_embedded::BackendOpenError::IdKey(refused).into())
     })
 }
 

@@ -324,9 +324,9 @@ impl From<JournalReadError> for SourceError {
 impl From<VerifyError> for SourceError {
     fn from(error: VerifyError) -> Self {
         match error {
-            VerifyError::Open(turnstile_embedded::OpenError::Journal(OpenError::Io(error))) => {
-                Self::Io(error)
-            }
+            VerifyError::Open(turnstile_embedded::BackendOpenError::Journal(OpenError::Io(
+                error,
+            ))) => Self::Io(error),
             VerifyError::NoJournal => Self::Unsuitable(error.to_string()),
             error if error.is_newer() => Self::Unsuitable(error.to_string()),
             error => Self::Damaged(error.to_string()),

@@ -78,7 +78,7 @@ impl Standby {
             let check = from_hex(&described.id_check).unwrap_or_default();
             let put = put_id_file(directory, ID_CHECK_FILE, &check);
             put.map_err(|refused| {
-                BackupError::Unread(turnstile_embedded::OpenError::IdKey(refused).into())
+                BackupError::Unread(turnstile_embedded::BackendOpenError::IdKey(refused).into())
             })?;
         }
         let copy = open_copy(directory, disk)?;

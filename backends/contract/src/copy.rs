@@ -21,7 +21,7 @@ use std::{future::Future, pin::Pin};
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::{Position, Timestamp};
 
-use self::teller::Batch;
+use self::teller::CopyBatch;
 
 pub use self::{
     comparison::{Digest, Divergence, Part},
@@ -244,9 +244,9 @@ async fn look(
     report: &mut dyn FnMut(Stage, u64),
 ) -> Result<(), Refusal> {
     let progress = |done| report(Stage::Looking, done);
-    let offered = async |batch: Batch| {
+    let offered = async |batch: CopyBatch| {
         // Every answer can be given again, whatever is offered.
-        let Batch::Pieces(pieces) = batch else {
+        let CopyBatch::Pieces(pieces) = batch else {
             return Ok(());
         };
         let mut pieces = pieces.into_iter();
@@ -267,8 +267,8 @@ async fn transfer(
 ) -> Result<(), Refusal> {
     let progress = |done| report(Stage::Copying, done);
     let take = async |batch| match batch {
-        Batch::Pieces(pieces) => target.take(pieces).await,
-        Batch::Keys(keys) => target.take_keys(keys).await,
+        CopyBatch::Pieces(pieces) => target.take(pieces).await,
+        CopyBatch::Keys(keys) => target.take_keys(keys).await,
     };
     hear(source, now, progress, take).await
 }
@@ -278,7 +278,7 @@ async fn hear(
     source: &mut dyn Source,
     now: Timestamp,
     mut progress: impl FnMut(u64),
-    mut each: impl AsyncFnMut(Batch) -> Result<(), Refusal>,
+    mut each: impl AsyncFnMut(CopyBatch) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
     let (teller, mut told) = Teller::new();
     let listen = async {

@@ -14,7 +14,7 @@ use turnstile_journal::{self as journal, Journal, JournalReader, RealDisk};
 use turnstile_record::Link;
 
 use crate::{
-    OpenError, RecoveryProgress,
+    BackendOpenError, RecoveryProgress,
     recovery::{RecordReplay, Replayed, newest_state},
 };
 
@@ -37,8 +37,8 @@ impl ReplayedAhead {
 pub(crate) fn beside<T>(
     disk: &RealDisk,
     progress: &RecoveryProgress,
-    find_end: impl FnOnce() -> Result<T, OpenError>,
-) -> Result<(T, Option<ReplayedAhead>), OpenError> {
+    find_end: impl FnOnce() -> Result<T, BackendOpenError>,
+) -> Result<(T, Option<ReplayedAhead>), BackendOpenError> {
     let is_vain = AtomicBool::new(false);
     thread::scope(|scope| {
         let replaying = thread::Builder::new()
@@ -112,7 +112,7 @@ mod tests {
         (directory, disk)
     }
 
-    fn open(disk: &RealDisk) -> Result<Journal<RealDisk>, OpenError> {
+    fn open(disk: &RealDisk) -> Result<Journal<RealDisk>, BackendOpenError> {
         let options = Options {
             segment_bytes: 1 << 20,
             durability: Durability::Os,
@@ -121,7 +121,7 @@ mod tests {
         };
         let opened = Journal::open(disk.clone(), options);
         opened
-            .map_err(OpenError::Journal)
+            .map_err(BackendOpenError::Journal)
             .map(|(journal, _)| journal)
     }
 
@@ -156,7 +156,7 @@ mod tests {
     fn a_replay_ends_with_the_failure_to_find_the_end() {
         let (_directory, disk) = written();
         let progress = RecoveryProgress::default();
-        let found = beside(&disk, &progress, || Err::<(), _>(OpenError::Ended));
-        assert!(matches!(found, Err(OpenError::Ended)));
+        let found = beside(&disk, &progress, || Err::<(), _>(BackendOpenError::Ended));
+        assert!(matches!(found, Err(BackendOpenError::Ended)));
     }
 }

@@ -4,11 +4,11 @@ use std::{collections::BTreeSet, ops::ControlFlow, path::Path};
 
 use turnstile_journal::{self as journal, RealDisk, RealLock, replay, snapshot};
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
-use turnstile_sequencer::{ReplayError, founding_of};
+use turnstile_sequencer::{RecordReplayError, founding_of};
 use turnstile_types::{Audited, AuditedCommand, Context, Effect, Machines, Position, Unapplied};
 
 use crate::{
-    OpenError, Services, VerifyError,
+    BackendOpenError, Services, VerifyError,
     found::{FoundJournal, find},
     verify,
 };
@@ -29,7 +29,7 @@ pub struct AuditExtent {
 
 /// Why a replay stops at a group.
 enum Halted {
-    Replay(ReplayError),
+    Replay(RecordReplayError),
     /// The caller has enough.
     Enough,
 }
@@ -63,7 +63,7 @@ impl Auditor {
         let mut from = Position(0);
         let first = replay(&disk, from, found.last, |_group| Err(Halted::Enough));
         if matches!(first, Err(journal::ReplayError::Gap { .. })) {
-            let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+            let positions = snapshot::positions(&disk).map_err(BackendOpenError::Snapshot)?;
             let mut oldest = verify::load(&disk, found.journal, positions.last().copied())?;
             from = oldest.position();
             std::mem::swap(&mut state.services, oldest.machines_mut());
@@ -116,9 +116,9 @@ impl Auditor {
         match failure.into_caller() {
             Ok(Halted::Enough) => Ok((extent, None)),
             Ok(Halted::Replay(cause)) => {
-                Err(OpenError::Replay(journal::ReplayError::Caller(cause)).into())
+                Err(BackendOpenError::Replay(journal::ReplayError::Caller(cause)).into())
             }
-            Err(failure) => Err(OpenError::Replay(failure).into()),
+            Err(failure) => Err(BackendOpenError::Replay(failure).into()),
         }
     }
 }
@@ -172,7 +172,7 @@ impl AuditState {
         &mut self,
         record: &Record<'_>,
         each: &mut F,
-    ) -> Result<ControlFlow<()>, ReplayError>
+    ) -> Result<ControlFlow<()>, RecordReplayError>
     where
         F: FnMut(Audited<'_>) -> ControlFlow<()>,
     {
@@ -195,8 +195,8 @@ impl AuditState {
             .services
             .apply_record(service, &context, record.payload, outcome);
         let effect = applied.map_err(|cause| match cause {
-            Unapplied::UnknownService => ReplayError::UnknownService { position, service },
-            Unapplied::Malformed(cause) => ReplayError::Malformed { position, cause },
+            Unapplied::UnknownService => RecordReplayError::UnknownService { position, service },
+            Unapplied::Malformed(cause) => RecordReplayError::Malformed { position, cause },
         })?;
         if effect == Effect::Pending {
             self.waiting.insert(position);

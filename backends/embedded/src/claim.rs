@@ -13,7 +13,7 @@ use turnstile_sequencer::Sequencer;
 use turnstile_types::Position;
 
 use crate::{
-    Embedded, OpenError, Options, Recovery, RecoveryProgress, ahead, id_key, joined, newer,
+    BackendOpenError, Embedded, Options, Recovery, RecoveryProgress, ahead, id_key, joined, newer,
     programs,
     progress::Stage,
     recovery::{Replayed, replay},
@@ -44,7 +44,7 @@ impl Claim {
     ///
     /// # Errors
     /// The directory is in use, cannot be made or read, or holds an unfinished copy.
-    pub fn new(directory: Option<&Path>, options: Options) -> Result<Self, OpenError> {
+    pub fn new(directory: Option<&Path>, options: Options) -> Result<Self, BackendOpenError> {
         let directory = directory.filter(|_| options.durability != Durability::Memory);
         let place = directory
             .map(|path| LockedDirectory::take(path, options))
@@ -56,8 +56,11 @@ impl Claim {
     ///
     /// # Errors
     /// The directory cannot be read, or is damaged where nothing may be forgotten;
-    /// [`OpenError::Ended`] when `progress` was told to [end](RecoveryProgress::end).
-    pub fn recover(self, progress: &RecoveryProgress) -> Result<(Embedded, Recovery), OpenError> {
+    /// [`BackendOpenError::Ended`] when `progress` was told to [end](RecoveryProgress::end).
+    pub fn recover(
+        self,
+        progress: &RecoveryProgress,
+    ) -> Result<(Embedded, Recovery), BackendOpenError> {
         let Some(LockedDirectory {
             directory,
             disk,
@@ -76,10 +79,10 @@ impl Claim {
         progress.begin(Stage::Checking, segment_bytes(&disk));
         let open = || {
             let opened = Journal::open_taken(disk.clone(), lock, options);
-            let (journal, report) = opened.map_err(OpenError::Journal)?;
+            let (journal, report) = opened.map_err(BackendOpenError::Journal)?;
             let is_new = journal.next_position() == Position(0).next();
             let id_key = id_key::of_directory(&directory, journal.id(), is_new);
-            Ok((journal, report, id_key.map_err(OpenError::IdKey)?))
+            Ok((journal, report, id_key.map_err(BackendOpenError::IdKey)?))
         };
         let ((journal, report, id_key), ahead) = ahead::beside(&disk, progress, open)?;
         let Replayed {
@@ -123,15 +126,18 @@ impl Embedded {
     ///
     /// # Errors
     /// The directory is in use, cannot be read, or is damaged where nothing may be forgotten.
-    pub fn open(directory: Option<&Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
+    pub fn open(
+        directory: Option<&Path>,
+        options: Options,
+    ) -> Result<(Self, Recovery), BackendOpenError> {
         Claim::new(directory, options)?.recover(&RecoveryProgress::default())
     }
 }
 
 impl LockedDirectory {
-    fn take(directory: &Path, options: Options) -> Result<Self, OpenError> {
+    fn take(directory: &Path, options: Options) -> Result<Self, BackendOpenError> {
         unfinished::refuse(directory)?;
-        let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+        let mut disk = RealDisk::open(directory).map_err(|cause| BackendOpenError::Directory {
             path: directory.to_owned(),
             cause,
         })?;
@@ -140,7 +146,7 @@ impl LockedDirectory {
             let slowed = disk.direct().slowed(options.slowed.sync);
             disk = slowed.troubled(options.trouble);
         }
-        let lock = journal::take(&disk).map_err(OpenError::Journal)?;
+        let lock = journal::take(&disk).map_err(BackendOpenError::Journal)?;
         joined::clear_unfinished(&disk, options.durability)?;
         tighten(&disk);
         Ok(Self {

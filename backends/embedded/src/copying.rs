@@ -12,7 +12,7 @@ use turnstile_sequencer::{First, KEY_MS, Remembered as Known, SERVICE_UNKNOWN, S
 use turnstile_types::{Machine as _, Machines as _, Malformed, Timestamp, hash_of};
 
 use crate::{
-    OpenError, Options, Services, VerifyError, id_key,
+    BackendOpenError, Options, Services, VerifyError, id_key,
     unfinished::{self, Occupied},
     verify::rebuild,
 };
@@ -26,12 +26,12 @@ use crate::{
 pub struct RoomsCopy {
     directory: PathBuf,
     /// The state that was read, while nobody else may open the directory.
-    read: Option<Read>,
+    read: Option<LockedState>,
     taken: Option<Taken>,
 }
 
 #[derive(Debug)]
-struct Read {
+struct LockedState {
     state: State<Services>,
     id_key: IdKey,
     _lock: RealLock,
@@ -68,7 +68,7 @@ impl RoomsCopy {
     }
 
     /// The state, read when it is first asked for.
-    fn state(&mut self) -> Result<&Read, Refusal> {
+    fn state(&mut self) -> Result<&LockedState, Refusal> {
         if self.read.is_none() {
             if unfinished::is_marked(&self.directory) {
                 let place = self.place();
@@ -119,31 +119,31 @@ impl RoomsCopy {
     }
 }
 
-fn read(directory: &Path) -> Result<Read, VerifyError> {
+fn read(directory: &Path) -> Result<LockedState, VerifyError> {
     if !directory.is_dir() {
         return Err(VerifyError::NoJournal);
     }
-    let unreadable = |cause| OpenError::Directory {
+    let unreadable = |cause| BackendOpenError::Directory {
         path: directory.to_owned(),
         cause,
     };
     let disk = RealDisk::open(directory).map_err(unreadable)?;
     let (inspected, lock) = inspect(&disk)
-        .map_err(OpenError::Journal)?
+        .map_err(BackendOpenError::Journal)?
         .ok_or(VerifyError::NoJournal)?;
-    let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+    let positions = snapshot::positions(&disk).map_err(BackendOpenError::Snapshot)?;
     let newest = positions.first().copied();
     let last = inspected.report.last;
     let (_, state) = rebuild(&disk, inspected.journal, newest, last)?;
-    let found = id_key::read(directory, inspected.journal).map_err(OpenError::IdKey)?;
-    Ok(Read {
+    let found = id_key::read(directory, inspected.journal).map_err(BackendOpenError::IdKey)?;
+    Ok(LockedState {
         state,
         id_key: found.key,
         _lock: lock,
     })
 }
 
-impl Read {
+impl LockedState {
     const fn rooms(&self) -> &Rooms {
         self.state.machines().rooms()
     }

@@ -7,7 +7,7 @@ use turnstile_sequencer::{ExecuteError, KEY_BYTES_MAX, KeyFigures, Sequencer, Se
 use turnstile_types::{Author, Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    Hosted, OpenError, Recovery, Services, id_key,
+    BackendOpenError, Hosted, Recovery, Services, id_key,
     server_log::ServerLog,
     services::Recents,
     slowed::Slowed,
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub durability: Durability,
-    /// The length of a journal segment in bytes; see [`journal::Options`].
+    /// The length of a journal segment in bytes; see [its options](turnstile_journal::Options).
     pub segment_bytes: u32,
     /// A snapshot is made after each so many records; 0 for never.
     pub snapshot_records: u64,
@@ -96,13 +96,13 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    pub(crate) fn nowhere(options: Options) -> Result<(Self, Recovery), OpenError> {
+    pub(crate) fn nowhere(options: Options) -> Result<(Self, Recovery), BackendOpenError> {
         let mut sequencer = Sequencer::new(State::empty(), ServerLog::Nowhere(MemoryLog::new()));
         sequencer.limit_keys(options.key_bytes);
         let embedded = Self {
             sequencer,
             snapshots: None,
-            id_key: id_key::passing().map_err(OpenError::IdKey)?,
+            id_key: id_key::passing().map_err(BackendOpenError::IdKey)?,
             recents: Recents::after(Position(0)),
             start: Start::default(),
             groups: 0,

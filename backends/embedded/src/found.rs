@@ -8,7 +8,7 @@ use turnstile_journal::{
 use turnstile_record::Group;
 use turnstile_types::Position;
 
-use crate::{OpenError, VerifyError, verify};
+use crate::{BackendOpenError, VerifyError, verify};
 
 /// The journal of a directory.
 #[derive(Debug)]
@@ -35,10 +35,12 @@ pub(crate) fn find(disk: &RealDisk) -> Result<(FoundJournal, Option<RealLock>), 
         Err(refused) => refused,
     };
     let live = match refused {
-        journal::OpenError::Locked => journal::acknowledged(disk).map_err(OpenError::Journal)?,
+        journal::OpenError::Locked => {
+            journal::acknowledged(disk).map_err(BackendOpenError::Journal)?
+        }
         _ => None,
     };
-    let (journal, last) = live.ok_or(OpenError::Journal(refused))?;
+    let (journal, last) = live.ok_or(BackendOpenError::Journal(refused))?;
     let found = FoundJournal {
         journal,
         last,
@@ -152,7 +154,7 @@ impl DirectoryReader {
 
     /// How far a directory can be read that a server uses.
     fn look_further(&mut self) -> Result<(), VerifyError> {
-        let known = journal::acknowledged(&self.disk).map_err(OpenError::Journal)?;
+        let known = journal::acknowledged(&self.disk).map_err(BackendOpenError::Journal)?;
         self.limit = known.map_or(self.limit, |(_, last)| last.max(self.limit));
         let is_behind = self.reader.position() < self.limit;
         if !is_behind && self.reader.is_unsynced_ahead().map_err(unreadable)? {
@@ -212,6 +214,6 @@ impl HeldJournal {
 pub(crate) fn unreadable(failure: JournalReadError) -> VerifyError {
     match failure.into_caller() {
         Ok::<Infallible, _>(never) => match never {},
-        Err(failure) => OpenError::Replay(failure).into(),
+        Err(failure) => BackendOpenError::Replay(failure).into(),
     }
 }

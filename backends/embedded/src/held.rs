@@ -7,7 +7,7 @@ use turnstile_sequencer::state_version_after;
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
-    DirectoryReader, FORMATS, FormatVersion, OpenError, ProgramStart, ReadFrom, VerifyError,
+    BackendOpenError, DirectoryReader, FORMATS, FormatVersion, ProgramStart, ReadFrom, VerifyError,
     id_key, newer, program_starts, verify,
 };
 
@@ -58,7 +58,7 @@ impl DirectoryVersions {
     /// There is no journal, or the directory cannot be read.
     pub fn of(directory: &Path) -> Result<Self, VerifyError> {
         let disk = verify::disk_of(directory)?;
-        let io = |cause| OpenError::Directory {
+        let io = |cause| BackendOpenError::Directory {
             path: directory.to_owned(),
             cause,
         };
@@ -79,7 +79,7 @@ impl DirectoryVersions {
                 found.is_key_bound = true;
                 found.hold("id key", version);
             }
-            Err(refused) => found.refusal = Some(OpenError::IdKey(refused).into()),
+            Err(refused) => found.refusal = Some(BackendOpenError::IdKey(refused).into()),
         }
         if let Err(refused) = newer::refuse(&disk, directory) {
             found.refusal = Some(refused.into());

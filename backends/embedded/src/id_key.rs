@@ -52,14 +52,14 @@ pub enum IdKeyError {
 
 /// A directory's key, and whether the directory can tell it from others.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct DirectoryKey {
     pub(crate) key: IdKey,
     /// Not so in a directory of an earlier version, until its next start.
     pub(crate) is_bound: bool,
 }
 
 /// Reads the key of the directory of the journal with this number.
-pub(crate) fn read(directory: &Path, journal: u64) -> Result<Found, IdKeyError> {
+pub(crate) fn read(directory: &Path, journal: u64) -> Result<DirectoryKey, IdKeyError> {
     let path = directory.join(FILE);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -76,7 +76,7 @@ pub(crate) fn read(directory: &Path, journal: u64) -> Result<Found, IdKeyError> 
         }
         known => known.is_some(),
     };
-    Ok(Found { key, is_bound })
+    Ok(DirectoryKey { key, is_bound })
 }
 
 /// Reads the key as [`read`] does; makes one when the directory is new, and binds one that is not

@@ -9,7 +9,7 @@ use turnstile_types::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{OpenError, Options, Services, id_key};
+use crate::{BackendOpenError, Options, Services, id_key};
 
 /// The file beside the journal that says which stream it is a copy of.
 pub const SHARED_LOG_FILE: &str = "shared-log";
@@ -120,7 +120,7 @@ fn installation_from(
 
 /// Puts the state of a snapshot in the place of all that a directory has. The journal begins behind it; the
 /// secret and which log it is a copy of stay. A start finds either the whole or a mark that it is
-/// [to begin anew](OpenError::UnfinishedJoin).
+/// [to begin anew](crate::BackendOpenError::UnfinishedJoin).
 ///
 /// # Errors
 /// The directory is in use, or the disk fails.
@@ -128,20 +128,23 @@ pub fn install(
     directory: &Path,
     arrived: &ArrivedSnapshot,
     options: Options,
-) -> Result<(), OpenError> {
-    let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+) -> Result<(), BackendOpenError> {
+    let disk = RealDisk::open(directory).map_err(|cause| BackendOpenError::Directory {
         path: directory.to_owned(),
         cause,
     })?;
-    let lock = journal::take(&disk).map_err(OpenError::Journal)?;
+    let lock = journal::take(&disk).map_err(BackendOpenError::Journal)?;
     let state = (&arrived.title, arrived.state());
     let refounded = journal::refound(&disk, lock, state, (options.segment_bytes, &OF_JOURNAL));
-    refounded.map_err(OpenError::Journal)
+    refounded.map_err(BackendOpenError::Journal)
 }
 
 /// Clears a node's directory that an unfinished join lies in; refuses it to anybody else.
-pub(crate) fn clear_unfinished(disk: &RealDisk, durability: Durability) -> Result<(), OpenError> {
-    let failed = |cause| OpenError::Directory {
+pub(crate) fn clear_unfinished(
+    disk: &RealDisk,
+    durability: Durability,
+) -> Result<(), BackendOpenError> {
+    let failed = |cause| BackendOpenError::Directory {
         path: disk.path().to_owned(),
         cause,
     };
@@ -150,7 +153,7 @@ pub(crate) fn clear_unfinished(disk: &RealDisk, durability: Durability) -> Resul
     }
     if durability != Durability::Cluster {
         let path = disk.path().to_owned();
-        return Err(OpenError::UnfinishedJoin { path });
+        return Err(BackendOpenError::UnfinishedJoin { path });
     }
     tracing::warn!("a join was not finished: the node begins it anew");
     journal::clear(disk, &OF_JOURNAL).map_err(failed)

@@ -6,7 +6,7 @@ use turnstile_journal::{CommitError, Disk as _, DiskFile as _, Durability, RealD
 use turnstile_sequencer::ExecuteError;
 use turnstile_types::{Position, hash_of};
 
-use crate::{Embedded, OpenError, Options, joined};
+use crate::{BackendOpenError, Embedded, Options, joined};
 
 /// A directory that was a node's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct LeftCluster {
 #[derive(Debug)]
 pub enum LeaveError {
     /// It is in use, damaged, or no directory of a server.
-    Open(OpenError),
+    Open(BackendOpenError),
     /// It is no node's directory, and was none.
     NotANode,
     /// It is one of several partitions: an ordinary server has what all of them have.

@@ -48,7 +48,7 @@ pub use programs::{FILE as PROGRAM_VERSIONS_FILE, ProgramStart, program_starts};
 pub use progress::{Headway, RecoveryProgress, Stage};
 pub use recent::Recent;
 pub use recount::{Recounted, RecountedPlayer, recount_games, recount_player};
-pub use recovery::{OpenError, Recovery};
+pub use recovery::{BackendOpenError, Recovery};
 pub use server_log::ServerLog;
 pub use services::{Hosted, Recents, Services};
 pub use slowed::Slowed;

@@ -6,17 +6,17 @@ use turnstile_journal::{RealDisk, snapshot};
 use turnstile_sequencer::SNAPSHOT_VERSION;
 use turnstile_types::Position;
 
-use crate::{OpenError, id_key};
+use crate::{BackendOpenError, id_key};
 
 /// Refuses a directory of which a snapshot, or what binds its key, was written by a newer version of this
 /// program. The journal itself refuses newer segments and groups, before it changes anything.
-pub(crate) fn refuse(disk: &RealDisk, directory: &Path) -> Result<(), OpenError> {
-    let newer = |what: String, version: u16, reads: u16| OpenError::Newer {
+pub(crate) fn refuse(disk: &RealDisk, directory: &Path) -> Result<(), BackendOpenError> {
+    let newer = |what: String, version: u16, reads: u16| BackendOpenError::Newer {
         what,
         version,
         reads,
     };
-    for position in snapshot::positions(disk).map_err(OpenError::Snapshot)? {
+    for position in snapshot::positions(disk).map_err(BackendOpenError::Snapshot)? {
         let name = snapshot::name(position);
         match snapshot::versions(disk, position) {
             Ok((file, _)) if file > snapshot::VERSION => {
@@ -33,7 +33,7 @@ pub(crate) fn refuse(disk: &RealDisk, directory: &Path) -> Result<(), OpenError>
     match id_key::check_version(directory) {
         Ok(Some(version)) if version > id_key::VERSION => {
             let path = directory.join(id_key::CHECK);
-            Err(OpenError::IdKey(id_key::IdKeyError::CheckVersion {
+            Err(BackendOpenError::IdKey(id_key::IdKeyError::CheckVersion {
                 path,
                 version,
             }))

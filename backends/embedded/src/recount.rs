@@ -5,10 +5,10 @@ use std::{collections::VecDeque, path::Path};
 use turnstile_games::{Event, EventKind, Games, PlayerId, Recount, Standing};
 use turnstile_journal::{self as journal, inspect, replay, snapshot};
 use turnstile_record::Group;
-use turnstile_sequencer::{ReplayError, State};
+use turnstile_sequencer::{RecordReplayError, State};
 use turnstile_types::{Hosts, Machine as _, Machines, Position};
 
-use crate::{OpenError, Services, VerifyError, found::find, verify};
+use crate::{BackendOpenError, Services, VerifyError, found::find, verify};
 
 /// What a count came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,15 +30,15 @@ pub struct Recounted {
 pub fn recount_games(directory: &Path) -> Result<Recounted, VerifyError> {
     let disk = verify::disk_of(directory)?;
     let (inspected, _lock) = inspect(&disk)
-        .map_err(OpenError::Journal)?
+        .map_err(BackendOpenError::Journal)?
         .ok_or(VerifyError::NoJournal)?;
-    let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+    let positions = snapshot::positions(&disk).map_err(BackendOpenError::Snapshot)?;
     let oldest = positions.last().copied();
     let mut state = verify::load(&disk, inspected.journal, oldest)?;
     let from = state.position();
     let mut recount = Recount::of(state.machines().games());
     let each = |group: &Group<'_>| apply(&mut state, group, |event| recount.take(&event));
-    replay(&disk, from, inspected.report.last, each).map_err(OpenError::Replay)?;
+    replay(&disk, from, inspected.report.last, each).map_err(BackendOpenError::Replay)?;
     Ok(Recounted {
         from,
         results: recount.results(),
@@ -48,7 +48,7 @@ pub fn recount_games(directory: &Path) -> Result<Recounted, VerifyError> {
 
 /// Why a count stops at a group.
 enum RecountStopped {
-    Replay(ReplayError),
+    Replay(RecordReplayError),
     /// The caller has left.
     Left,
 }
@@ -91,7 +91,7 @@ pub fn recount_player(
     });
     let begin = match first {
         Err(journal::ReplayError::Gap { .. }) => {
-            let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+            let positions = snapshot::positions(&disk).map_err(BackendOpenError::Snapshot)?;
             positions.last().copied()
         }
         _ => None,
@@ -124,9 +124,9 @@ pub fn recount_player(
         Ok(()) => {}
         Err(Ok(RecountStopped::Left)) => return Ok(None),
         Err(Ok(RecountStopped::Replay(cause))) => {
-            return Err(OpenError::Replay(journal::ReplayError::Caller(cause)).into());
+            return Err(BackendOpenError::Replay(journal::ReplayError::Caller(cause)).into());
         }
-        Err(Err(failure)) => return Err(OpenError::Replay(failure).into()),
+        Err(Err(failure)) => return Err(BackendOpenError::Replay(failure).into()),
     }
     recounted.results = recount.results();
     recounted.differences = recount.differences(state.machines().games());
@@ -139,7 +139,7 @@ fn apply(
     state: &mut State<Services>,
     group: &Group<'_>,
     mut take: impl FnMut(Event),
-) -> Result<(), ReplayError> {
+) -> Result<(), RecordReplayError> {
     state.replay(group)?;
     let services = state.machines_mut();
     Hosts::<Games>::machine_mut(services).drain_events(&mut take);

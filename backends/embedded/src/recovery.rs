@@ -4,7 +4,9 @@ use std::{fmt, io, path::PathBuf, time::Duration};
 
 use turnstile_contract::copy::Refusal;
 use turnstile_journal::{self as journal, Journal, Log, RealDisk, Report, snapshot};
-use turnstile_sequencer::{Replay, ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State};
+use turnstile_sequencer::{
+    RecordReplayError, Replay, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State,
+};
 use turnstile_types::{Malformed, Position, Reader};
 
 use crate::{
@@ -40,7 +42,7 @@ impl Recovery {
 
 /// Why a back end did not open.
 #[derive(Debug)]
-pub enum OpenError {
+pub enum BackendOpenError {
     Directory {
         path: PathBuf,
         cause: io::Error,
@@ -66,18 +68,18 @@ pub enum OpenError {
     Snapshot(io::Error),
     /// The snapshot's checksum holds, but it is not a state of this version.
     SnapshotContent(Malformed),
-    Replay(journal::ReplayError<ReplayError>),
+    Replay(journal::ReplayError<RecordReplayError>),
     /// It was [told to end](crate::RecoveryProgress::end).
     Ended,
 }
 
 /// Why a replay stops at a group.
 pub(crate) enum Stopped {
-    Replay(ReplayError),
+    Replay(RecordReplayError),
     Ended,
 }
 
-impl From<journal::ReplayError<Stopped>> for OpenError {
+impl From<journal::ReplayError<Stopped>> for BackendOpenError {
     fn from(failure: journal::ReplayError<Stopped>) -> Self {
         match failure.into_caller() {
             Ok(Stopped::Ended) => Self::Ended,
@@ -92,13 +94,13 @@ pub(crate) fn newest_state(
     disk: &RealDisk,
     journal: u64,
     progress: &RecoveryProgress,
-) -> Result<State<Services>, OpenError> {
-    let positions = snapshot::positions(disk).map_err(OpenError::Snapshot)?;
+) -> Result<State<Services>, BackendOpenError> {
+    let positions = snapshot::positions(disk).map_err(BackendOpenError::Snapshot)?;
     let bytes = positions
         .first()
         .map(|&newest| disk.bytes(&snapshot::name(newest)));
     progress.begin(Stage::Loading, bytes.unwrap_or_default());
-    let found = snapshot::newest(disk, journal).map_err(OpenError::Snapshot)?;
+    let found = snapshot::newest(disk, journal).map_err(BackendOpenError::Snapshot)?;
     for (name, why) in &found.rotten {
         tracing::error!("{name} is passed over: {why}");
     }
@@ -108,9 +110,9 @@ pub(crate) fn newest_state(
             let reader = Reader::watched(&snapshot.state, progress.of_reader());
             State::restore(reader).map_err(|malformed| {
                 if progress.is_ended() {
-                    OpenError::Ended
+                    BackendOpenError::Ended
                 } else {
-                    OpenError::SnapshotContent(malformed)
+                    BackendOpenError::SnapshotContent(malformed)
                 }
             })
         },
@@ -140,13 +142,13 @@ impl RecordReplay {
         state: State<Services>,
         last: Position,
         progress: &RecoveryProgress,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, BackendOpenError> {
         let after = state.position();
         progress.begin(Stage::Replaying, last.0.saturating_sub(after.0));
         let replay = Replay::begin(state);
         Ok(Self {
             replay: replay
-                .map_err(|cause| OpenError::Journal(journal::OpenError::Thread(cause)))?,
+                .map_err(|cause| BackendOpenError::Journal(journal::OpenError::Thread(cause)))?,
             recents: Recents::after(after),
             after,
         })
@@ -181,16 +183,18 @@ pub(crate) fn replay(
     disk: &RealDisk,
     journal: &Journal<RealDisk>,
     progress: &RecoveryProgress,
-) -> Result<Replayed, OpenError> {
+) -> Result<Replayed, BackendOpenError> {
     let state = newest_state(disk, journal.id(), progress)?;
     let (after, last) = (state.position(), Position(journal.next_position().0 - 1));
     let mut replaying = RecordReplay::begin(state, last, progress)?;
     let each = |group: &turnstile_record::Group<'_>| replaying.take(group, progress);
-    journal.replay(after, each).map_err(OpenError::from)?;
+    journal
+        .replay(after, each)
+        .map_err(BackendOpenError::from)?;
     Ok(replaying.finish())
 }
 
-impl OpenError {
+impl BackendOpenError {
     /// What the system said when it could not read or write the directory; nothing for any other
     /// reason.
     #[must_use]
@@ -217,7 +221,7 @@ impl OpenError {
     }
 }
 
-impl fmt::Display for OpenError {
+impl fmt::Display for BackendOpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory { path, cause } => write!(f, "{}: {cause}", path.display()),
@@ -255,7 +259,7 @@ impl fmt::Display for OpenError {
     }
 }
 
-impl std::error::Error for OpenError {
+impl std::error::Error for BackendOpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Directory { cause, .. } => Some(cause),

@@ -23,10 +23,10 @@ use turnstile_journal::{
     RealDisk, last_boundary, replay, retire,
     snapshot::{self, Draft, WriteError},
 };
-use turnstile_sequencer::{ReplayError, State};
+use turnstile_sequencer::{RecordReplayError, State};
 use turnstile_types::{Machines, Position, Sink, hash_of};
 
-use crate::{OpenError, RecoveryProgress, Services, recovery::newest_state, reserve};
+use crate::{BackendOpenError, RecoveryProgress, Services, recovery::newest_state, reserve};
 
 /// A full journal asks for snapshots again after so many records: between two attempts a short record
 /// may still fit now and then, and frees nothing.
@@ -50,7 +50,7 @@ pub(crate) struct Snapshots {
     wants_reserve: bool,
     /// A snapshot that somebody waits for.
     wanted: Option<WantedSnapshot>,
-    running: Option<Running>,
+    running: Option<SnapshotThread>,
 }
 
 /// What becomes of a snapshot that somebody waits for: its file, or why there is none.
@@ -75,7 +75,7 @@ impl fmt::Debug for WantedSnapshot {
 
 /// The thread that makes a snapshot.
 #[derive(Debug)]
-struct Running {
+struct SnapshotThread {
     made: Receiver<Option<Position>>,
     work: Arc<Work>,
 }
@@ -194,7 +194,7 @@ impl Snapshots {
         if let Err(failure) = &spawned {
             tracing::error!("no thread for a snapshot: {failure}");
         }
-        self.running = spawned.ok().map(|_thread| Running { made, work });
+        self.running = spawned.ok().map(|_thread| SnapshotThread { made, work });
     }
 
     /// Waits for the snapshot that is being made.
@@ -208,7 +208,7 @@ impl Snapshots {
     /// Gives up the snapshot that is being made, so that nobody changes the directory once its lock is
     /// gone. A thread that still reads is not waited for: it ends by itself.
     pub(crate) fn end(self) {
-        let Some(Running { made, work }) = self.running else {
+        let Some(SnapshotThread { made, work }) = self.running else {
             return;
         };
         work.reading.end();
@@ -319,7 +319,7 @@ impl<'a> Maker<'a> {
         if self.has_decided && !self.work.reading.is_ended() {
             Ok(())
         } else {
-            Err(OpenError::Ended.into())
+            Err(BackendOpenError::Ended.into())
         }
     }
 
@@ -363,7 +363,7 @@ impl<'a> Maker<'a> {
     fn replay(&self, state: &mut State<Services>, upto: Position) -> Result<(), SnapshotFailure> {
         replay(self.disk, state.position(), upto, |group| {
             if self.work.reading.is_ended() {
-                return Err(SnapshotFailure::from(OpenError::Ended));
+                return Err(SnapshotFailure::from(BackendOpenError::Ended));
             }
             state.replay(group)?;
             state.machines_mut().forget_events();
@@ -371,7 +371,7 @@ impl<'a> Maker<'a> {
         })
         .map_err(|failure| {
             failure
-                .into_caller::<ReplayError>()
+                .into_caller::<RecordReplayError>()
                 .unwrap_or_else(SnapshotFailure::from)
         })
     }
@@ -387,7 +387,7 @@ impl<'a> Maker<'a> {
         let hash = hash_of(state.machines());
         if self.work.reading.is_ended() {
             draft.abandon();
-            return Err(OpenError::Ended.into());
+            return Err(BackendOpenError::Ended.into());
         }
         draft.finish(hash)?;
         Ok(())

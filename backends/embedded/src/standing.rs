@@ -6,7 +6,7 @@ use turnstile_journal::{RealLock, snapshot};
 use turnstile_sequencer::{KeyFigures, State};
 use turnstile_types::{Machines as _, Position, Timestamp};
 
-use crate::{OpenError, Services, VerifyError, found::find, verify};
+use crate::{BackendOpenError, Services, VerifyError, found::find, verify};
 
 /// The state at the end of a directory's journal, in memory. Nothing in the directory was changed.
 ///
@@ -27,7 +27,7 @@ impl StandingState {
     pub fn read(directory: &Path) -> Result<Self, VerifyError> {
         let disk = verify::disk_of(directory)?;
         let (found, lock) = find(&disk)?;
-        let mut positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+        let mut positions = snapshot::positions(&disk).map_err(BackendOpenError::Snapshot)?;
         positions.retain(|position| *position <= found.last);
         let newest = positions.first().copied();
         let (_from, mut state) = verify::rebuild(&disk, found.journal, newest, found.last)?;

@@ -9,7 +9,7 @@ use std::{
 
 use turnstile_journal::{LOCK_FILE, RealDisk};
 
-use crate::OpenError;
+use crate::BackendOpenError;
 
 /// The file that says that a copy is not finished. The directory opens again when it is gone.
 const UNFINISHED: &str = "unfinished-copy";
@@ -36,9 +36,9 @@ pub enum Occupied {
 }
 
 /// Refuses a directory that an unfinished copy lies in.
-pub(crate) fn refuse(directory: &Path) -> Result<(), OpenError> {
+pub(crate) fn refuse(directory: &Path) -> Result<(), BackendOpenError> {
     if is_marked(directory) {
-        return Err(OpenError::UnfinishedCopy {
+        return Err(BackendOpenError::UnfinishedCopy {
             path: directory.to_owned(),
         });
     }

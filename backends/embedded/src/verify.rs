@@ -11,7 +11,7 @@ use turnstile_journal::{RealDisk, Report, inspect, replay, snapshot};
 use turnstile_sequencer::State;
 use turnstile_types::{Machines, Position, Reader, hash_of};
 
-use crate::{OpenError, Services, id_key, newer};
+use crate::{BackendOpenError, Services, id_key, newer};
 
 /// What a proof found.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub enum VerifyError {
     /// There is no such directory, or no journal in it.
     NoJournal,
     /// The journal or a snapshot cannot be read; damage is named with its place.
-    Open(OpenError),
+    Open(BackendOpenError),
     /// A snapshot that is kept cannot be read.
     Snapshot {
         position: Position,
@@ -67,7 +67,7 @@ pub(crate) fn disk_of(directory: &Path) -> Result<RealDisk, VerifyError> {
     if !directory.is_dir() {
         return Err(VerifyError::NoJournal);
     }
-    let opened = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+    let opened = RealDisk::open(directory).map_err(|cause| BackendOpenError::Directory {
         path: directory.to_owned(),
         cause,
     });
@@ -81,7 +81,7 @@ pub(crate) fn disk_of(directory: &Path) -> Result<RealDisk, VerifyError> {
 pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
     prove(directory, |journal| {
         // Without the right key the directory could not be served.
-        let key = id_key::read(directory, journal).map_err(OpenError::IdKey)?;
+        let key = id_key::read(directory, journal).map_err(BackendOpenError::IdKey)?;
         Ok(key.is_bound)
     })
 }
@@ -103,11 +103,11 @@ fn prove(
     newer::refuse(&disk, directory)?;
     // Held to the end: a server that came meanwhile would remove what is still to be read.
     let (inspected, _lock) = inspect(&disk)
-        .map_err(OpenError::Journal)?
+        .map_err(BackendOpenError::Journal)?
         .ok_or(VerifyError::NoJournal)?;
     let (id, journal) = (inspected.journal, inspected.report);
     let is_key_bound = is_key_bound(id)?;
-    let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+    let positions = snapshot::positions(&disk).map_err(BackendOpenError::Snapshot)?;
     let (from, first) = rebuild(&disk, id, positions.last().copied(), journal.last)?;
     let (again_from, second) = rebuild(&disk, id, positions.first().copied(), journal.last)?;
     let (hash, hash_again) = (hash_of(first.machines()), hash_of(second.machines()));
@@ -141,7 +141,7 @@ pub(crate) fn rebuild(
         state.machines_mut().forget_events();
         Ok(())
     };
-    replay(disk, from, last, each).map_err(OpenError::Replay)?;
+    replay(disk, from, last, each).map_err(BackendOpenError::Replay)?;
     Ok((from, state))
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn load(
     };
     let read = snapshot::load(disk, journal, position)
         .map_err(|cause| VerifyError::Snapshot { position, cause })?;
-    let state =
-        State::<Services>::restore(Reader::new(&read.state)).map_err(OpenError::SnapshotContent)?;
+    let state = State::<Services>::restore(Reader::new(&read.state))
+        .map_err(BackendOpenError::SnapshotContent)?;
     if hash_of(state.machines()) != read.title.hash {
         return Err(VerifyError::SnapshotHash { position });
     }
@@ -176,8 +176,8 @@ impl VerifyError {
     }
 }
 
-impl From<OpenError> for VerifyError {
-    fn from(cause: OpenError) -> Self {
+impl From<BackendOpenError> for VerifyError {
+    fn from(cause: BackendOpenError) -> Self {
         Self::Open(cause)
     }
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use turnstile_embedded::{
-    Durability, Embedded, OpenError, Options, Recovery, Slowed, VerifyError, verify,
+    BackendOpenError, Durability, Embedded, Options, Recovery, Slowed, VerifyError, verify,
 };
 use turnstile_rooms::{Command, GuestName, IdNumber, Outcome, Rooms, Wish};
 use turnstile_types::{Author, Name, Night, Position, Principal, Stay, Timestamp};
@@ -159,7 +159,7 @@ fn a_directory_that_lost_its_id_key_is_refused() {
     backend.close().unwrap();
     fs::remove_file(directory.path().join("id.key")).unwrap();
     match Embedded::open(Some(directory.path()), OPTIONS) {
-        Err(error @ OpenError::IdKey(_)) => {
+        Err(error @ BackendOpenError::IdKey(_)) => {
             assert!(error.to_string().contains("is missing"), "{error}");
             assert!(!error.is_newer());
         }

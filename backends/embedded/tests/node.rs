@@ -3,7 +3,7 @@
 use std::{fs, io::Read as _, path::Path, sync::mpsc::channel};
 
 use turnstile_embedded::{
-    ArrivedSnapshot, Durability, Embedded, LeaveError, OpenError, Options, install,
+    ArrivedSnapshot, BackendOpenError, Durability, Embedded, LeaveError, Options, install,
     installation_of, leave_cluster, verify,
 };
 use turnstile_record::{EntryBuilder, EntryHead, RecordRef, SharedEntry};
@@ -240,7 +240,10 @@ fn an_unfinished_join_begins_anew_as_a_node_and_is_no_server() {
     fs::write(directory.path().join("unfinished-join"), "").expect("a file");
     let alone = Embedded::open(Some(directory.path()), ALONE);
     let told = alone.expect_err("it is no server");
-    assert!(matches!(told, OpenError::UnfinishedJoin { .. }), "{told}");
+    assert!(
+        matches!(told, BackendOpenError::UnfinishedJoin { .. }),
+        "{told}"
+    );
     let backend = open(directory.path(), CLUSTER);
     assert_eq!(backend.sequencer().state().position(), Position(0));
     assert_eq!(backend.id_key().installation(), secret);

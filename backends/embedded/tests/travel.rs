@@ -8,7 +8,7 @@ use turnstile_embedded::{
 use turnstile_rooms::{Command as RoomsCommand, Rooms};
 use turnstile_travel::{
     AbortReason, Answer, Command, Done, Event, EventKind, Item, LateAnswer, Outcome, Query,
-    Refusal, Roles, Settings, Step, Totals, Travel, Xid,
+    Refusal, Settings, Step, Totals, Travel, TravelRoles, Xid,
 };
 use turnstile_types::{Author, Key, Name, Position, Principal, Timestamp};
 
@@ -164,9 +164,9 @@ fn roles_of_a_directory_that_was_used_stay_as_they_are() {
     backend.close().unwrap();
     let (mut backend, _recovery) = open(directory.path(), OPTIONS);
     let alone = Settings {
-        roles: Roles {
+        roles: TravelRoles {
             coordinator: false,
-            ..Roles::ALL
+            ..TravelRoles::ALL
         },
         ..Settings::FIRST
     };

@@ -20,7 +20,9 @@ use crate::{
     id::{ProposalId, Sequence},
     opening::LogOpening,
     settings::LogSettings,
-    shared::{EVENTS_MAX, LogShared, ORDERS_MAX, OUTSTANDING_MAX, Opened, Order, StreamIdentity},
+    shared::{
+        EVENTS_MAX, LogShared, ORDERS_MAX, OUTSTANDING_MAX, Order, StreamIdentity, StreamStart,
+    },
     worker,
 };
 
@@ -36,7 +38,7 @@ pub struct SharedLog {
     outstanding: HashSet<ProposalId>,
     taken: Sequence,
     has_ended: bool,
-    opened: Opened,
+    opened: StreamStart,
     thread: Option<JoinHandle<()>>,
 }
 

@@ -65,7 +65,7 @@ impl LogShared {
 
 /// A start that succeeded.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct StreamStart {
     pub(crate) identity: StreamIdentity,
     pub(crate) warnings: Vec<BrokerWarning>,
 }

@@ -29,7 +29,7 @@ use crate::{
     proposals::{Proposals, Publication, PublicationSlot, PublishAnswer},
     reading::{ID_HEADER, StreamReading},
     settings::LogSettings,
-    shared::{LogShared, Opened, Order, StreamIdentity},
+    shared::{LogShared, Order, StreamIdentity, StreamStart},
     stream,
     survey::Survey,
 };
@@ -92,7 +92,7 @@ impl fmt::Debug for LogStart {
 }
 
 /// Runs a log from its start to its end.
-pub(crate) fn run(start: LogStart, report: &SyncSender<Result<Opened, OpenLogError>>) {
+pub(crate) fn run(start: LogStart, report: &SyncSender<Result<StreamStart, OpenLogError>>) {
     let runtime = Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -117,7 +117,10 @@ pub(crate) fn run(start: LogStart, report: &SyncSender<Result<Opened, OpenLogErr
     runtime.shutdown_background();
 }
 
-fn tell(report: &SyncSender<Result<Opened, OpenLogError>>, result: Result<Opened, OpenLogError>) {
+fn tell(
+    report: &SyncSender<Result<StreamStart, OpenLogError>>,
+    result: Result<StreamStart, OpenLogError>,
+) {
     let sent = report.send(result);
     sent.expect("the caller of `open` waits for the report");
 }

@@ -14,15 +14,15 @@ use crate::{
     address::{Address, StorageEngine},
     decide::clean_up,
     fault::Fault,
-    fields::Fields,
+    fields::ColumnReader,
     presence::{self, WRITERS},
     queries,
-    reader::{Errand, Readers},
+    reader::{Readers, SessionTask},
     schema::{self, SCHEMA},
     session::{Session, TurnKind, Uncommitted},
     sql::{At, put},
     wants::{DUE_MAX, Wants},
-    writer::{Job, WAITING_MAX, Writer},
+    writer::{WAITING_MAX, WriteJob, Writer},
 };
 
 /// Idempotency keys that are forgotten in one turn: those who decide wait for its end.
@@ -43,7 +43,7 @@ pub struct Mysql {
     id_key: IdKey,
     tally: Arc<Tally>,
     readers: Readers,
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<WriteJob>,
 }
 
 impl Mysql {
@@ -105,7 +105,7 @@ impl Mysql {
     ) -> Result<Vec<Result<Reply, Failure>>, Failure> {
         refuse_clock(now)?;
         let (answer, answered) = oneshot::channel();
-        let job = Job {
+        let job = WriteJob {
             now,
             requests: requests.to_vec(),
             answer,
@@ -141,7 +141,7 @@ impl Backend<Rooms> for Mysql {
     ) -> Future<'a, Answered<Rooms>> {
         Box::pin(async move {
             refuse_clock(now)?;
-            let asking = Asking {
+            let asking = QueryTask {
                 now,
                 principal,
                 query,
@@ -188,13 +188,13 @@ fn refuse_clock(now: Timestamp) -> Result<(), Failure> {
     })
 }
 
-struct Asking<'a> {
+struct QueryTask<'a> {
     now: Timestamp,
     principal: &'a Principal,
     query: &'a Query,
 }
 
-impl Errand for Asking<'_> {
+impl SessionTask for QueryTask<'_> {
     type Done = Answer;
 
     async fn run(&self, session: &mut Session) -> Result<Answer, Fault> {
@@ -206,7 +206,7 @@ struct CleaningUp {
     now: Timestamp,
 }
 
-impl Errand for CleaningUp {
+impl SessionTask for CleaningUp {
     type Done = ();
 
     async fn run(&self, session: &mut Session) -> Result<(), Fault> {
@@ -217,7 +217,7 @@ impl Errand for CleaningUp {
 
 struct LookingAround<'a>(&'a Address);
 
-impl Errand for LookingAround<'_> {
+impl SessionTask for LookingAround<'_> {
     type Done = Facts;
 
     async fn run(&self, session: &mut Session) -> Result<Facts, Fault> {
@@ -273,7 +273,7 @@ async fn facts(session: &mut Session, address: &Address) -> Result<Facts, Fault>
     let sql = "SELECT @@version, @@innodb_flush_log_at_trx_commit, @@sync_binlog, @@log_bin, \
                @@innodb_doublewrite;\n";
     let row = session.row(sql, "no settings").await?;
-    let mut fields = Fields::of(&row);
+    let mut fields = ColumnReader::of(&row);
     let version = fields.text("version")?.to_owned();
     let engine = address.engine();
     let mut durability = vec![("engine".to_owned(), engine.word().to_owned())];

@@ -14,7 +14,7 @@ use self::taking::Taken;
 use crate::{
     address::{Address, StorageEngine},
     fault::Fault,
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     presence, schema,
     session::{Session, TurnKind},
     wants::Wants,
@@ -104,7 +104,7 @@ impl Endpoint for MysqlCopy {
         }
         self.take_turn(TurnKind::Read).await?;
         let row = self.session.row(HEAD, "no row of counters").await?;
-        let mut fields = Fields::of(&row);
+        let mut fields = ColumnReader::of(&row);
         let secret = fields.bytes("secret")?.try_into();
         let secret = secret.map_err(|_length| Strange { field: "secret" })?;
         let (position, slots) = (fields.position("position")?, fields.number("slots")?);

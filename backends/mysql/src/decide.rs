@@ -16,7 +16,7 @@ use turnstile_rooms::{Command, Done, Refusal, Wish, limits};
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
 use crate::{
-    known::{Found, Known, NotDecided},
+    known::{Attempt, Known, NotDecided},
     tables::{BookingRow, BookingState, HoldRow, HoldState, PlacedStay, PropertyRow},
 };
 
@@ -56,7 +56,7 @@ pub(crate) fn decide_within(
     known: &mut Known,
     asked: &Asked,
     (scope, command): (&Scope, &Command<'_>),
-) -> Found<Result<Done, OutOfScope>> {
+) -> Attempt<Result<Done, OutOfScope>> {
     if let Some(reference) = command.entry().filter(|_| !scope.is_everything()) {
         let entry = match look_up(known, reference.number()) {
             Ok(entry) => Some(entry),
@@ -72,7 +72,7 @@ pub(crate) fn decide_within(
     decide(known, asked, command).map(Ok)
 }
 
-fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) -> Found<Done> {
+fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) -> Attempt<Done> {
     match *command {
         Command::AddProperty { property, open } => layout::add_property(known, property, open),
         Command::AddRoom {
@@ -122,7 +122,7 @@ fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) -> Found<Done
 }
 
 /// The property, when it is there and so is what the wish names.
-pub(crate) fn existing(known: &mut Known, name: Name, wish: &Wish) -> Found<(Name, PropertyRow)> {
+pub(crate) fn existing(known: &mut Known, name: Name, wish: &Wish) -> Attempt<(Name, PropertyRow)> {
     let property = known.property(&name)?.ok_or(Refusal::UnknownProperty)?;
     match wish {
         Wish::Any => {}
@@ -141,7 +141,7 @@ pub(crate) fn existing(known: &mut Known, name: Name, wish: &Wish) -> Found<(Nam
     Ok((name, property))
 }
 
-fn refuse_ttl(ttl_ms: u32) -> Found<()> {
+fn refuse_ttl(ttl_ms: u32) -> Attempt<()> {
     let ttl_ms_max = limits::HOLD_TTL_MS_MAX;
     if (1..=ttl_ms_max).contains(&ttl_ms) {
         return Ok(());
@@ -150,7 +150,7 @@ fn refuse_ttl(ttl_ms: u32) -> Found<()> {
 }
 
 /// What a reference names, when it has not ended.
-fn look_up(known: &mut Known, reference: u64) -> Found<Entry> {
+fn look_up(known: &mut Known, reference: u64) -> Attempt<Entry> {
     let (booking, hold) = (known.booking(reference)?, known.hold(reference)?);
     if let Some(booking) = booking {
         return match booking.state {

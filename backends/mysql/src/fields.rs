@@ -14,12 +14,12 @@ pub(crate) struct Strange {
 
 /// The fields of one row, from the left.
 #[derive(Debug)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct ColumnReader<'a> {
     row: &'a Row,
     next: usize,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> ColumnReader<'a> {
     pub(crate) const fn of(row: &'a Row) -> Self {
         Self { row, next: 0 }
     }

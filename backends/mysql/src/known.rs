@@ -7,13 +7,13 @@ use turnstile_rooms::{Reference, Refusal};
 use turnstile_types::{Name, Night, Principal, Stay, Timestamp};
 
 use crate::{
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     rows::{Record, Rows},
     tables::{
         BookingRow, CancellationRow, CountersRow, EndedRow, HoldRow, KeyRow, NightKey, NightRow,
         PropertyRow, RoomKey, RoomRow, StoppedRow, WriterRow,
     },
-    wants::{HALF_BITS, Question, RoomNights, Search, Wants},
+    wants::{HALF_BITS, Question, RoomNights, StayQuery, Wants},
 };
 
 /// The key of the one row of counters.
@@ -33,7 +33,7 @@ impl From<Refusal> for NotDecided {
     }
 }
 
-pub(crate) type Found<T> = Result<T, NotDecided>;
+pub(crate) type Attempt<T> = Result<T, NotDecided>;
 
 /// The first free rooms of a search, as the transaction found them.
 #[derive(Clone, Debug)]
@@ -77,8 +77,8 @@ pub(crate) struct Known {
     first_nights: BTreeMap<RoomKey, Option<Night>>,
     open_holds: BTreeMap<Principal, u64>,
     types: BTreeMap<(Name, Name), bool>,
-    free: BTreeMap<Search, Free>,
-    ways: BTreeMap<Search, Ways>,
+    free: BTreeMap<StayQuery, Free>,
+    ways: BTreeMap<StayQuery, Ways>,
 }
 
 impl Known {
@@ -117,7 +117,7 @@ impl Known {
         self.counters.set(&COUNTERS, counters);
     }
 
-    pub(crate) fn property(&mut self, name: &Name) -> Found<Option<PropertyRow>> {
+    pub(crate) fn property(&mut self, name: &Name) -> Attempt<Option<PropertyRow>> {
         let found = self.properties.get(name).map(Option::<&_>::cloned);
         found.ok_or_else(|| {
             self.wanted.properties.insert(*name);
@@ -125,7 +125,7 @@ impl Known {
         })
     }
 
-    pub(crate) fn room(&mut self, key: &RoomKey) -> Found<Option<RoomRow>> {
+    pub(crate) fn room(&mut self, key: &RoomKey) -> Attempt<Option<RoomRow>> {
         let found = self.rooms.get(key).map(Option::<&_>::cloned);
         found.ok_or_else(|| {
             self.wanted.rooms.insert(*key);
@@ -133,18 +133,18 @@ impl Known {
         })
     }
 
-    pub(crate) fn booking(&mut self, reference: u64) -> Found<Option<BookingRow>> {
+    pub(crate) fn booking(&mut self, reference: u64) -> Attempt<Option<BookingRow>> {
         let found = self.bookings.get(&reference).map(Option::<&_>::cloned);
         found.ok_or_else(|| self.want_entry(reference))
     }
 
-    pub(crate) fn hold(&mut self, reference: u64) -> Found<Option<HoldRow>> {
+    pub(crate) fn hold(&mut self, reference: u64) -> Attempt<Option<HoldRow>> {
         let found = self.holds.get(&reference).map(Option::<&_>::cloned);
         found.ok_or_else(|| self.want_entry(reference))
     }
 
     /// Whether a reference had ended before the state was copied to here.
-    pub(crate) fn has_ended(&mut self, number: u64) -> Found<bool> {
+    pub(crate) fn has_ended(&mut self, number: u64) -> Attempt<bool> {
         let reference = Reference::of_number(number);
         match self.ended.get(&reference.slot) {
             Some(ended) => Ok(ended.is_some_and(|last| last.generation >= reference.generation)),
@@ -158,7 +158,7 @@ impl Known {
     }
 
     /// The stopped and the taken nights of a stay in one room, as bits.
-    pub(crate) fn in_the_way(&mut self, room: &RoomKey, stay: Stay) -> Found<(u128, u128)> {
+    pub(crate) fn in_the_way(&mut self, room: &RoomKey, stay: Stay) -> Attempt<(u128, u128)> {
         let (mut stopped, mut taken) = (0, 0);
         let mut halt = None;
         for (bit, night) in stay.iter().enumerate() {
@@ -194,7 +194,7 @@ impl Known {
     }
 
     /// Whether the rows of a stay's stopped nights are known, and not only that there are none at all.
-    pub(crate) fn stopped_rows(&mut self, room: &RoomKey, stay: Stay) -> Found<()> {
+    pub(crate) fn stopped_rows(&mut self, room: &RoomKey, stay: Stay) -> Attempt<()> {
         let unknown = |night| self.stopped.get(&(room.0, night, room.1)).is_none();
         if stay.iter().any(unknown) {
             self.wanted.stopped.insert(RoomNights::new(*room, stay));
@@ -204,7 +204,7 @@ impl Known {
     }
 
     /// All nights of a room that are stopped by now.
-    pub(crate) fn stopped_ever(&mut self, room: &RoomKey) -> Found<Vec<NightKey>> {
+    pub(crate) fn stopped_ever(&mut self, room: &RoomKey) -> Attempt<Vec<NightKey>> {
         if !self.stopped_ever.contains(room) {
             self.wanted.stopped_ever.insert(*room);
             return Err(NotDecided::Unknown);
@@ -214,7 +214,7 @@ impl Known {
     }
 
     /// The arrival of the first stay that a room has, as the transaction found it.
-    pub(crate) fn first_night(&mut self, room: &RoomKey) -> Found<Option<Night>> {
+    pub(crate) fn first_night(&mut self, room: &RoomKey) -> Attempt<Option<Night>> {
         let found = self.first_nights.get(room).copied();
         found.ok_or_else(|| {
             self.wanted.first_nights.insert(*room);
@@ -223,7 +223,7 @@ impl Known {
     }
 
     /// Open holds of a principal, as the transaction found them.
-    pub(crate) fn open_holds(&mut self, principal: &Principal) -> Found<u64> {
+    pub(crate) fn open_holds(&mut self, principal: &Principal) -> Attempt<u64> {
         let found = self.open_holds.get(principal).copied();
         found.ok_or_else(|| {
             self.wanted.open_holds.insert(*principal);
@@ -232,7 +232,7 @@ impl Known {
     }
 
     /// Whether a room in sale has a type, as the transaction found it.
-    pub(crate) fn has_type(&mut self, property: &Name, room_type: &Name) -> Found<bool> {
+    pub(crate) fn has_type(&mut self, property: &Name, room_type: &Name) -> Attempt<bool> {
         let found = self.types.get(&(*property, *room_type)).copied();
         found.ok_or_else(|| {
             self.wanted.types.insert((*property, *room_type));
@@ -241,7 +241,7 @@ impl Known {
     }
 
     /// At least so many first free rooms, as the transaction found them, or all.
-    pub(crate) fn free(&mut self, search: &Search, count: usize) -> Found<Free> {
+    pub(crate) fn free(&mut self, search: &StayQuery, count: usize) -> Attempt<Free> {
         match self.free.get(search) {
             Some(free) if free.all || free.rooms.len() >= count => Ok(free.clone()),
             _ => {
@@ -252,7 +252,7 @@ impl Known {
     }
 
     /// What is in the way in all rooms but some, as the transaction found them.
-    pub(crate) fn ways(&mut self, search: &Search, but: &BTreeSet<Name>) -> Found<Ways> {
+    pub(crate) fn ways(&mut self, search: &StayQuery, but: &BTreeSet<Name>) -> Attempt<Ways> {
         match self.ways.get(search) {
             Some(ways) if ways.but.is_superset(but) => Ok(ways.clone()),
             _ => {
@@ -286,7 +286,7 @@ impl Known {
                 Question::Ended => know(&mut self.ended, rows)?,
                 Question::Free(search, count) => {
                     let rooms = rows.iter().map(|row| {
-                        let mut fields = Fields::of(row);
+                        let mut fields = ColumnReader::of(row);
                         Ok((fields.name("name")?, fields.flag("stale")?))
                     });
                     let rooms = rooms.collect::<Result<Vec<(Name, bool)>, Strange>>()?;
@@ -380,9 +380,9 @@ impl Known {
 }
 
 /// The fields of a question's only row.
-fn only(rows: &[Answer]) -> Result<Fields<'_>, Strange> {
+fn only(rows: &[Answer]) -> Result<ColumnReader<'_>, Strange> {
     match rows {
-        [row] => Ok(Fields::of(row)),
+        [row] => Ok(ColumnReader::of(row)),
         _ => Err(Strange {
             field: "number of rows",
         }),
@@ -391,14 +391,14 @@ fn only(rows: &[Answer]) -> Result<Fields<'_>, Strange> {
 
 fn know<R: Record>(table: &mut Rows<R>, rows: &[Answer]) -> Result<(), Strange> {
     for row in rows {
-        let (key, row) = R::read(&mut Fields::of(row))?;
+        let (key, row) = R::read(&mut ColumnReader::of(row))?;
         table.know(key, Some(row));
     }
     Ok(())
 }
 
 /// The nights of a stay as bits, from two numbers, the lower half first.
-pub(crate) fn bits(fields: &mut Fields<'_>) -> Result<u128, Strange> {
+pub(crate) fn bits(fields: &mut ColumnReader<'_>) -> Result<u128, Strange> {
     let low: u64 = fields.number_or_zero("low bits")?;
     let high: u64 = fields.number_or_zero("high bits")?;
     let half = (1 << HALF_BITS) - 1;

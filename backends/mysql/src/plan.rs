@@ -4,7 +4,7 @@ use turnstile_contract::Request;
 use turnstile_rooms::{Command, Rooms, Wish};
 use turnstile_types::{Name, Stay};
 
-use crate::wants::{RoomNights, Search, Wants};
+use crate::wants::{RoomNights, StayQuery, Wants};
 
 /// Gathers what the commands want. `stops` says that the sale of something was stopped when last
 /// looked: without, nobody asks for stopped nights until it is known better.
@@ -104,7 +104,7 @@ fn want_place(
     if let Some(room_type) = room_type {
         wants.types.insert((property, room_type));
     }
-    let search = Search::new(property, room_type, stay);
+    let search = StayQuery::new(property, room_type, stay);
     wants.free.insert(search, earlier + 1);
 }
 

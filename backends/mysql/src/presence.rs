@@ -9,7 +9,7 @@ use turnstile_contract::copy::{Others, Patience, PresenceRole};
 
 use crate::{
     fault::Fault,
-    fields::Fields,
+    fields::ColumnReader,
     session::Session,
     sql::{put, put_list},
 };
@@ -125,14 +125,14 @@ async fn names(session: &mut Session, connections: &[u64]) -> Result<Vec<String>
     sql.push_str(") ORDER BY id;");
     let answers = session.ask(&sql).await?;
     let rows = answers.iter().flatten();
-    let names = rows.map(|row| Fields::of(row).text("name").map(str::to_owned));
+    let names = rows.map(|row| ColumnReader::of(row).text("name").map(str::to_owned));
     Ok(names.collect::<Result<_, _>>()?)
 }
 
 /// The numbers in a row, without those that are nothing or zero.
 async fn numbers(session: &mut Session, sql: &str) -> Result<Vec<u64>, Fault> {
     let row = session.row(sql, "no row of locks").await?;
-    let mut fields = Fields::of(&row);
+    let mut fields = ColumnReader::of(&row);
     let numbers = (0..row.len()).map(|_field| fields.number_or_zero("lock"));
     let mut numbers = numbers.collect::<Result<Vec<u64>, _>>()?;
     numbers.retain(|&number| number > 0);

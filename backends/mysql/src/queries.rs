@@ -15,7 +15,7 @@ use turnstile_types::{Name, Principal, Timestamp};
 use crate::{
     decide::is_forgotten,
     fault::Fault,
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     known::{COUNTERS, NotDecided},
     rows::Record,
     session::Session,
@@ -187,7 +187,7 @@ async fn properties(
     let mut found = rows
         .iter()
         .map(|row| {
-            let mut fields = Fields::of(row);
+            let mut fields = ColumnReader::of(row);
             let summary = PropertySummary {
                 property: fields.name("name")?,
                 open: fields.flag("is_open")?,
@@ -216,7 +216,7 @@ async fn totals(session: &mut Session, now: Timestamp) -> Result<Answer, Fault> 
     let counters = records::<CountersRow>(&counters)?.pop();
     let (_, counters) = counters.ok_or_else(|| short("counters"))?;
     let sums = sums.first().ok_or_else(|| short("sums"))?;
-    let mut sums = Fields::of(sums);
+    let mut sums = ColumnReader::of(sums);
     let rooms = sums.number_or_zero("rooms")?;
     let holds = sums.number("holds")?;
     let over: u64 = sums.number("holds")?;
@@ -297,7 +297,7 @@ fn short(field: &'static str) -> Fault {
 
 fn records<R: Record>(rows: &[Found]) -> Result<Vec<(R::Key, R)>, Strange> {
     rows.iter()
-        .map(|row| R::read(&mut Fields::of(row)))
+        .map(|row| R::read(&mut ColumnReader::of(row)))
         .collect()
 }
 

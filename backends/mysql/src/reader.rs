@@ -14,7 +14,7 @@ const SESSIONS_MAX: usize = 8;
 const TRIES_MAX: u32 = 3;
 
 /// Something that is done with a connection, and may be done again when that is lost.
-pub(crate) trait Errand: Sync {
+pub(crate) trait SessionTask: Sync {
     type Done: Send;
 
     fn run(&self, session: &mut Session) -> impl Future<Output = Result<Self::Done, Fault>> + Send;
@@ -40,7 +40,7 @@ impl Readers {
     }
 
     /// Does an errand, and again with a new connection when the first was lost.
-    pub(crate) async fn run<E: Errand>(&self, errand: &E) -> Result<E::Done, Fault> {
+    pub(crate) async fn run<E: SessionTask>(&self, errand: &E) -> Result<E::Done, Fault> {
         let permit = self.permits.acquire().await;
         let _permit = permit.expect("the permits are never closed");
         let mut attempt = 1;
@@ -63,7 +63,7 @@ impl Readers {
         }
     }
 
-    async fn run_once<E: Errand>(&self, errand: &E) -> Result<E::Done, Fault> {
+    async fn run_once<E: SessionTask>(&self, errand: &E) -> Result<E::Done, Fault> {
         let idle = self.idle().pop();
         let mut session = match idle {
             Some(session) => session,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use crate::{
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     sql::{RowValues, put, put_list},
 };
 
@@ -23,7 +23,7 @@ pub(crate) trait Record: Clone + PartialEq + fmt::Debug {
     /// a row is written by an `UPDATE` of its own; many rows of other tables are by one `INSERT`.
     const IS_WAITED_FOR: bool = false;
 
-    fn read(fields: &mut Fields<'_>) -> Result<(Self::Key, Self), Strange>;
+    fn read(fields: &mut ColumnReader<'_>) -> Result<(Self::Key, Self), Strange>;
 
     fn put_key(key: &Self::Key, values: &mut RowValues<'_>);
 
@@ -32,7 +32,7 @@ pub(crate) trait Record: Clone + PartialEq + fmt::Debug {
 }
 
 #[derive(Clone, Debug)]
-struct Kept<R> {
+struct RowChange<R> {
     before: Option<R>,
     after: Option<R>,
 }
@@ -40,7 +40,7 @@ struct Kept<R> {
 /// Some rows of one table. A key that is not here is not known; one may also be known to have no row.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<R: Record> {
-    kept: BTreeMap<R::Key, Kept<R>>,
+    kept: BTreeMap<R::Key, RowChange<R>>,
 }
 
 /// One row that a transaction changed.
@@ -62,7 +62,7 @@ impl<R: Record> Default for Rows<R> {
 impl<R: Record> Rows<R> {
     /// Notes what the database holds under a key, unless that is known already.
     pub(crate) fn know(&mut self, key: R::Key, found: Option<R>) {
-        self.kept.entry(key).or_insert_with(|| Kept {
+        self.kept.entry(key).or_insert_with(|| RowChange {
             before: found.clone(),
             after: found,
         });
@@ -83,7 +83,7 @@ impl<R: Record> Rows<R> {
         self.entry(key).after = None;
     }
 
-    fn entry(&mut self, key: &R::Key) -> &mut Kept<R> {
+    fn entry(&mut self, key: &R::Key) -> &mut RowChange<R> {
         self.kept
             .get_mut(key)
             .expect("a row is looked at before it is changed")

@@ -7,7 +7,7 @@ use turnstile_rooms::IdKey;
 use crate::{
     address::{Address, StorageEngine},
     fault::Fault,
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     session::Session,
     sql::{HexLiteral, put},
 };
@@ -57,7 +57,7 @@ struct TableHead {
 pub(crate) async fn prepare(session: &mut Session, address: &Address) -> Result<IdKey, Unready> {
     let lock = format!("SELECT GET_LOCK({LOCK}, {LOCK_SECONDS});");
     let row = session.row(&lock, "no lock").await?;
-    let locked = Fields::of(&row).number_or_zero::<u32>("lock");
+    let locked = ColumnReader::of(&row).number_or_zero::<u32>("lock");
     if locked.map_err(Fault::from)? != 1 {
         let reason = "another server is changing the schema";
         return Err(Unready::Unavailable(reason.to_owned()));
@@ -137,7 +137,7 @@ async fn read_head(session: &mut Session) -> Result<Option<TableHead>, Unready> 
     let Some(row) = answers.first().and_then(|rows| rows.first()) else {
         return Ok(None);
     };
-    let mut fields = Fields::of(row);
+    let mut fields = ColumnReader::of(row);
     let mut read = || {
         Ok(TableHead {
             version: fields.number("version")?,

@@ -10,7 +10,7 @@ use turnstile_types::{Position, Timestamp};
 use crate::{
     address::{Address, StorageEngine},
     fault::Fault,
-    fields::Fields,
+    fields::ColumnReader,
     known::{COUNTERS, Known},
     rows::Rows,
     sql::{put, put_list},
@@ -288,7 +288,7 @@ impl Session {
             let found = self.ask(&sql).await?;
             let mut undo = String::new();
             for row in found.iter().flatten() {
-                undo.push_str(Fields::of(row).text("sql_text")?);
+                undo.push_str(ColumnReader::of(row).text("sql_text")?);
             }
             undo.push_str(WHOLE);
             self.ask(&undo).await?;
@@ -308,7 +308,7 @@ impl Session {
         let sql = "UPDATE turnstile SET incarnation=incarnation+1 WHERE id=1;\n\
                    SELECT incarnation FROM turnstile WHERE id=1;\n";
         let row = self.row(sql, "the table turnstile has no row").await?;
-        let incarnation: u64 = Fields::of(&row).number("incarnation")?;
+        let incarnation: u64 = ColumnReader::of(&row).number("incarnation")?;
         let mut sql = String::new();
         for table in [
             "properties",
@@ -422,6 +422,6 @@ async fn collect(conn: &mut Conn, sql: &str, done: &mut usize) -> Result<Vec<Vec
 fn first_number(rows: &[Row]) -> Result<Option<u64>, Fault> {
     let first = rows
         .first()
-        .map(|row| Fields::of(row).number_or_zero("number"));
+        .map(|row| ColumnReader::of(row).number_or_zero("number"));
     Ok(first.transpose()?)
 }

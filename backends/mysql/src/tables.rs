@@ -6,7 +6,7 @@ use turnstile_rooms::GuestId;
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
 use crate::{
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     rows::Record,
     sql::{Ascii, At, HexLiteral, Quoted, RowValues, TextLiteral},
 };
@@ -20,7 +20,7 @@ pub(crate) type NightKey = (Name, Night, Name);
 /// What a row has in one column, or in several that stand together.
 trait TableColumn: Sized {
     /// Reads it; `name` is that of its first column.
-    fn read(fields: &mut Fields<'_>, name: &'static str) -> Result<Self, Strange>;
+    fn read(fields: &mut ColumnReader<'_>, name: &'static str) -> Result<Self, Strange>;
 
     fn put(&self, values: &mut RowValues<'_>);
 }
@@ -46,7 +46,7 @@ macro_rules! tables {
                 &[$($of_key,)+ $($first, $($further,)*)*];
             const IS_WAITED_FOR: bool = !stringify!($($waited_for)?).is_empty();
 
-            fn read(fields: &mut Fields<'_>) -> Result<($key, Self), Strange> {
+            fn read(fields: &mut ColumnReader<'_>) -> Result<($key, Self), Strange> {
                 let key = TableColumn::read(fields, "key")?;
                 let row = Self {
                     $($field: TableColumn::read(fields, $first)?,)*
@@ -182,7 +182,7 @@ impl PlacedStay {
         self.stay.iter().map(move |night| (property, night, room))
     }
 
-    pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Self, Strange> {
+    pub(crate) fn read(fields: &mut ColumnReader<'_>) -> Result<Self, Strange> {
         Ok(Self {
             property: fields.name("property")?,
             room: fields.name("room")?,
@@ -216,7 +216,7 @@ impl Record for RoomRow {
         "place",
     ];
 
-    fn read(fields: &mut Fields<'_>) -> Result<(RoomKey, Self), Strange> {
+    fn read(fields: &mut ColumnReader<'_>) -> Result<(RoomKey, Self), Strange> {
         let key = TableColumn::read(fields, "property")?;
         let room = Self {
             room_type: fields.name("room_type")?,
@@ -253,8 +253,8 @@ pub(crate) fn place(name: &Name, loose: bool, number: u64) -> Vec<u8> {
 macro_rules! columns {
     ($($type:ty: $read:expr, $put:expr;)+) => {$(
         impl TableColumn for $type {
-            fn read(fields: &mut Fields<'_>, name: &'static str) -> Result<Self, Strange> {
-                let read: fn(&mut Fields<'_>, &'static str) -> Result<Self, Strange> = $read;
+            fn read(fields: &mut ColumnReader<'_>, name: &'static str) -> Result<Self, Strange> {
+                let read: fn(&mut ColumnReader<'_>, &'static str) -> Result<Self, Strange> = $read;
                 read(fields, name)
             }
 
@@ -285,14 +285,14 @@ columns! {
 }
 
 fn read_word<T: for<'a> Readable<'a>>(
-    fields: &mut Fields<'_>,
+    fields: &mut ColumnReader<'_>,
     field: &'static str,
 ) -> Result<T, Strange> {
     T::read(fields.bytes(field)?).map_err(|_invalid| Strange { field })
 }
 
 impl TableColumn for Content {
-    fn read(fields: &mut Fields<'_>, field: &'static str) -> Result<Self, Strange> {
+    fn read(fields: &mut ColumnReader<'_>, field: &'static str) -> Result<Self, Strange> {
         let bytes = fields.bytes(field)?.try_into();
         let bytes = bytes.map_err(|_length| Strange { field })?;
         Ok(Self(u64::from_be_bytes(bytes)))
@@ -304,7 +304,7 @@ impl TableColumn for Content {
 }
 
 impl TableColumn for PlacedStay {
-    fn read(fields: &mut Fields<'_>, _name: &'static str) -> Result<Self, Strange> {
+    fn read(fields: &mut ColumnReader<'_>, _name: &'static str) -> Result<Self, Strange> {
         Self::read(fields)
     }
 
@@ -319,7 +319,7 @@ impl TableColumn for PlacedStay {
 }
 
 impl TableColumn for GuestId {
-    fn read(fields: &mut Fields<'_>, _name: &'static str) -> Result<Self, Strange> {
+    fn read(fields: &mut ColumnReader<'_>, _name: &'static str) -> Result<Self, Strange> {
         fields.guest_id()
     }
 
@@ -330,7 +330,7 @@ impl TableColumn for GuestId {
 }
 
 impl<A: TableColumn, B: TableColumn> TableColumn for (A, B) {
-    fn read(fields: &mut Fields<'_>, name: &'static str) -> Result<Self, Strange> {
+    fn read(fields: &mut ColumnReader<'_>, name: &'static str) -> Result<Self, Strange> {
         Ok((A::read(fields, name)?, B::read(fields, name)?))
     }
 
@@ -341,7 +341,7 @@ impl<A: TableColumn, B: TableColumn> TableColumn for (A, B) {
 }
 
 impl<A: TableColumn, B: TableColumn, C: TableColumn> TableColumn for (A, B, C) {
-    fn read(fields: &mut Fields<'_>, name: &'static str) -> Result<Self, Strange> {
+    fn read(fields: &mut ColumnReader<'_>, name: &'static str) -> Result<Self, Strange> {
         Ok((
             A::read(fields, name)?,
             B::read(fields, name)?,

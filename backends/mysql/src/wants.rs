@@ -25,7 +25,7 @@ pub(crate) const HALF_BITS: u32 = 60;
 
 /// Rooms for a stay: any of a property, or those of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Search {
+pub(crate) struct StayQuery {
     pub(crate) property: Name,
     pub(crate) room_type: Option<Name>,
     pub(crate) arrival: Night,
@@ -59,9 +59,9 @@ pub(crate) struct Wants {
     /// Types of a property of which it is wanted whether any room has them.
     pub(crate) types: BTreeSet<(Name, Name)>,
     /// The first free rooms, and how many of them.
-    pub(crate) free: BTreeMap<Search, usize>,
+    pub(crate) free: BTreeMap<StayQuery, usize>,
     /// What is in the way in all rooms but some.
-    pub(crate) ways: BTreeMap<Search, BTreeSet<Name>>,
+    pub(crate) ways: BTreeMap<StayQuery, BTreeSet<Name>>,
     pub(crate) due: bool,
 }
 
@@ -80,11 +80,11 @@ pub(crate) enum Question {
     FirstNight(RoomKey),
     OpenHolds(Principal),
     Type(Name, Name),
-    Free(Search, usize),
-    Ways(Search, BTreeSet<Name>),
+    Free(StayQuery, usize),
+    Ways(StayQuery, BTreeSet<Name>),
 }
 
-impl Search {
+impl StayQuery {
     pub(crate) fn new(property: Name, room_type: Option<Name>, stay: Stay) -> Self {
         Self {
             property,
@@ -288,7 +288,7 @@ fn in_statements(spans: &BTreeSet<RoomNights>) -> Vec<Vec<&RoomNights>> {
 }
 
 /// `property='grand' AND night>='2027-12-24' AND night<'2027-12-27'`.
-fn put_nights_of(sql: &mut String, search: &Search) {
+fn put_nights_of(sql: &mut String, search: &StayQuery) {
     put!(
         sql,
         "property={} AND night>='{}' AND night<'{}'",
@@ -304,7 +304,7 @@ fn put_standing(sql: &mut String, now: Timestamp) {
 }
 
 /// ` WHERE` the rooms in sale that a search is about.
-pub(crate) fn put_rooms_of(sql: &mut String, search: &Search) {
+pub(crate) fn put_rooms_of(sql: &mut String, search: &StayQuery) {
     let property = Quoted(&search.property);
     put!(sql, " WHERE rooms.property={property} AND NOT withdrawn");
     if let Some(room_type) = &search.room_type {
@@ -314,7 +314,7 @@ pub(crate) fn put_rooms_of(sql: &mut String, search: &Search) {
 
 /// The first free rooms in their order, loose ones left out; each with whether it has rows of holds
 /// that are over.
-fn put_free(sql: &mut String, search: &Search, now: Timestamp, count: usize) {
+fn put_free(sql: &mut String, search: &StayQuery, now: Timestamp, count: usize) {
     put!(
         sql,
         "SELECT name, stands IS NOT NULL FROM rooms LEFT JOIN (SELECT room, MAX(stands) AS stands \
@@ -333,7 +333,7 @@ fn put_free(sql: &mut String, search: &Search, now: Timestamp, count: usize) {
 }
 
 /// The taken and the stopped nights of each room that has any, as bits.
-pub(crate) fn put_bits(sql: &mut String, search: &Search, now: Timestamp) {
+pub(crate) fn put_bits(sql: &mut String, search: &StayQuery, now: Timestamp) {
     sql.push_str("SELECT room");
     put_bits_of(sql, search.arrival, "taken", "NOT is_stop");
     put_bits_of(sql, search.arrival, "stopped", "is_stop");
@@ -356,7 +356,7 @@ pub(crate) fn put_bits_of(sql: &mut String, arrival: Night, name: &str, which: &
 }
 
 /// The nights that are in the way in every room, and those stopped in rooms that are not taken.
-fn put_ways(sql: &mut String, search: &Search, now: Timestamp, but: &BTreeSet<Name>) {
+fn put_ways(sql: &mut String, search: &StayQuery, now: Timestamp, but: &BTreeSet<Name>) {
     let in_all = |half| format!("BIT_AND(IFNULL(taken_{half}|stopped_{half},0))");
     let stopped =
         |half| format!("BIT_OR(IF(IFNULL(taken_low|taken_high,0)=0, IFNULL(stopped_{half},0), 0))");

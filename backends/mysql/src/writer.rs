@@ -42,21 +42,21 @@ type Reply = turnstile_sequencer::Reply<Outcome>;
 
 /// Commands of one caller, in their order.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct WriteJob {
     pub(crate) now: Timestamp,
     pub(crate) requests: Vec<Request>,
     pub(crate) answer: oneshot::Sender<Vec<Result<Reply>>>,
 }
 
 /// Jobs that wait, for whichever writer comes first.
-pub(crate) type Waiting = Arc<Mutex<mpsc::Receiver<Job>>>;
+pub(crate) type JobQueue = Arc<Mutex<mpsc::Receiver<WriteJob>>>;
 
 /// One who writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
     address: Arc<Address>,
     tally: Arc<Tally>,
-    waiting: Waiting,
+    waiting: JobQueue,
     session: Option<Session>,
     was_connected: bool,
     /// Which of its server's writers it is.
@@ -73,7 +73,7 @@ impl Writer {
     pub(crate) fn new(
         address: Arc<Address>,
         tally: Arc<Tally>,
-        waiting: Waiting,
+        waiting: JobQueue,
         (number, name): (usize, u64),
         session: Option<Session>,
     ) -> Self {
@@ -105,7 +105,7 @@ impl Writer {
     }
 
     /// Decides what some callers ask, as if all had asked at the time of the latest.
-    async fn serve(&mut self, jobs: Vec<Job>) {
+    async fn serve(&mut self, jobs: Vec<WriteJob>) {
         let now = jobs.iter().map(|job| job.now).max();
         let now = now.expect("at least one job was gathered");
         let all: Vec<&Request> = jobs.iter().flat_map(|job| &job.requests).collect();
@@ -239,9 +239,9 @@ impl Writer {
 }
 
 /// Waits for a job, and takes those that wait behind it; none when nobody can send any more.
-async fn gather(waiting: &Waiting) -> Vec<Job> {
+async fn gather(waiting: &JobQueue) -> Vec<WriteJob> {
     let mut waiting = waiting.lock().await;
-    let mut jobs: Vec<Job> = waiting.recv().await.into_iter().collect();
+    let mut jobs: Vec<WriteJob> = waiting.recv().await.into_iter().collect();
     let mut count: usize = jobs.iter().map(|job| job.requests.len()).sum();
     while count < BATCH_MAX
         && !jobs.is_empty()

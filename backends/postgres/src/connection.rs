@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tokio_postgres::{Client, NoTls, Row, RowStream, Statement, types::ToSql};
 
-use crate::{place::Place, trouble::Trouble};
+use crate::{place::Place, trouble::StatementFailure};
 
 /// What each connection is told first. A statement that waits longer for a lock, or takes longer in
 /// all, than any of ours ever should is given up by the database, and nothing of it done. Each is
@@ -27,9 +27,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Makes a connection, and a task that lives as long as it does.
-    pub(crate) async fn open(place: &Place) -> Result<Self, Trouble> {
+    pub(crate) async fn open(place: &Place) -> Result<Self, StatementFailure> {
         let connected = place.config.connect(NoTls).await;
-        let (client, driver) = connected.map_err(|error| Trouble::connecting(&error))?;
+        let (client, driver) = connected.map_err(|error| StatementFailure::connecting(&error))?;
         let shown = place.to_string();
         tokio::spawn(async move {
             if let Err(failure) = driver.await {
@@ -37,7 +37,7 @@ impl Connection {
             }
         });
         let settled = client.batch_execute(SETTINGS).await;
-        settled.map_err(|error| Trouble::connecting(&error))?;
+        settled.map_err(|error| StatementFailure::connecting(&error))?;
         Ok(Self {
             client,
             statements: HashMap::new(),
@@ -53,7 +53,7 @@ impl Connection {
         &mut self,
         sql: &'static str,
         parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, StatementFailure> {
         let statement = self.prepared(sql).await?;
         Ok(self.client.query(&statement, parameters).await?)
     }
@@ -63,13 +63,13 @@ impl Connection {
         &mut self,
         sql: &'static str,
         parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<RowStream, Trouble> {
+    ) -> Result<RowStream, StatementFailure> {
         let statement = self.prepared(sql).await?;
         let parameters = parameters.iter().copied();
         Ok(self.client.query_raw(&statement, parameters).await?)
     }
 
-    async fn prepared(&mut self, sql: &'static str) -> Result<Statement, Trouble> {
+    async fn prepared(&mut self, sql: &'static str) -> Result<Statement, StatementFailure> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
@@ -83,10 +83,12 @@ impl Connection {
         &mut self,
         sql: &'static str,
         parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<Row, Trouble> {
+    ) -> Result<Row, StatementFailure> {
         let rows = self.rows(sql, parameters).await?;
         let row = rows.into_iter().next();
-        row.ok_or_else(|| Trouble::Broken("the database gave no row where one must be".to_owned()))
+        row.ok_or_else(|| {
+            StatementFailure::Broken("the database gave no row where one must be".to_owned())
+        })
     }
 
     /// Runs a statement whose one parameter is an array of rows as JSON, if there are any.
@@ -94,7 +96,7 @@ impl Connection {
         &mut self,
         sql: &'static str,
         rows: Vec<serde_json::Value>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StatementFailure> {
         if rows.is_empty() {
             return Ok(());
         }
@@ -103,7 +105,7 @@ impl Connection {
     }
 
     /// Runs statements that have neither parameters nor rows, in one transaction.
-    pub(crate) async fn script(&self, sql: &str) -> Result<(), Trouble> {
+    pub(crate) async fn script(&self, sql: &str) -> Result<(), StatementFailure> {
         Ok(self.client.batch_execute(sql).await?)
     }
 }

@@ -13,8 +13,8 @@ use turnstile_types::{Position, Principal, Timestamp};
 
 use crate::{
     connection::Connection,
-    kept::{Decided, Kept},
-    trouble::Trouble,
+    kept::{BatchAnswers, DatabaseMachine},
+    trouble::StatementFailure,
 };
 
 /// The one statement by which a batch is decided, for those who measure the database alone: an instant,
@@ -25,7 +25,7 @@ pub const EXECUTE: &str =
 /// Orders that one transaction expires when nobody asks for them.
 const SWEPT_AT_ONCE: i32 = 1_000;
 
-impl Kept for Exchange {
+impl DatabaseMachine for Exchange {
     const SCHEMA: &'static str = "exchange";
 
     const MIGRATIONS: &'static [&'static str] = &[
@@ -42,10 +42,11 @@ impl Kept for Exchange {
         connection: &'a mut Connection,
         now: Timestamp,
         requests: &'a [&'a Request],
-    ) -> Future<'a, Result<Decided<Self>, Trouble>> {
+    ) -> Future<'a, Result<BatchAnswers<Self>, StatementFailure>> {
         Box::pin(async move {
             let batch = call::batch(requests.iter().copied());
-            let batch = batch.map_err(|malformed| Trouble::Broken(malformed.to_string()))?;
+            let batch =
+                batch.map_err(|malformed| StatementFailure::Broken(malformed.to_string()))?;
             let rows = connection.rows(EXECUTE, &[&millis(now), &batch]).await?;
             Ok(rows.iter().map(reply).collect())
         })
@@ -56,11 +57,14 @@ impl Kept for Exchange {
         now: Timestamp,
         _principal: &'a Principal,
         query: &'a Query,
-    ) -> Future<'a, Result<Answer, Trouble>> {
+    ) -> Future<'a, Result<Answer, StatementFailure>> {
         Box::pin(questions::ask(connection, now, query))
     }
 
-    fn tidy(connection: &mut Connection, now: Timestamp) -> Future<'_, Result<bool, Trouble>> {
+    fn tidy(
+        connection: &mut Connection,
+        now: Timestamp,
+    ) -> Future<'_, Result<bool, StatementFailure>> {
         Box::pin(async move {
             let sql = "SELECT exchange.sweep($1, $2)";
             let row = connection.row(sql, &[&millis(now), &SWEPT_AT_ONCE]).await?;

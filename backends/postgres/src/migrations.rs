@@ -2,7 +2,7 @@
 
 use turnstile_contract::Unready;
 
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 /// The tables that all services share.
 const SHARED: &[&str] = &[include_str!("../migrations/turnstile/0001_secret.sql")];
@@ -51,7 +51,7 @@ async fn run_missing(
         .row(list, &[])
         .await?
         .try_get(0)
-        .map_err(Trouble::from)?;
+        .map_err(StatementFailure::from)?;
     if !has_list {
         connection.script(LIST).await?;
     }
@@ -82,9 +82,12 @@ async fn run(
 }
 
 /// The number of the newest script that ran; 0 when none did.
-pub(crate) async fn newest(connection: &mut Connection, schema: &str) -> Result<u32, Trouble> {
+pub(crate) async fn newest(
+    connection: &mut Connection,
+    schema: &str,
+) -> Result<u32, StatementFailure> {
     let sql = "SELECT coalesce(max(number), 0) FROM turnstile.migration WHERE schema = $1";
     let newest: i32 = connection.row(sql, &[&schema]).await?.try_get(0)?;
-    let negative = |_| Trouble::Broken("a migration has a negative number".to_owned());
+    let negative = |_| StatementFailure::Broken("a migration has a negative number".to_owned());
     u32::try_from(newest).map_err(negative)
 }

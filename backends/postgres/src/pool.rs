@@ -12,7 +12,7 @@ use tokio::{
 };
 use turnstile_contract::{Tally, copy::PresenceRole};
 
-use crate::{connection::Connection, place::Place, presence::attend, trouble::Trouble};
+use crate::{connection::Connection, place::Place, presence::attend, trouble::StatementFailure};
 
 /// Connections at most: enough to keep a database busy, whose work is bound by its cores and its
 /// disk, and few beside the hundred that it allows by default.
@@ -32,7 +32,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// While the database cannot be reached, one of those who ask tries again after each pause; the
 /// others are told at once, so that nobody waits for what will not come.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct ConnectionPool {
     place: Place,
     /// What is served through it.
     schema: &'static str,
@@ -60,12 +60,12 @@ struct Absence {
 /// A connection in use. It goes back when it is dropped, unless it is closed.
 #[derive(Debug)]
 pub(crate) struct Lease<'a> {
-    pool: &'a Pool,
+    pool: &'a ConnectionPool,
     connection: Option<Connection>,
     _permit: SemaphorePermit<'a>,
 }
 
-impl Pool {
+impl ConnectionPool {
     pub(crate) fn new(place: Place, schema: &'static str) -> Self {
         Self {
             place,
@@ -80,8 +80,9 @@ impl Pool {
     }
 
     /// A connection for as long as it is kept.
-    pub(crate) async fn lease(&self, tally: &Tally) -> Result<Lease<'_>, Trouble> {
-        let busy = |_timeout| Trouble::Unavailable("all connections are in use".to_owned());
+    pub(crate) async fn lease(&self, tally: &Tally) -> Result<Lease<'_>, StatementFailure> {
+        let busy =
+            |_timeout| StatementFailure::Unavailable("all connections are in use".to_owned());
         let permit = timeout(WAIT_MAX, self.permits.acquire())
             .await
             .map_err(busy)?;
@@ -104,7 +105,7 @@ impl Pool {
     }
 
     /// A connection that nobody uses; nothing when a new one must be made.
-    fn idle(&self) -> Result<Option<Connection>, Trouble> {
+    fn idle(&self) -> Result<Option<Connection>, StatementFailure> {
         let mut state = self.state();
         let before = state.idle.len();
         state.idle.retain(|connection| !connection.is_closed());
@@ -114,7 +115,7 @@ impl Pool {
         }
         match &mut state.absence {
             Some(absence) if Instant::now() < absence.until => {
-                Err(Trouble::Unavailable(absence.reason.clone()))
+                Err(StatementFailure::Unavailable(absence.reason.clone()))
             }
             Some(absence) => {
                 // We try; the others are told what we knew until we know more.
@@ -125,7 +126,7 @@ impl Pool {
         }
     }
 
-    async fn connect(&self, tally: &Tally) -> Result<Connection, Trouble> {
+    async fn connect(&self, tally: &Tally) -> Result<Connection, StatementFailure> {
         let made = self.serve().await;
         let mut state = self.state();
         match &made {
@@ -137,7 +138,7 @@ impl Pool {
             }
             Err(trouble) => {
                 let reason = match trouble {
-                    Trouble::Unavailable(reason) => reason.clone(),
+                    StatementFailure::Unavailable(reason) => reason.clone(),
                     other => format!("{other:?}"),
                 };
                 let last = state.absence.as_ref().map(|absence| absence.pause);
@@ -155,13 +156,13 @@ impl Pool {
     }
 
     /// A connection that nobody who copies lives beside.
-    async fn serve(&self) -> Result<Connection, Trouble> {
+    async fn serve(&self) -> Result<Connection, StatementFailure> {
         let mut connection = Connection::open(&self.place).await?;
         match attend(&mut connection, self.schema, PresenceRole::Serving).await {
             Ok(None) => Ok(connection),
-            Ok(Some(others)) => Err(Trouble::Unavailable(others.to_string())),
+            Ok(Some(others)) => Err(StatementFailure::Unavailable(others.to_string())),
             // Nothing of anybody was sent on it.
-            Err(Trouble::Lost(reason)) => Err(Trouble::Unavailable(reason)),
+            Err(StatementFailure::Lost(reason)) => Err(StatementFailure::Unavailable(reason)),
             Err(trouble) => Err(trouble),
         }
     }

@@ -10,12 +10,12 @@ use turnstile_types::{Principal, Timestamp};
 
 use crate::{
     connection::Connection,
-    kept::Kept,
+    kept::DatabaseMachine,
     migrations::{migrate, newest},
     place::Place,
-    pool::Pool,
-    settling::{Errand, run, settle},
-    trouble::Trouble,
+    pool::ConnectionPool,
+    settling::{RepeatableTask, run, settle},
+    trouble::StatementFailure,
 };
 
 /// Commands in one transaction at most: by then the sync weighs nothing beside them, and their
@@ -28,7 +28,7 @@ const PAGES_PER_TICK_MAX: u32 = 20;
 /// A service whose state lies in a PostgreSQL database. Any number of servers may share it.
 #[derive(Debug)]
 pub struct Postgres<M> {
-    pool: Pool,
+    pool: ConnectionPool,
     tally: Tally,
     secret: Secret,
     service: PhantomData<fn() -> M>,
@@ -37,7 +37,7 @@ pub struct Postgres<M> {
 struct Secret([u8; 16]);
 
 #[expect(private_bounds, reason = "the services are those of this crate")]
-impl<M: Kept> Postgres<M> {
+impl<M: DatabaseMachine> Postgres<M> {
     /// Opens a database, `postgres://user:password@host:port/database`, and makes or renews the
     /// tables of the service there.
     ///
@@ -45,7 +45,7 @@ impl<M: Kept> Postgres<M> {
     /// The address is none, the database cannot be reached, or its tables are not for us.
     pub async fn open(url: &str) -> Result<Self, NotOpened> {
         let place = Place::parse(url).map_err(|invalid| Unready::from(invalid).at(""))?;
-        let pool = Pool::new(place, M::SCHEMA);
+        let pool = ConnectionPool::new(place, M::SCHEMA);
         let tally = Tally::default();
         let secret = prepare::<M>(&pool, &tally).await;
         let secret = secret.map_err(|unready| unready.at(&pool.place().to_string()))?;
@@ -66,19 +66,23 @@ impl Postgres<Rooms> {
     }
 }
 
-async fn prepare<M: Kept>(pool: &Pool, tally: &Tally) -> Result<Secret, Unready> {
+async fn prepare<M: DatabaseMachine>(
+    pool: &ConnectionPool,
+    tally: &Tally,
+) -> Result<Secret, Unready> {
     let mut lease = pool.lease(tally).await?;
     migrate(&mut lease, M::SCHEMA, M::MIGRATIONS).await?;
     let row = lease
         .row("SELECT id_key FROM turnstile.secret", &[])
         .await?;
-    let secret: &[u8] = row.try_get(0).map_err(Trouble::from)?;
+    let secret: &[u8] = row.try_get(0).map_err(StatementFailure::from)?;
     let secret = <[u8; 16]>::try_from(secret);
-    let secret = secret.map_err(|_length| Trouble::Broken("the secret has no 16 bytes".to_owned()));
+    let secret =
+        secret.map_err(|_length| StatementFailure::Broken("the secret has no 16 bytes".to_owned()));
     Ok(Secret(secret?))
 }
 
-impl<M: Kept> Backend<M> for Postgres<M> {
+impl<M: DatabaseMachine> Backend<M> for Postgres<M> {
     fn execute<'a>(
         &'a self,
         now: Timestamp,
@@ -139,16 +143,19 @@ impl<M: Kept> Backend<M> for Postgres<M> {
 }
 
 /// A query on its way.
-struct QueryErrand<'a, M: Kept> {
+struct QueryErrand<'a, M: DatabaseMachine> {
     now: Timestamp,
     principal: &'a Principal,
     query: &'a M::Query,
 }
 
-impl<M: Kept> Errand for QueryErrand<'_, M> {
+impl<M: DatabaseMachine> RepeatableTask for QueryErrand<'_, M> {
     type Outcome = M::Answer;
 
-    fn run<'a>(&'a self, connection: &'a mut Connection) -> Future<'a, Result<M::Answer, Trouble>> {
+    fn run<'a>(
+        &'a self,
+        connection: &'a mut Connection,
+    ) -> Future<'a, Result<M::Answer, StatementFailure>> {
         M::answer(connection, self.now, self.principal, self.query)
     }
 }
@@ -159,10 +166,13 @@ struct Chore<M> {
     service: PhantomData<fn() -> M>,
 }
 
-impl<M: Kept> Errand for Chore<M> {
+impl<M: DatabaseMachine> RepeatableTask for Chore<M> {
     type Outcome = bool;
 
-    fn run<'a>(&'a self, connection: &'a mut Connection) -> Future<'a, Result<bool, Trouble>> {
+    fn run<'a>(
+        &'a self,
+        connection: &'a mut Connection,
+    ) -> Future<'a, Result<bool, StatementFailure>> {
         M::tidy(connection, self.now)
     }
 }
@@ -180,10 +190,13 @@ const DURABILITY: &str = "
                    'data_checksums', 'commit_delay')
     ORDER BY name";
 
-impl Errand for Portrait {
+impl RepeatableTask for Portrait {
     type Outcome = Facts;
 
-    fn run<'a>(&'a self, connection: &'a mut Connection) -> Future<'a, Result<Facts, Trouble>> {
+    fn run<'a>(
+        &'a self,
+        connection: &'a mut Connection,
+    ) -> Future<'a, Result<Facts, StatementFailure>> {
         Box::pin(async move {
             let version = connection
                 .row("SHOW server_version", &[])
@@ -198,7 +211,7 @@ impl Errand for Portrait {
                 durability: settings
                     .iter()
                     .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
-                    .collect::<Result<_, Trouble>>()?,
+                    .collect::<Result<_, StatementFailure>>()?,
                 schema,
             })
         })

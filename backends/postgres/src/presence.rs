@@ -6,7 +6,7 @@
 
 use turnstile_contract::copy::{Others, Patience, PresenceRole};
 
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 /// The first number of our locks: those that commands take have one number, which is another kind.
 const SPACE: i32 = i32::from_be_bytes(*b"turn");
@@ -31,7 +31,7 @@ pub(crate) async fn attend(
     connection: &mut Connection,
     schema: &str,
     role: PresenceRole,
-) -> Result<Option<Others>, Trouble> {
+) -> Result<Option<Others>, StatementFailure> {
     let lock = number_of(schema);
     let take = match role {
         PresenceRole::Serving => SHARE,
@@ -49,7 +49,7 @@ pub(crate) async fn attend(
     }
 }
 
-async fn others(connection: &mut Connection, lock: i32) -> Result<Others, Trouble> {
+async fn others(connection: &mut Connection, lock: i32) -> Result<Others, StatementFailure> {
     let keys = [SPACE, lock].map(i64::from);
     let rows = connection.rows(OTHERS, &[&keys[0], &keys[1]]).await?;
     let mut role = PresenceRole::Serving;

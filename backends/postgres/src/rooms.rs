@@ -17,8 +17,8 @@ use turnstile_types::{Principal, Timestamp};
 
 use crate::{
     connection::Connection,
-    kept::{Decided, Kept},
-    trouble::Trouble,
+    kept::{BatchAnswers, DatabaseMachine},
+    trouble::StatementFailure,
 };
 
 pub use self::commands::EXECUTE;
@@ -32,7 +32,7 @@ use self::{
 /// of locks, and nobody waits long for one of them.
 const PAGE: i32 = 200;
 
-impl Kept for Rooms {
+impl DatabaseMachine for Rooms {
     const SCHEMA: &'static str = "rooms";
 
     const MIGRATIONS: &'static [&'static str] = &[
@@ -51,7 +51,7 @@ impl Kept for Rooms {
         connection: &'a mut Connection,
         now: Timestamp,
         requests: &'a [&'a Request],
-    ) -> Future<'a, Result<Decided<Self>, Trouble>> {
+    ) -> Future<'a, Result<BatchAnswers<Self>, StatementFailure>> {
         Box::pin(async move {
             let columns = CommandColumns::of(requests)?;
             let rows = columns.execute(connection, time_of(now)?).await?;
@@ -67,11 +67,14 @@ impl Kept for Rooms {
         now: Timestamp,
         principal: &'a Principal,
         query: &'a Query,
-    ) -> Future<'a, Result<Answer, Trouble>> {
+    ) -> Future<'a, Result<Answer, StatementFailure>> {
         Box::pin(questions::answer(connection, now, principal, query))
     }
 
-    fn tidy(connection: &mut Connection, now: Timestamp) -> Future<'_, Result<bool, Trouble>> {
+    fn tidy(
+        connection: &mut Connection,
+        now: Timestamp,
+    ) -> Future<'_, Result<bool, StatementFailure>> {
         Box::pin(async move {
             let now = time_of(now)?;
             let tidy = "SELECT rooms.tidy($1, $2)";

@@ -8,9 +8,9 @@ use turnstile_types::Timestamp;
 
 use crate::{
     connection::Connection,
-    kept::{Decided, Kept},
-    pool::Pool,
-    trouble::Trouble,
+    kept::{BatchAnswers, DatabaseMachine},
+    pool::ConnectionPool,
+    trouble::StatementFailure,
 };
 
 /// How often a batch is tried again after conflicts with others. Ours take their locks in one order
@@ -24,15 +24,17 @@ const RESOLVE_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(20);
 
 /// Decides a batch.
-pub(crate) async fn settle<M: Kept>(
-    (pool, tally): (&Pool, &Tally),
+pub(crate) async fn settle<M: DatabaseMachine>(
+    (pool, tally): (&ConnectionPool, &Tally),
     now: Timestamp,
     requests: &[&Request],
-) -> Decided<M> {
+) -> BatchAnswers<M> {
     match decide::<M>((pool, tally), now, requests).await {
         Ok(decided) => decided,
-        Err(Trouble::Lost(reason)) => resolve::<M>((pool, tally), now, (requests, &reason)).await,
-        Err(Trouble::Broken(_)) if requests.len() > 1 => {
+        Err(StatementFailure::Lost(reason)) => {
+            resolve::<M>((pool, tally), now, (requests, &reason)).await
+        }
+        Err(StatementFailure::Broken(_)) if requests.len() > 1 => {
             // One of them is not to its taste, and took the others with it.
             let mut decided = Vec::with_capacity(requests.len());
             for request in requests {
@@ -49,11 +51,11 @@ pub(crate) async fn settle<M: Kept>(
 
 /// Finds out what became of commands whose answers were lost: those with a key are sent again, and
 /// answered what they were answered first.
-async fn resolve<M: Kept>(
-    (pool, tally): (&Pool, &Tally),
+async fn resolve<M: DatabaseMachine>(
+    (pool, tally): (&ConnectionPool, &Tally),
     now: Timestamp,
     (requests, reason): (&[&Request], &str),
-) -> Decided<M> {
+) -> BatchAnswers<M> {
     let keyed: Vec<&Request> = requests
         .iter()
         .copied()
@@ -84,11 +86,11 @@ async fn resolve<M: Kept>(
 }
 
 /// Tries until no other transaction comes first.
-async fn decide<M: Kept>(
-    (pool, tally): (&Pool, &Tally),
+async fn decide<M: DatabaseMachine>(
+    (pool, tally): (&ConnectionPool, &Tally),
     now: Timestamp,
     requests: &[&Request],
-) -> Result<Decided<M>, Trouble> {
+) -> Result<BatchAnswers<M>, StatementFailure> {
     let mut tries = 0;
     loop {
         let trouble = match decide_once::<M>((pool, tally), now, requests).await {
@@ -101,28 +103,32 @@ async fn decide<M: Kept>(
         };
         tries += 1;
         match trouble {
-            Trouble::Conflict | Trouble::Deadlock if tries == TRIES_MAX => {
+            StatementFailure::Conflict | StatementFailure::Deadlock if tries == TRIES_MAX => {
                 tally.given_up.add(requests.len() as u64);
                 return Err(trouble);
             }
-            Trouble::Conflict => tally.serialization_retries.add(1),
-            Trouble::Deadlock => tally.deadlock_retries.add(1),
-            Trouble::Unavailable(_) | Trouble::Lost(_) | Trouble::Broken(_) => return Err(trouble),
+            StatementFailure::Conflict => tally.serialization_retries.add(1),
+            StatementFailure::Deadlock => tally.deadlock_retries.add(1),
+            StatementFailure::Unavailable(_)
+            | StatementFailure::Lost(_)
+            | StatementFailure::Broken(_) => return Err(trouble),
         }
     }
 }
 
-async fn decide_once<M: Kept>(
-    (pool, tally): (&Pool, &Tally),
+async fn decide_once<M: DatabaseMachine>(
+    (pool, tally): (&ConnectionPool, &Tally),
     now: Timestamp,
     requests: &[&Request],
-) -> Result<Decided<M>, Trouble> {
+) -> Result<BatchAnswers<M>, StatementFailure> {
     let mut lease = pool.lease(tally).await?;
     tally.round_trips.add(1);
     let deciding = M::decide(&mut lease, now, requests);
     let Ok(decided) = timeout(ANSWER_MAX, deciding).await else {
         lease.abandon();
-        return Err(Trouble::Lost("the database does not answer".to_owned()));
+        return Err(StatementFailure::Lost(
+            "the database does not answer".to_owned(),
+        ));
     };
     let mut decided = decided?;
     // All has been committed by now: what is missing must not be tried again.
@@ -135,18 +141,18 @@ async fn decide_once<M: Kept>(
 }
 
 /// Something that changes nothing, or that may be done twice.
-pub(crate) trait Errand: Sync {
+pub(crate) trait RepeatableTask: Sync {
     type Outcome: Send;
 
     fn run<'a>(
         &'a self,
         connection: &'a mut Connection,
-    ) -> turnstile_contract::Future<'a, Result<Self::Outcome, Trouble>>;
+    ) -> turnstile_contract::Future<'a, Result<Self::Outcome, StatementFailure>>;
 }
 
 /// Runs an errand, again on another connection when one was lost.
-pub(crate) async fn run<E: Errand>(
-    (pool, tally): (&Pool, &Tally),
+pub(crate) async fn run<E: RepeatableTask>(
+    (pool, tally): (&ConnectionPool, &Tally),
     errand: &E,
 ) -> Result<E::Outcome, Failure> {
     let mut tries = 0;
@@ -159,13 +165,14 @@ pub(crate) async fn run<E: Errand>(
             Ok(Err(trouble)) => trouble,
             Err(_timeout) => {
                 lease.abandon();
-                Trouble::Unavailable("the database does not answer".to_owned())
+                StatementFailure::Unavailable("the database does not answer".to_owned())
             }
         };
         tries += 1;
         match trouble {
-            Trouble::Lost(_) | Trouble::Conflict | Trouble::Deadlock if tries < TRIES_MAX => {}
-            Trouble::Lost(reason) => return Err(Failure::Unavailable { reason }),
+            StatementFailure::Lost(_) | StatementFailure::Conflict | StatementFailure::Deadlock
+                if tries < TRIES_MAX => {}
+            StatementFailure::Lost(reason) => return Err(Failure::Unavailable { reason }),
             trouble => return Err(trouble.into()),
         }
     }

@@ -8,7 +8,7 @@ use turnstile_contract::{Failure, Unready};
 
 /// Why a statement gave nothing. In all cases but `Lost` it did nothing.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum StatementFailure {
     /// Another transaction came first; it may be tried again at once.
     Conflict,
     Deadlock,
@@ -20,7 +20,7 @@ pub(crate) enum Trouble {
     Broken(String),
 }
 
-impl Trouble {
+impl StatementFailure {
     /// The trouble of asking for a connection, when nothing has been sent yet.
     pub(crate) fn connecting(error: &Error) -> Self {
         match Self::from(error) {
@@ -30,7 +30,7 @@ impl Trouble {
     }
 }
 
-impl From<&Error> for Trouble {
+impl From<&Error> for StatementFailure {
     fn from(error: &Error) -> Self {
         match error.as_db_error() {
             Some(answer) => of_answer(answer),
@@ -40,38 +40,40 @@ impl From<&Error> for Trouble {
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for StatementFailure {
     fn from(error: Error) -> Self {
         Self::from(&error)
     }
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
+impl From<StatementFailure> for Failure {
+    fn from(trouble: StatementFailure) -> Self {
         match trouble {
-            Trouble::Conflict | Trouble::Deadlock => Self::Unavailable {
+            StatementFailure::Conflict | StatementFailure::Deadlock => Self::Unavailable {
                 reason: "other transactions came first at every try".to_owned(),
             },
-            Trouble::Unavailable(reason) => Self::Unavailable { reason },
-            Trouble::Lost(reason) => Self::Unknown { reason },
-            Trouble::Broken(reason) => Self::Broken { reason },
+            StatementFailure::Unavailable(reason) => Self::Unavailable { reason },
+            StatementFailure::Lost(reason) => Self::Unknown { reason },
+            StatementFailure::Broken(reason) => Self::Broken { reason },
         }
     }
 }
 
-impl From<Trouble> for Unready {
-    fn from(trouble: Trouble) -> Self {
+impl From<StatementFailure> for Unready {
+    fn from(trouble: StatementFailure) -> Self {
         match trouble {
-            Trouble::Broken(reason) => Self::Unusable(reason),
-            Trouble::Unavailable(reason) | Trouble::Lost(reason) => Self::Unavailable(reason),
-            Trouble::Conflict | Trouble::Deadlock => {
+            StatementFailure::Broken(reason) => Self::Unusable(reason),
+            StatementFailure::Unavailable(reason) | StatementFailure::Lost(reason) => {
+                Self::Unavailable(reason)
+            }
+            StatementFailure::Conflict | StatementFailure::Deadlock => {
                 Self::Unavailable("another server is changing its tables".to_owned())
             }
         }
     }
 }
 
-fn of_answer(answer: &DbError) -> Trouble {
+fn of_answer(answer: &DbError) -> StatementFailure {
     let code = answer.code();
     let said = format!("{} ({})", answer.message(), code.code());
     // Such an answer closes the connection; whether the statement was done before is not said.
@@ -79,13 +81,13 @@ fn of_answer(answer: &DbError) -> Trouble {
         answer.parsed_severity(),
         Some(Severity::Fatal | Severity::Panic)
     ) {
-        return Trouble::Lost(said);
+        return StatementFailure::Lost(said);
     }
     if *code == SqlState::T_R_DEADLOCK_DETECTED {
-        return Trouble::Deadlock;
+        return StatementFailure::Deadlock;
     }
     if *code == SqlState::T_R_SERIALIZATION_FAILURE || *code == SqlState::UNIQUE_VIOLATION {
-        return Trouble::Conflict;
+        return StatementFailure::Conflict;
     }
     let waits = [
         SqlState::READ_ONLY_SQL_TRANSACTION,
@@ -96,9 +98,9 @@ fn of_answer(answer: &DbError) -> Trouble {
     // Classes: no connection, out of disk or memory, an operator came between.
     let classes = ["08", "53", "57"];
     if waits.contains(code) || classes.iter().any(|class| code.code().starts_with(class)) {
-        return Trouble::Unavailable(said);
+        return StatementFailure::Unavailable(said);
     }
-    Trouble::Broken(said)
+    StatementFailure::Broken(said)
 }
 
 /// An error with what it is made of: the outer one often says least.

@@ -10,7 +10,7 @@ use turnstile_rooms::{
 use turnstile_types::{Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
 
 /// The fields of one answer, read from left to right.
-pub(crate) struct Fields(std::vec::IntoIter<Vec<u8>>);
+pub(crate) struct AnswerFields(std::vec::IntoIter<Vec<u8>>);
 
 /// An answer of another form than the functions give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,40 +27,40 @@ impl From<StrangeAnswer> for Failure {
     }
 }
 
-pub(crate) type Read<T> = Result<T, StrangeAnswer>;
+pub(crate) type AnswerResult<T> = Result<T, StrangeAnswer>;
 
-impl Fields {
+impl AnswerFields {
     pub(crate) fn of(fields: Vec<Vec<u8>>) -> Self {
         Self(fields.into_iter())
     }
 
-    fn bytes(&mut self, field: &'static str) -> Read<Vec<u8>> {
+    fn bytes(&mut self, field: &'static str) -> AnswerResult<Vec<u8>> {
         self.0.next().ok_or(StrangeAnswer(field))
     }
 
-    pub(crate) fn text(&mut self, field: &'static str) -> Read<String> {
+    pub(crate) fn text(&mut self, field: &'static str) -> AnswerResult<String> {
         String::from_utf8(self.bytes(field)?).map_err(|_bytes| StrangeAnswer(field))
     }
 
-    fn number<T: std::str::FromStr>(&mut self, field: &'static str) -> Read<T> {
+    fn number<T: std::str::FromStr>(&mut self, field: &'static str) -> AnswerResult<T> {
         self.text(field)?
             .parse()
             .map_err(|_text| StrangeAnswer(field))
     }
 
-    fn name(&mut self, field: &'static str) -> Read<Name> {
+    fn name(&mut self, field: &'static str) -> AnswerResult<Name> {
         Name::parse(&self.bytes(field)?).map_err(|_text| StrangeAnswer(field))
     }
 
-    fn instant(&mut self, field: &'static str) -> Read<Timestamp> {
+    fn instant(&mut self, field: &'static str) -> AnswerResult<Timestamp> {
         self.number(field).map(Timestamp)
     }
 
-    fn reference(&mut self) -> Read<Reference> {
+    fn reference(&mut self) -> AnswerResult<Reference> {
         self.number("reference").map(Reference::of_number)
     }
 
-    fn stay(&mut self) -> Read<Stay> {
+    fn stay(&mut self) -> AnswerResult<Stay> {
         let arrival = Night::from_days(self.number("arrival")?);
         let departure = Night::from_days(self.number("departure")?);
         Stay::new(arrival, departure).map_err(|_nights| StrangeAnswer("stay"))
@@ -74,7 +74,7 @@ pub(crate) fn reply(
     scope: &Scope,
     arrival: Option<Night>,
 ) -> Result<Reply<Rooms>, Failure> {
-    let mut fields = Fields::of(fields);
+    let mut fields = AnswerFields::of(fields);
     let tag = fields.text("kind of an answer")?;
     let position = Position(fields.number("position")?);
     let replayed = match tag.as_str() {
@@ -98,7 +98,7 @@ pub(crate) fn reply(
 }
 
 /// An outcome; `arrival` as in [`reply`].
-pub(crate) fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outcome> {
+pub(crate) fn outcome(fields: &mut AnswerFields, arrival: Option<Night>) -> AnswerResult<Outcome> {
     let done = match fields.text("outcome")?.as_str() {
         "encoded" => {
             let bytes = fields.bytes("outcome")?;
@@ -138,7 +138,7 @@ pub(crate) fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outco
     Ok(Outcome::Done(done))
 }
 
-fn refusal(fields: &mut Fields, arrival: Option<Night>) -> Read<Refusal> {
+fn refusal(fields: &mut AnswerFields, arrival: Option<Night>) -> AnswerResult<Refusal> {
     Ok(match fields.text("refusal")?.as_str() {
         "too_many_rooms" => Refusal::TooManyRooms {
             limit: fields.number("limit")?,
@@ -173,7 +173,7 @@ fn bits(nights: &[u8]) -> u128 {
 }
 
 pub(crate) fn totals(fields: Vec<Vec<u8>>) -> Result<Answer, Failure> {
-    let mut fields = Fields::of(fields);
+    let mut fields = AnswerFields::of(fields);
     let mut next = || fields.number::<u64>("total");
     let (booked_total, cancelled_total) = (next()?, next()?);
     let (held_total, expired_total) = (next()?, next()?);
@@ -192,7 +192,7 @@ pub(crate) fn totals(fields: Vec<Vec<u8>>) -> Result<Answer, Failure> {
 
 /// What a look-up found.
 pub(crate) fn entry(reference: Reference, fields: Vec<Vec<u8>>) -> Result<Answer, Failure> {
-    let mut fields = Fields::of(fields);
+    let mut fields = AnswerFields::of(fields);
     if fields.text("kind of an answer")? == "refused" {
         return Ok(Answer::Refused(refusal(&mut fields, None)?));
     }
@@ -204,11 +204,14 @@ pub(crate) fn entry(reference: Reference, fields: Vec<Vec<u8>>) -> Result<Answer
 }
 
 /// The entry that some fields of a hash are.
-pub(crate) fn entry_of(reference: Reference, known: &BTreeMap<String, Vec<u8>>) -> Read<Entry> {
+pub(crate) fn entry_of(
+    reference: Reference,
+    known: &BTreeMap<String, Vec<u8>>,
+) -> AnswerResult<Entry> {
     let one = |field: &'static str| {
         let value = known.get(field).cloned();
         value
-            .map(|value| Fields::of(vec![value]))
+            .map(|value| AnswerFields::of(vec![value]))
             .ok_or(StrangeAnswer(field))
     };
     let until = || one("until")?.instant("until");
@@ -226,7 +229,7 @@ pub(crate) fn entry_of(reference: Reference, known: &BTreeMap<String, Vec<u8>>) 
         state,
         property: one("property")?.name("property")?,
         room: one("room_number")?.name("room_number")?,
-        stay: Fields::of(days).stay()?,
+        stay: AnswerFields::of(days).stay()?,
         guest: is_booked
             .then(|| one("name")?.text("name").map(Into::into))
             .transpose()?,
@@ -237,7 +240,7 @@ pub(crate) fn entry_of(reference: Reference, known: &BTreeMap<String, Vec<u8>>) 
     })
 }
 
-fn id_of(known: &BTreeMap<String, Vec<u8>>) -> Read<GuestId> {
+fn id_of(known: &BTreeMap<String, Vec<u8>>) -> AnswerResult<GuestId> {
     let text = |field: &'static str| {
         let value = known
             .get(field)
@@ -259,7 +262,7 @@ pub(crate) fn availability(
     wanted: Option<Name>,
     stay: Stay,
 ) -> Result<Answer, Failure> {
-    let mut fields = Fields::of(fields);
+    let mut fields = AnswerFields::of(fields);
     if fields.text("kind of an answer")? == "refused" {
         return Ok(Answer::Refused(refusal(&mut fields, None)?));
     }

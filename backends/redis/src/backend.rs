@@ -16,7 +16,7 @@ use crate::{
     answer,
     error::sentence,
     facts,
-    link::{Dialer, Trouble},
+    link::{CallFailure, Dialer},
     names::{self, BASE},
     order::{self, SCHEMA},
 };
@@ -102,22 +102,24 @@ impl Redis {
     }
 
     /// Has a call done; when Redis has started anew and kept nothing, after preparing it again.
-    async fn ask<T: FromRedisValue>(&self, call: &redis::Cmd) -> Result<T, Trouble> {
+    async fn ask<T: FromRedisValue>(&self, call: &redis::Cmd) -> Result<T, CallFailure> {
         match self.link.ask(&self.tally, call).await {
-            Err(Trouble::NoFunctions) => {}
+            Err(CallFailure::NoFunctions) => {}
             answer => return answer,
         }
         match prepare(&self.link, &self.tally, &self.secret.0).await {
             Ok(Prepared::Secret(secret)) if secret == self.secret.0 => {
                 self.link.ask(&self.tally, call).await
             }
-            Ok(Prepared::Secret(_)) => Err(Trouble::Broken("its secret has changed".to_owned())),
+            Ok(Prepared::Secret(_)) => {
+                Err(CallFailure::Broken("its secret has changed".to_owned()))
+            }
             Ok(Prepared::Newer(found)) => {
                 let reason = format!("its keys are of version {found} now");
-                Err(Trouble::Broken(reason))
+                Err(CallFailure::Broken(reason))
             }
             // The call itself was not sent again.
-            Err(Trouble::Lost(reason)) => Err(Trouble::Undone(reason)),
+            Err(CallFailure::Lost(reason)) => Err(CallFailure::Undone(reason)),
             Err(trouble) => Err(trouble),
         }
     }
@@ -157,7 +159,7 @@ impl Redis {
     ) -> Vec<Result<Reply, Failure>> {
         let answers: Vec<Vec<Vec<u8>>> = match self.ask(call).await {
             Ok(answers) => answers,
-            Err(Trouble::Lost(reason)) => return self.resolve(now, requests, &reason).await,
+            Err(CallFailure::Lost(reason)) => return self.resolve(now, requests, &reason).await,
             Err(trouble) => return vec![Err(trouble.into()); requests.len()],
         };
         if answers.len() != requests.len() {
@@ -208,7 +210,7 @@ impl Redis {
                     self.tally.resolved.add(1);
                     return answer::reply(answer, request.scope(), arrival_of(request));
                 }
-                Err(broken @ Trouble::Broken(_)) => return Err(broken.into()),
+                Err(broken @ CallFailure::Broken(_)) => return Err(broken.into()),
                 Err(trouble) if Instant::now() > deadline => {
                     return Err(unknown(&sentence(trouble)));
                 }
@@ -244,7 +246,7 @@ enum Prepared {
 
 /// Loads the functions, unless the keys are of a later version. The first secret that is proposed is
 /// kept.
-async fn prepare(link: &Dialer, tally: &Tally, proposed: &str) -> Result<Prepared, Trouble> {
+async fn prepare(link: &Dialer, tally: &Tally, proposed: &str) -> Result<Prepared, CallFailure> {
     let schema = format!("{BASE}schema");
     link.ask::<()>(tally, cmd("SETNX").arg(&schema).arg(SCHEMA))
         .await?;

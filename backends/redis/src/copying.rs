@@ -16,7 +16,7 @@ use self::taking::Taken;
 use crate::{
     Redis,
     answer::StrangeAnswer,
-    link::{Dialer, Trouble},
+    link::{CallFailure, Dialer},
     names::{UNFINISHED, is_unfinished, key},
 };
 
@@ -33,15 +33,15 @@ pub struct RedisCopy {
 }
 
 /// The way to the server.
-type Way<'a> = (&'a Dialer, &'a Tally);
+type ServerRoute<'a> = (&'a Dialer, &'a Tally);
 
 /// Keys of the server that are asked for at once.
 const SCAN: usize = 500;
 
 /// Goes through all keys that begin with a prefix, beneath the one that all begin with; `each` has some of
 /// them at a time, without that prefix, and may see one twice.
-async fn scan<E: From<Trouble>>(
-    (link, tally): Way<'_>,
+async fn scan<E: From<CallFailure>>(
+    (link, tally): ServerRoute<'_>,
     prefix: &str,
     mut each: impl AsyncFnMut(Vec<String>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -62,15 +62,15 @@ async fn scan<E: From<Trouble>>(
 }
 
 /// A copy that has failed has done nothing that can be used.
-impl From<Trouble> for Halt {
-    fn from(trouble: Trouble) -> Self {
+impl From<CallFailure> for Halt {
+    fn from(trouble: CallFailure) -> Self {
         Self::Failed(trouble.into())
     }
 }
 
 impl From<StrangeAnswer> for Halt {
     fn from(StrangeAnswer(field): StrangeAnswer) -> Self {
-        Trouble::Broken(format!("the {field} is invalid")).into()
+        CallFailure::Broken(format!("the {field} is invalid")).into()
     }
 }
 
@@ -95,11 +95,11 @@ impl RedisCopy {
         })
     }
 
-    async fn is_unfinished(&self) -> Result<bool, Trouble> {
+    async fn is_unfinished(&self) -> Result<bool, CallFailure> {
         is_unfinished(&self.redis.link, &self.redis.tally).await
     }
 
-    async fn given(&self) -> Result<HandedOut, Trouble> {
+    async fn given(&self) -> Result<HandedOut, CallFailure> {
         let asked = ["position", "reference"].map(key);
         let (link, tally) = (&self.redis.link, &self.redis.tally);
         let given: [Option<u64>; 2] = link.ask(tally, cmd("MGET").arg(&asked)).await?;
@@ -110,7 +110,7 @@ impl RedisCopy {
         })
     }
 
-    const fn way(&self) -> Way<'_> {
+    const fn way(&self) -> ServerRoute<'_> {
         (&self.redis.link, &self.redis.tally)
     }
 }

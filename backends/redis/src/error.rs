@@ -2,22 +2,24 @@
 
 use turnstile_contract::{Failure, Unready};
 
-use crate::link::Trouble;
+use crate::link::CallFailure;
 
 /// What went wrong, for whoever is told.
-pub(crate) fn sentence(trouble: Trouble) -> String {
+pub(crate) fn sentence(trouble: CallFailure) -> String {
     match trouble {
-        Trouble::Undone(reason) | Trouble::Lost(reason) | Trouble::Broken(reason) => reason,
-        Trouble::Occupied(others) => others.to_string(),
-        Trouble::NoFunctions => "it has lost our functions".to_owned(),
+        CallFailure::Undone(reason) | CallFailure::Lost(reason) | CallFailure::Broken(reason) => {
+            reason
+        }
+        CallFailure::Occupied(others) => others.to_string(),
+        CallFailure::NoFunctions => "it has lost our functions".to_owned(),
     }
 }
 
 /// Of a call that has done nothing.
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
+impl From<CallFailure> for Failure {
+    fn from(trouble: CallFailure) -> Self {
         match trouble {
-            Trouble::Broken(reason) => Self::Broken { reason },
+            CallFailure::Broken(reason) => Self::Broken { reason },
             other => Self::Unavailable {
                 reason: sentence(other),
             },
@@ -25,10 +27,10 @@ impl From<Trouble> for Failure {
     }
 }
 
-impl From<Trouble> for Unready {
-    fn from(trouble: Trouble) -> Self {
+impl From<CallFailure> for Unready {
+    fn from(trouble: CallFailure) -> Self {
         match trouble {
-            Trouble::Occupied(others) => Self::Occupied(others),
+            CallFailure::Occupied(others) => Self::Occupied(others),
             other => Self::Unavailable(format!("{} (it takes Redis 7)", sentence(other))),
         }
     }

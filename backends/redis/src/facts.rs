@@ -3,7 +3,7 @@
 use redis::{InfoDict, Value, cmd};
 use turnstile_contract::{Facts, Tally};
 
-use crate::link::{Dialer, Trouble};
+use crate::link::{CallFailure, Dialer};
 
 /// The settings on which it depends what a restart forgets.
 const SETTINGS: [&str; 4] = ["appendonly", "appendfsync", "save", "maxmemory-policy"];
@@ -13,7 +13,7 @@ pub(crate) async fn ask(
     tally: &Tally,
     place: &str,
     schema: u32,
-) -> Result<Facts, Trouble> {
+) -> Result<Facts, CallFailure> {
     let info: InfoDict = link.ask(tally, cmd("INFO").arg("server")).await?;
     let version = info.get("redis_version").unwrap_or_default();
     let mut durability = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) async fn ask(
                 Some(Value::BulkString(value)) => String::from_utf8_lossy(value).into_owned(),
                 _ => "unknown".to_owned(),
             },
-            Ok(_) | Err(Trouble::Undone(_)) => "unknown".to_owned(),
+            Ok(_) | Err(CallFailure::Undone(_)) => "unknown".to_owned(),
             Err(trouble) => return Err(trouble),
         };
         durability.push((setting.to_owned(), value));

@@ -22,7 +22,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::replies::{Replies, StrangeReply};
+use crate::replies::{ReplyBuffer, StrangeReply};
 
 /// How long Redis may take for one call.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,16 +41,16 @@ const READ_BYTES: usize = 16 << 10;
 /// decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    shared: Arc<Shared>,
+    shared: Arc<LineState>,
     database: i64,
     _reader: Arc<Reader>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct LineState {
     /// Whoever writes has its turn; what stands here is whether the one before wrote all it had.
     writing: Turns<WriteHalf>,
-    awaited: Mutex<Awaited>,
+    awaited: Mutex<PendingCalls>,
 }
 
 #[derive(Debug)]
@@ -62,15 +62,15 @@ struct WriteHalf {
 
 /// Who waits for replies, in the order of their calls.
 #[derive(Debug, Default)]
-struct Awaited {
-    calls: VecDeque<Call>,
+struct PendingCalls {
+    calls: VecDeque<PipelinedCall>,
     /// Why there will be none any more.
     ended: Option<String>,
 }
 
 /// A call, and what has come of its replies.
 #[derive(Debug)]
-struct Call {
+struct PipelinedCall {
     replies: Vec<Value>,
     expected: usize,
     answer: oneshot::Sender<Vec<Value>>,
@@ -98,7 +98,7 @@ impl Line {
         let connecting = timeout(PATIENCE, TcpStream::connect((host, port)));
         let socket = connecting.await.map_err(|_elapsed| late("connection"))??;
         let (incoming, half) = socket.into_split();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LineState {
             writing: Turns::new(WriteHalf {
                 half,
                 is_cut: false,
@@ -137,7 +137,7 @@ impl Line {
     }
 }
 
-impl Shared {
+impl LineState {
     async fn call(&self, bytes: &[u8], replies: usize) -> io::Result<Vec<Value>> {
         assert!(replies > 0, "a call expects a reply");
         let (answer, answered) = oneshot::channel();
@@ -156,7 +156,7 @@ impl Shared {
         })
     }
 
-    fn awaited(&self) -> MutexGuard<'_, Awaited> {
+    fn awaited(&self) -> MutexGuard<'_, PendingCalls> {
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -174,8 +174,8 @@ async fn write_all(half: &OwnedWriteHalf, mut bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Takes replies as they come, until the connection ends.
-async fn read(mut incoming: OwnedReadHalf, shared: Arc<Shared>) {
-    let mut replies = Replies::default();
+async fn read(mut incoming: OwnedReadHalf, shared: Arc<LineState>) {
+    let mut replies = ReplyBuffer::default();
     let ended = loop {
         match incoming.read_buf(replies.space(READ_BYTES)).await {
             Ok(0) => break "the connection was closed".to_owned(),
@@ -189,12 +189,12 @@ async fn read(mut incoming: OwnedReadHalf, shared: Arc<Shared>) {
     shared.awaited().end(ended);
 }
 
-impl Awaited {
+impl PendingCalls {
     fn put(&mut self, expected: usize, answer: oneshot::Sender<Vec<Value>>) -> io::Result<()> {
         if let Some(reason) = &self.ended {
             return Err(lost(reason));
         }
-        self.calls.push_back(Call {
+        self.calls.push_back(PipelinedCall {
             replies: Vec::with_capacity(expected),
             expected,
             answer,
@@ -203,7 +203,7 @@ impl Awaited {
     }
 
     /// Gives the replies that are whole to those who wait for them.
-    fn take(&mut self, replies: &mut Replies) -> Result<(), StrangeReply> {
+    fn take(&mut self, replies: &mut ReplyBuffer) -> Result<(), StrangeReply> {
         while let Some(reply) = replies.take()? {
             let Some(call) = self.calls.front_mut() else {
                 return Err(StrangeReply::Unasked);

@@ -20,7 +20,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Why a call had no answer.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum CallFailure {
     /// It was never sent, or refused as a whole.
     Undone(String),
     /// It was sent, and the connection was lost.
@@ -74,7 +74,7 @@ impl Dialer {
         &self,
         tally: &Tally,
         call: &Cmd,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, CallFailure> {
         let mut connection = self.connection(tally).await?;
         tally.round_trips.add(1);
         let answered = call.query_async(&mut connection).await;
@@ -86,10 +86,10 @@ impl Dialer {
         &self,
         tally: &Tally,
         calls: &Pipeline,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, CallFailure> {
         if calls.is_empty() {
             let nothing = from_redis_value(Value::Array(Vec::new()));
-            return nothing.map_err(|error| Trouble::Broken(error.to_string()));
+            return nothing.map_err(|error| CallFailure::Broken(error.to_string()));
         }
         let mut connection = self.connection(tally).await?;
         tally.round_trips.add(1);
@@ -97,7 +97,7 @@ impl Dialer {
         answered.map_err(|error| trouble_of(&error))
     }
 
-    async fn connection(&self, tally: &Tally) -> Result<Line, Trouble> {
+    async fn connection(&self, tally: &Tally) -> Result<Line, CallFailure> {
         let mut state = self.state.lock().await;
         if let Some(connection) = &state.connection
             && !connection.has_ended()
@@ -107,7 +107,7 @@ impl Dialer {
         if let Some((until, reason)) = &state.absence
             && Instant::now() < *until
         {
-            return Err(Trouble::Undone(reason.clone()));
+            return Err(CallFailure::Undone(reason.clone()));
         }
         // Whoever comes looks who is there, and should not find itself.
         state.connection = None;
@@ -126,7 +126,7 @@ impl Dialer {
             Err(trouble) => {
                 state.pause = (state.pause * 2).clamp(PAUSE, PAUSE_MAX);
                 let reason = match &trouble {
-                    Trouble::Occupied(others) => others.to_string(),
+                    CallFailure::Occupied(others) => others.to_string(),
                     _ => "the database is away".to_owned(),
                 };
                 state.absence = Some((Instant::now() + state.pause, reason));
@@ -135,33 +135,33 @@ impl Dialer {
         }
     }
 
-    async fn connect(&self) -> Result<Line, Trouble> {
-        let undone = |error: RedisError| Trouble::Undone(error.to_string());
+    async fn connect(&self) -> Result<Line, CallFailure> {
+        let undone = |error: RedisError| CallFailure::Undone(error.to_string());
         let made = Line::connect((&self.host, self.port), &self.settings).await;
         let mut connection = made.map_err(undone)?;
         let others = attend(&mut connection, self.settings.db(), self.role).await;
         match others.map_err(undone)? {
             None => Ok(connection),
-            Some(others) => Err(Trouble::Occupied(others)),
+            Some(others) => Err(CallFailure::Occupied(others)),
         }
     }
 }
 
 /// What an error says of the call. What Redis answers itself it has not done: a function is refused
 /// before it begins.
-fn trouble_of(error: &RedisError) -> Trouble {
+fn trouble_of(error: &RedisError) -> CallFailure {
     let sentence = error.to_string();
     if error.is_io_error() || error.is_timeout() || error.is_connection_dropped() {
-        return Trouble::Lost(sentence);
+        return CallFailure::Lost(sentence);
     }
     if sentence.contains("Function not found") {
-        return Trouble::NoFunctions;
+        return CallFailure::NoFunctions;
     }
     match error.kind() {
-        ErrorKind::UnexpectedReturnType | ErrorKind::Parse => Trouble::Broken(sentence),
+        ErrorKind::UnexpectedReturnType | ErrorKind::Parse => CallFailure::Broken(sentence),
         _ if sentence.contains("rooms.lua") || sentence.contains("user_function") => {
-            Trouble::Broken(sentence)
+            CallFailure::Broken(sentence)
         }
-        _ => Trouble::Undone(sentence),
+        _ => CallFailure::Undone(sentence),
     }
 }

@@ -3,7 +3,7 @@
 use redis::cmd;
 use turnstile_contract::Tally;
 
-use crate::link::{Dialer, Trouble};
+use crate::link::{CallFailure, Dialer};
 
 /// What all keys begin with; the braces keep them in one slot of a cluster.
 pub(crate) const BASE: &str = "{rooms}/";
@@ -17,6 +17,6 @@ pub(crate) fn key(name: &str) -> String {
 }
 
 /// Whether an unfinished copy lies here.
-pub(crate) async fn is_unfinished(link: &Dialer, tally: &Tally) -> Result<bool, Trouble> {
+pub(crate) async fn is_unfinished(link: &Dialer, tally: &Tally) -> Result<bool, CallFailure> {
     link.ask(tally, cmd("EXISTS").arg(key(UNFINISHED))).await
 }

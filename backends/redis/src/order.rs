@@ -54,9 +54,9 @@ pub(crate) fn put(request: &Request, call: &mut Cmd) -> Result<(), Failure> {
     Ok(())
 }
 
-type Fields = Vec<Vec<u8>>;
+type FunctionArguments = Vec<Vec<u8>>;
 
-fn fields(command: &Command<'_>) -> Option<Fields> {
+fn fields(command: &Command<'_>) -> Option<FunctionArguments> {
     let number = |reference: &Reference| reference.number().to_string().into_bytes();
     Some(match command {
         Command::AddProperty { property, open } => {
@@ -127,7 +127,7 @@ fn fields(command: &Command<'_>) -> Option<Fields> {
     })
 }
 
-fn wished(wish: &Wish, stay: Stay) -> Fields {
+fn wished(wish: &Wish, stay: Stay) -> FunctionArguments {
     let (kind, name): (&str, &[u8]) = match wish {
         Wish::Room(room) => ("room", room.as_bytes()),
         Wish::Type(room_type) => ("type", room_type.as_bytes()),

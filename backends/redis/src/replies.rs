@@ -17,7 +17,7 @@ const LINE_END: &[u8] = b"\r\n";
 /// Of a reply that is not whole it is known how many of its parts have come, so that a long one that comes
 /// in small pieces is not read from its beginning with each of them.
 #[derive(Debug, Default)]
-pub(crate) struct Replies {
+pub(crate) struct ReplyBuffer {
     bytes: Vec<u8>,
     /// Where the first reply begins that was not taken.
     start: usize,
@@ -61,7 +61,7 @@ impl fmt::Display for StrangeReply {
 
 type Read<T> = Result<T, StrangeReply>;
 
-impl Replies {
+impl ReplyBuffer {
     /// Where the next bytes go, with space for so many at least.
     pub(crate) fn space(&mut self, bytes: usize) -> &mut Vec<u8> {
         self.bytes.drain(..self.start);
@@ -85,7 +85,7 @@ impl Replies {
             };
         }
         let whole = self.bytes.get(self.start..self.seen).unwrap_or_default();
-        let value = Parts(whole).value(DEPTH_MAX)?;
+        let value = ReplyReader(whole).value(DEPTH_MAX)?;
         self.start = self.seen;
         Ok(Some(value))
     }
@@ -93,7 +93,7 @@ impl Replies {
     /// Looks on for the end of the first reply.
     fn is_whole(&mut self) -> Read<bool> {
         loop {
-            let mut rest = Parts(self.bytes.get(self.seen..).unwrap_or_default());
+            let mut rest = ReplyReader(self.bytes.get(self.seen..).unwrap_or_default());
             let before = rest.0.len();
             let Some((kind, text)) = rest.line()? else {
                 return Ok(false);
@@ -120,9 +120,9 @@ impl Replies {
 }
 
 /// Parts of replies, read from left to right.
-struct Parts<'a>(&'a [u8]);
+struct ReplyReader<'a>(&'a [u8]);
 
-impl<'a> Parts<'a> {
+impl<'a> ReplyReader<'a> {
     /// What kind of part a line begins, and the rest of the line; none while it has not come whole.
     fn line(&mut self) -> Read<Option<(u8, &'a [u8])>> {
         let Some(end) = self.0.iter().position(|&byte| byte == b'\r') else {
@@ -201,7 +201,7 @@ fn number<T: str::FromStr>(text: &[u8]) -> Read<T> {
 mod tests {
     use redis::{Value, parse_redis_value};
 
-    use super::{DEPTH_MAX, Replies};
+    use super::{DEPTH_MAX, ReplyBuffer};
 
     /// Replies of every kind, one after the other.
     const SAID: [&str; 9] = [
@@ -218,7 +218,7 @@ mod tests {
 
     /// What is read of pieces that come one after the other.
     fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Value>, String> {
-        let (mut replies, mut values) = (Replies::default(), Vec::new());
+        let (mut replies, mut values) = (ReplyBuffer::default(), Vec::new());
         for piece in pieces {
             replies.space(piece.len()).extend_from_slice(piece);
             while let Some(value) = replies.take().map_err(|strange| strange.to_string())? {

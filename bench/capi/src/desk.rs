@@ -4,7 +4,7 @@ use std::mem;
 
 use turnstile_book::{Depth, Side};
 
-use crate::session::{Order, Place, ReportKind, Reports, Session, Trade};
+use crate::session::{MakerFill, Order, Place, ReportKind, Reports, Session};
 
 /// One report, laid out like `ts_report` in `turnstile_book.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Reports for List {
     }
 
     #[inline]
-    fn put_trade(&mut self, order: &Order, trade: &Trade) {
+    fn put_trade(&mut self, order: &Order, trade: &MakerFill) {
         self.0.push(Told {
             kind: ReportKind::Traded as u32,
             maker_left: u32::try_from(trade.maker_left).unwrap_or(u32::MAX),

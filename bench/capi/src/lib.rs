@@ -17,7 +17,7 @@ use std::ptr;
 use turnstile_book::Side;
 
 pub use desk::{Desk, Told};
-pub use session::{Order, Place, ReportKind, Reports, Session, Trade};
+pub use session::{MakerFill, Order, Place, ReportKind, Reports, Session};
 
 /// Reports that a desk has room for before it grows: a sweep of a deep book.
 const REPORTS: usize = 1 << 16;

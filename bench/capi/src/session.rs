@@ -18,7 +18,7 @@ pub struct Order {
 
 /// A trade of an order with one that rested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trade {
+pub struct MakerFill {
     /// The number of the resting order.
     pub maker: u64,
     /// What is left of it.
@@ -56,7 +56,7 @@ pub trait Reports {
     fn put(&mut self, kind: ReportKind, order: &Order);
 
     /// Takes a trade of the order of the message, accepted or modified.
-    fn put_trade(&mut self, order: &Order, trade: &Trade);
+    fn put_trade(&mut self, order: &Order, trade: &MakerFill);
 }
 
 /// What a modification does to an order that asks for less at the same price.
@@ -240,7 +240,7 @@ fn trade(report: &Report, order: &Order, index: &mut OrderIndex, reports: &mut i
     if maker_left == 0 {
         index.remove(maker_order, maker);
     }
-    let trade = Trade {
+    let trade = MakerFill {
         maker: maker_order,
         maker_left,
         price,

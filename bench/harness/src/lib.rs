@@ -47,12 +47,12 @@ struct LoadedEngine {
 #[derive(Clone, Copy)]
 enum ReportsTo {
     Channel(*mut ReportChannel),
-    Queue(Queue),
+    Queue(ForeignTransport),
 }
 
 /// A transport that is not ours.
 #[derive(Clone, Copy)]
-struct Queue {
+struct ForeignTransport {
     transport: Transport,
     handle: *mut c_void,
 }
@@ -86,7 +86,7 @@ fn handle(session: &mut Session, messages: &[Message], sink: &mut impl ReportSin
     }
 }
 
-impl Queue {
+impl ForeignTransport {
     #[inline]
     fn push(self, report: &Report) {
         // SAFETY: the handle is the transport's own, and the report is only read.
@@ -96,7 +96,7 @@ impl Queue {
     }
 }
 
-impl ReportSink for Queue {
+impl ReportSink for ForeignTransport {
     #[inline]
     fn put(&mut self, entry: Entry) {
         self.push(&entry.report());
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn engine_init(_seed: u64, transport: *const Transport, ha
     } else {
         // SAFETY: the caller says that it is a transport.
         let transport = unsafe { *transport };
-        ReportsTo::Queue(Queue { transport, handle })
+        ReportsTo::Queue(ForeignTransport { transport, handle })
     };
     let session = Session::new();
     ENGINE.set(Some(LoadedEngine { session, reports }));

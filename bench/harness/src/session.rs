@@ -1,7 +1,7 @@
 //! The harness's messages and reports for a session of ours.
 
 use turnstile_book::Side;
-use turnstile_capi::{Order, Place, ReportKind, Reports, Trade};
+use turnstile_capi::{MakerFill, Order, Place, ReportKind, Reports};
 
 use crate::{
     abi::{Cancel, Modify, NewOrder},
@@ -106,7 +106,7 @@ impl<S: ReportSink> Reports for Numbered<'_, S> {
     }
 
     #[inline]
-    fn put_trade(&mut self, order: &Order, trade: &Trade) {
+    fn put_trade(&mut self, order: &Order, trade: &MakerFill) {
         let entry = Entry {
             kind: ReportKind::Traded,
             side: 0,

@@ -15,7 +15,7 @@ use crate::{
     pin::{CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
     report::Report,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 use program::{HarnessEngine, HarnessProgram};
 
@@ -206,8 +206,8 @@ fn row(
         own_ns.push(own::ns_per_message(&workload)?);
     }
     let engines = engines.iter().zip(rates);
-    let figures = engines.map(|(engine, rates)| Figure::new(engine.name.as_str(), rates));
-    let figures = figures.chain([Figure::new(OWN, own_ns)]);
+    let figures = engines.map(|(engine, rates)| SubjectMetric::new(engine.name.as_str(), rates));
+    let figures = figures.chain([SubjectMetric::new(OWN, own_ns)]);
     Ok(MeasuredRow::new(scenario, figures.collect()))
 }
 
@@ -221,8 +221,8 @@ fn identities(program: &HarnessProgram, engines: &[HarnessEngine]) -> Result<Sec
             let hashes: Vec<String> = runs.map(|run| Ok(run?.hash)).collect::<Result<_>>()?;
             let identical = hashes.windows(2).all(|pair| pair[0] == pair[1]);
             let figures = vec![
-                Figure::text("all identical", if identical { "yes" } else { "**no**" }),
-                Figure::text("SHA-256 of ours", hashes[0].as_str()),
+                SubjectMetric::text("all identical", if identical { "yes" } else { "**no**" }),
+                SubjectMetric::text("SHA-256 of ours", hashes[0].as_str()),
             ];
             subjects.push(MeasuredRow::new(
                 format!("{scenario}, seed {seed}"),
@@ -239,16 +239,16 @@ fn identities(program: &HarnessProgram, engines: &[HarnessEngine]) -> Result<Sec
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, HarnessPeer, MeasuredRow, OWN, Ratio, against_peers};
+    use super::{HarnessPeer, MeasuredRow, OWN, Ratio, SubjectMetric, against_peers};
 
     #[test]
     fn the_peer_is_the_better_of_the_others_in_each_round() {
         let engines = [[8.0, 9.0], [4.0, 6.0], [4.0, 2.0], [1.0, 3.0]];
         let names = ["ours", "ours, too", "a", "b"];
         let figures = names.iter().zip(engines);
-        let figures = figures.map(|(name, rates)| Figure::new(*name, rates.to_vec()));
-        let mut figures: Vec<Figure> = figures.collect();
-        figures.push(Figure::new(OWN, vec![40.0, 42.0]));
+        let figures = figures.map(|(name, rates)| SubjectMetric::new(*name, rates.to_vec()));
+        let mut figures: Vec<SubjectMetric> = figures.collect();
+        figures.push(SubjectMetric::new(OWN, vec![40.0, 42.0]));
         let mut row = MeasuredRow::new("normal", figures);
         let ratio = |median, min, max| Some(Ratio { median, min, max });
         assert_eq!(against_peers(&row, 0), ratio(2.5, 2.0, 3.0));

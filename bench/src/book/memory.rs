@@ -6,7 +6,7 @@ use turnstile_trial::Tally;
 use crate::{
     dice::Draws,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 
 /// The most bytes of a resting order in one dense book.
@@ -29,7 +29,7 @@ pub(super) fn measure(orders: u32) -> Section {
     let subjects = rows.map(|(shape, bytes)| {
         MeasuredRow::new(
             format!("{orders} in {shape}"),
-            vec![Figure::one("bytes each", bytes)],
+            vec![SubjectMetric::one("bytes each", bytes)],
         )
     });
     let setting = "Resting orders, by the allocator's count";

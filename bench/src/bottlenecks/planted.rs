@@ -73,7 +73,7 @@ pub(crate) enum Kind {
 }
 
 /// What the threads share.
-struct Shared {
+struct PlantedState {
     planted: Planted,
     began: Instant,
     answered: AtomicU64,
@@ -87,7 +87,7 @@ struct Shared {
 pub(crate) fn serve(planted: Planted) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let (work, queue) = sync_channel(QUEUE);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(PlantedState {
         planted,
         began: Instant::now(),
         answered: AtomicU64::new(0),
@@ -136,7 +136,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
+impl PlantedState {
     fn attend(&self, number: usize, mut stream: TcpStream) -> io::Result<()> {
         let kind = self.planted.kind;
         stream.set_nodelay(kind != Kind::Pieces)?;

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 use turnstile_trial::MariaServer;
 
-use super::{Asked, BOOKINGS, Peer, Sample, ask, front, reached};
+use super::{Asked, BOOKINGS, Peer, RoundSample, ask, front, reached};
 use crate::{
     database::{Empty, Home, OwnServers},
     ground::Ground,
@@ -58,7 +58,7 @@ const fn peer(home: Home, title: &'static str) -> Peer {
     }
 }
 
-fn ceiling(ground: &Ground, databases: &OwnServers, asked: Asked) -> Result<Sample> {
+fn ceiling(ground: &Ground, databases: &OwnServers, asked: Asked) -> Result<RoundSample> {
     let commands = asked.seconds * if asked.users > 1 { 6_000 } else { 1_500 };
     let transactions = {
         let empty = databases.empty(asked.home, ground)?;
@@ -84,7 +84,7 @@ fn ceiling(ground: &Ground, databases: &OwnServers, asked: Asked) -> Result<Samp
     let tool = process::cpu_of_ended_children()? - tool;
     let cpu = (empty.cpu()? - database, tool);
     let count = u32::try_from(transactions.len())?;
-    Ok(Sample {
+    Ok(RoundSample {
         batch: f64::from(commands) / f64::from(count),
         ..reached(asked, commands, took, cpu)
     })

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use tempfile::NamedTempFile;
 use turnstile_postgres::{EXECUTE_EXCHANGE, EXECUTE_ROOMS};
 
-use super::{Asked, Asking, BOOKINGS, Peer, Sample, front, reached};
+use super::{Asked, Asking, BOOKINGS, Peer, RoundSample, front, reached};
 use crate::{
     database::{Home, OwnServers},
     ground::Ground,
@@ -107,7 +107,7 @@ fn ceiling(
     ground: &Ground,
     databases: &OwnServers,
     (asked, asking, script): (Asked, Asking, &Script),
-) -> Result<Sample> {
+) -> Result<RoundSample> {
     let empty = databases.empty(Home::Postgres, ground)?;
     let empty = empty.context("it lies in a database")?;
     // Our server makes the tables and what is asked for.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Asked, BOOKINGS, Peer, Sample, WARM_UP, front, nearest, reached};
+use super::{Asked, BOOKINGS, Peer, RoundSample, WARM_UP, front, nearest, reached};
 use crate::{
     database::{Empty, Home, OwnServers},
     ground::Ground,
@@ -53,7 +53,7 @@ const fn peer(home: Home, title: &'static str) -> Peer {
     }
 }
 
-fn ceiling(ground: &Ground, databases: &OwnServers, asked: Asked) -> Result<Sample> {
+fn ceiling(ground: &Ground, databases: &OwnServers, asked: Asked) -> Result<RoundSample> {
     let empty = databases.empty(asked.home, ground)?;
     let empty = empty.context("it lies in a database")?;
     let one = shown(ground, &empty)?;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use turnstile_check::{
     Seen,
-    rooms::{Booked, Cancelled, Operation, Place, Reference},
+    rooms::{Booked, Cancelled, InlineReference, Operation, Place},
 };
 use turnstile_seed::Random;
 
@@ -15,7 +15,7 @@ pub(super) const NIGHTS: u16 = 30;
 pub(super) struct Server {
     random: Random,
     taken: Vec<bool>,
-    standing: VecDeque<(Reference, Place)>,
+    standing: VecDeque<(InlineReference, Place)>,
     position: u64,
     /// From this position on the next booking that must be refused is done.
     sells_twice_from: Option<u64>,
@@ -63,7 +63,7 @@ impl Server {
             Booked::SoldOut(bits)
         } else {
             let text = format!("R{}", self.position);
-            let reference = Reference::parse(text.as_bytes()).expect("it is short");
+            let reference = InlineReference::parse(text.as_bytes()).expect("it is short");
             if !sells_twice {
                 self.fill(place, true);
                 self.standing.push_back((reference, place));

@@ -17,7 +17,7 @@ pub(super) const PIPELINES: [usize; 2] = [1, 16];
 
 /// One round.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct CheckingCost {
     /// So many a user asks, and then hears, in one go.
     pub(super) pipeline: usize,
     /// For each operation, in nanoseconds: users who tell what they ask and hear.
@@ -27,14 +27,14 @@ pub(super) struct Pace {
 }
 
 /// Tells and checks a whole history, in which nothing is wrong.
-pub(super) fn measure(operations: u32, pipeline: usize, seed: u64) -> Result<Pace> {
+pub(super) fn measure(operations: u32, pipeline: usize, seed: u64) -> Result<CheckingCost> {
     let (telling, checking, findings) = check(operations, pipeline, Server::new(seed, None));
     ensure!(
         findings.replayed == u64::from(operations) && findings.answers.is_empty(),
         "an honest history is charged: {findings:?}"
     );
     let each = |time: Duration| time.as_secs_f64() * 1e9 / f64::from(operations);
-    Ok(Pace {
+    Ok(CheckingCost {
         pipeline,
         telling_ns: each(telling),
         checking_ns: each(checking),

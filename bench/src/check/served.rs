@@ -13,26 +13,26 @@ use crate::process::cpu_of_ended_children;
 pub(super) struct ServedCase {
     pub(super) service: &'static str,
     pub(super) pipeline: usize,
-    pub(super) way: Way,
+    pub(super) way: CheckTiming,
 }
 
 /// When what was told is replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum CheckTiming {
     Meanwhile,
     /// While the load runs, it is only written down.
     Afterwards,
 }
 
 pub(super) const CASES: [ServedCase; 8] = [
-    ServedCase::of("rooms", 1, Way::Meanwhile),
-    ServedCase::of("rooms", 16, Way::Meanwhile),
-    ServedCase::of("rooms", 16, Way::Afterwards),
-    ServedCase::of("exchange", 1, Way::Meanwhile),
-    ServedCase::of("exchange", 16, Way::Meanwhile),
-    ServedCase::of("exchange", 16, Way::Afterwards),
-    ServedCase::of("games", 1, Way::Meanwhile),
-    ServedCase::of("travel", 1, Way::Meanwhile),
+    ServedCase::of("rooms", 1, CheckTiming::Meanwhile),
+    ServedCase::of("rooms", 16, CheckTiming::Meanwhile),
+    ServedCase::of("rooms", 16, CheckTiming::Afterwards),
+    ServedCase::of("exchange", 1, CheckTiming::Meanwhile),
+    ServedCase::of("exchange", 16, CheckTiming::Meanwhile),
+    ServedCase::of("exchange", 16, CheckTiming::Afterwards),
+    ServedCase::of("games", 1, CheckTiming::Meanwhile),
+    ServedCase::of("travel", 1, CheckTiming::Meanwhile),
 ];
 
 /// One round.
@@ -48,7 +48,7 @@ pub(super) struct Served {
     pub(super) all_ns: f64,
 }
 
-impl Way {
+impl CheckTiming {
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Meanwhile => "meanwhile",
@@ -58,7 +58,7 @@ impl Way {
 }
 
 impl ServedCase {
-    const fn of(service: &'static str, pipeline: usize, way: Way) -> Self {
+    const fn of(service: &'static str, pipeline: usize, way: CheckTiming) -> Self {
         Self {
             service,
             pipeline,
@@ -69,17 +69,17 @@ impl ServedCase {
     /// Whether a user would check so: who asks through a pipeline wants a server at its limit, and no
     /// replay beside it.
     pub(super) fn is_judged(self) -> bool {
-        (self.pipeline > 1) == (self.way == Way::Afterwards)
+        (self.pipeline > 1) == (self.way == CheckTiming::Afterwards)
     }
 }
 
 impl Served {
     /// What the check takes of all processor time while the load runs, in percent, where telling costs
     /// so much.
-    pub(super) fn share_percent(&self, way: Way, telling_ns: f64) -> f64 {
+    pub(super) fn share_percent(&self, way: CheckTiming, telling_ns: f64) -> f64 {
         let (check, all) = match way {
-            Way::Meanwhile => (self.checking_ns, self.all_ns),
-            Way::Afterwards => (self.keeping_ns, self.all_ns - self.checking_ns),
+            CheckTiming::Meanwhile => (self.checking_ns, self.all_ns),
+            CheckTiming::Afterwards => (self.keeping_ns, self.all_ns - self.checking_ns),
         };
         100.0 * (check + telling_ns) / all
     }
@@ -92,7 +92,7 @@ pub(super) fn measure(turnstile: &Path, case: ServedCase, seconds: u32) -> Resul
     let output = Command::new(turnstile)
         .args(["lab", "check", case.service, "-c", "50", "--quiet"])
         .args(["-P", &case.pipeline.to_string()])
-        .args((case.way == Way::Afterwards).then_some("--afterwards"))
+        .args((case.way == CheckTiming::Afterwards).then_some("--afterwards"))
         .args(["-d", &format!("{seconds}s"), "--json"])
         .arg(report.path())
         .output()
@@ -122,7 +122,7 @@ fn parse(report: &str) -> Option<(f64, f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CASES, Served, Way, parse};
+    use super::{CASES, CheckTiming, Served, parse};
 
     #[test]
     fn operations_and_readings_are_checked() {
@@ -141,7 +141,13 @@ mod tests {
             all_ns: 2_400.0,
         };
         let share = |way| served.share_percent(way, 80.0);
-        assert_eq!((share(Way::Meanwhile), share(Way::Afterwards)), (20.0, 5.0));
+        assert_eq!(
+            (
+                share(CheckTiming::Meanwhile),
+                share(CheckTiming::Afterwards)
+            ),
+            (20.0, 5.0)
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::{
     ground::tell,
     ratio::{Bound, Ratio},
     report::NotMeasured,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 
 /// Clients of each node.
@@ -130,8 +130,8 @@ pub(super) fn measure(ground: &ClusterGround, _: &mut Vec<NotMeasured>) -> Resul
         .zip(&gaps)
         .map(|(outage, (others, own))| {
             let figures = vec![
-                Figure::new(OTHERS, others.clone()),
-                Figure::new(OWN, own.clone()),
+                SubjectMetric::new(OTHERS, others.clone()),
+                SubjectMetric::new(OWN, own.clone()),
             ];
             MeasuredRow::new(outage.name(), figures)
         })

@@ -12,7 +12,7 @@ use crate::{
     ground::tell,
     load::fill,
     report::NotMeasured,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 
 /// One booking for each room.
@@ -47,7 +47,7 @@ pub(super) fn measure(ground: &ClusterGround, _: &mut Vec<NotMeasured>) -> Resul
             "{bookings} bookings in {entries} entries: {joined:.2?}"
         ))?;
     }
-    let row = |name, values| MeasuredRow::new(name, vec![Figure::new("measured", values)]);
+    let row = |name, values| MeasuredRow::new(name, vec![SubjectMetric::new("measured", values)]);
     let rows = vec![
         row("all of them booked from one connection, s", joined.fill),
         row("the log then, MiB", joined.log_mebibytes),

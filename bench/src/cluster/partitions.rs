@@ -13,7 +13,7 @@ use crate::{
     process::Neighbours,
     ratio::{Bound, Ratio},
     report::NotMeasured,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 
 /// Requests under way at once.
@@ -167,7 +167,7 @@ fn rows(samples: &[Vec<RateSample>]) -> Vec<MeasuredRow> {
         .flat_map(|count| SUBJECTS.map(|subject| (count, subject)));
     let rows = places.zip(samples).map(|((count, subject), samples)| {
         let figure = |name, value: fn(&RateSample) -> f64| {
-            Figure::new(name, samples.iter().map(value).collect())
+            SubjectMetric::new(name, samples.iter().map(value).collect())
         };
         let figures = vec![
             figure("bookings/s", |one| one.reached.rate),

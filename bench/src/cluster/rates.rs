@@ -22,7 +22,7 @@ use crate::{
     program,
     ratio::{Bound, Ratio},
     report::NotMeasured,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 
 /// Requests under way at once.
@@ -193,7 +193,7 @@ fn rows(samples: &[Vec<RateSample>]) -> Vec<MeasuredRow> {
         .flat_map(|count| SUBJECTS.map(|subject| (count, subject)));
     let rows = places.zip(samples).map(|((count, subject), samples)| {
         let figure = |name, value: fn(&RateSample) -> Option<f64>| {
-            Figure::new(name, samples.iter().filter_map(value).collect())
+            SubjectMetric::new(name, samples.iter().filter_map(value).collect())
         };
         let figures = vec![
             figure(RATE, |one| Some(one.reached.rate)),

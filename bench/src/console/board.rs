@@ -14,7 +14,7 @@ use super::{
 use crate::{
     ground::tell,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::Server,
 };
 
@@ -107,18 +107,18 @@ fn read(page: &mut Page) -> Result<MeasuredRow> {
          /([0-9,]+) bookings and holds/.exec(one.textContent)?.[1]).find(Boolean) \
          ?.replaceAll(',', ''))";
     let figures = vec![
-        Figure::one("bookings", page.number(entries)?),
-        Figure::one("first bookings, s", first.as_secs_f64()),
-        Figure::one("all bookings, s", all.as_secs_f64()),
-        Figure::one(LONG_TASKS, count(&tasks)),
-        Figure::one("the longest, ms", longest(&tasks)),
-        Figure::one("nodes", nodes),
-        Figure::one("heap, MiB", heap),
+        SubjectMetric::one("bookings", page.number(entries)?),
+        SubjectMetric::one("first bookings, s", first.as_secs_f64()),
+        SubjectMetric::one("all bookings, s", all.as_secs_f64()),
+        SubjectMetric::one(LONG_TASKS, count(&tasks)),
+        SubjectMetric::one("the longest, ms", longest(&tasks)),
+        SubjectMetric::one("nodes", nodes),
+        SubjectMetric::one("heap, MiB", heap),
     ];
     Ok(MeasuredRow::new("board", figures))
 }
 
-fn scroll(page: &mut Page, down: &str, frames: usize) -> Result<Vec<Figure>> {
+fn scroll(page: &mut Page, down: &str, frames: usize) -> Result<Vec<SubjectMetric>> {
     let script = SCROLL
         .replace("DOWN", down)
         .replace("FRAMES", &frames.to_string());
@@ -127,11 +127,11 @@ fn scroll(page: &mut Page, down: &str, frames: usize) -> Result<Vec<Figure>> {
     let (most, mut times) = (seen[0], seen[1..].to_vec());
     times.sort_by(f64::total_cmp);
     Ok(vec![
-        Figure::one("frame p50, ms", times[times.len() / 2]),
-        Figure::one(FRAME_P99, times[times.len() * 99 / 100]),
-        Figure::one(LONG_TASKS, count(&tasks)),
-        Figure::one("the longest, ms", longest(&tasks)),
-        Figure::one(ELEMENTS, most),
+        SubjectMetric::one("frame p50, ms", times[times.len() / 2]),
+        SubjectMetric::one(FRAME_P99, times[times.len() * 99 / 100]),
+        SubjectMetric::one(LONG_TASKS, count(&tasks)),
+        SubjectMetric::one("the longest, ms", longest(&tasks)),
+        SubjectMetric::one(ELEMENTS, most),
     ])
 }
 

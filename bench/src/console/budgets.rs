@@ -12,7 +12,7 @@ use super::{
 use crate::{
     ground::tell,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::Server,
 };
 
@@ -81,7 +81,7 @@ pub(super) fn measure(server: &Server, rounds: usize, watched: Duration) -> Resu
         }
         let names = [WEIGHT, PAINT, HEADING, OPENING, UPDATING, LONGEST, NODES];
         let figures = names.iter().enumerate().map(|(place, figure)| {
-            Figure::new(*figure, all.iter().map(|one| one[place]).collect())
+            SubjectMetric::new(*figure, all.iter().map(|one| one[place]).collect())
         });
         let title = name.split('?').next().unwrap_or(&name);
         let row = MeasuredRow::new(title, figures.collect());

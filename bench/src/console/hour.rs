@@ -12,7 +12,7 @@ use super::{
 use crate::{
     ground::tell,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::Server,
 };
 
@@ -98,14 +98,14 @@ pub(super) fn measure(server: &Server, minutes: usize) -> Result<Section> {
     Ok(section)
 }
 
-fn quarters(values: &[f64]) -> Vec<Figure> {
+fn quarters(values: &[f64]) -> Vec<SubjectMetric> {
     let quarter = |number: usize| {
         let [from, to] = [number, number + 1].map(|place| values.len() * place / 4);
         values[from..to].to_vec()
     };
     let named = QUARTERS.into_iter().enumerate();
     named
-        .map(|(number, name)| Figure::new(name, quarter(number)))
+        .map(|(number, name)| SubjectMetric::new(name, quarter(number)))
         .collect()
 }
 

@@ -15,7 +15,7 @@ use crate::{
     probe::joined,
     process::{self, us_each},
     ratio::Bound,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
 };
 
 const CPU: &str = "CPU, us";
@@ -91,7 +91,7 @@ fn in_process(rounds: usize) -> Result<(Vec<MeasuredRow>, f64)> {
 
 pub(super) fn subject(place: &str, bookings: u32, values: Vec<f64>) -> MeasuredRow {
     let name = format!("{place}, {bookings} bookings stand");
-    MeasuredRow::new(name, vec![Figure::new(CPU, values)])
+    MeasuredRow::new(name, vec![SubjectMetric::new(CPU, values)])
 }
 
 /// A machine with bookings in it, and who books more.

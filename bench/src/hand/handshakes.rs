@@ -18,7 +18,7 @@ use crate::{
     pin::{CLIENT_CORE, pin},
     process::us_each,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::{Kind, Server},
 };
 
@@ -92,7 +92,8 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         );
         let rows = WAYS.iter().zip(&values).map(|((name, _), values)| {
             let figures = FIGURES.iter().zip(values);
-            let figures = figures.map(|(figure, values)| Figure::new(*figure, values.clone()));
+            let figures =
+                figures.map(|(figure, values)| SubjectMetric::new(*figure, values.clone()));
             MeasuredRow::new(*name, figures.collect())
         });
         Ok((setting, rows.collect()))

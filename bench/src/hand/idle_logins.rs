@@ -10,7 +10,7 @@ use crate::{
     ground::{Ground, tell},
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::{Kind, Server, ServerDurability},
 };
 
@@ -86,7 +86,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         let rows = WAYS.iter().zip(&grown).map(|(way, grown)| {
             let figures = FIGURES.iter().enumerate().map(|(at, figure)| {
                 let values = grown.iter().map(|kib: &[f64; 2]| kib[at]);
-                Figure::new(*figure, values.collect())
+                SubjectMetric::new(*figure, values.collect())
             });
             let name = format!("{}, {} clients", way.name, way.clients);
             MeasuredRow::new(name, figures.collect())

@@ -16,7 +16,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, pem::PemObject as _},
 };
 use turnstile_access::SecretKey;
-use turnstile_client::resp::{self, Limits, Value};
+use turnstile_client::resp::{self, ReplyLimits, Value};
 
 use crate::server::Server;
 
@@ -139,7 +139,7 @@ impl Newcomer {
     /// Takes one reply of RESP.
     pub(super) fn reply(&mut self) -> Result<Vec<u8>> {
         loop {
-            if let Some((_, length)) = resp::reply(&self.unread, &Limits::REPLY)? {
+            if let Some((_, length)) = resp::reply(&self.unread, &ReplyLimits::REPLY)? {
                 return Ok(self.unread.drain(..length).collect());
             }
             self.read()?;

@@ -16,7 +16,7 @@ use crate::{
     probe::joined,
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::{Kind, ServerDurability},
 };
 
@@ -41,7 +41,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
                 "Memory {what}: {counted:.1} and {resident:.1} bytes"
             ))?;
             for (how, bytes) in [("counted", counted), ("resident", resident)] {
-                let figures = vec![Figure::one(BYTES, bytes)];
+                let figures = vec![SubjectMetric::one(BYTES, bytes)];
                 subjects.push(MeasuredRow::new(format!("{what}, {how}"), figures));
             }
         }

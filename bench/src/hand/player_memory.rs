@@ -12,7 +12,7 @@ use crate::{
     ground::{Ground, tell},
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::{Kind, Server, ServerDurability},
 };
 
@@ -60,7 +60,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         let subjects = DOORS.iter().zip(&grown).map(|((name, _), grown)| {
             let figures = FIGURES.iter().enumerate().map(|(at, figure)| {
                 let values = grown.iter().map(|mib: &[f64; 2]| mib[at]);
-                Figure::new(*figure, values.collect())
+                SubjectMetric::new(*figure, values.collect())
             });
             MeasuredRow::new(format!("turnstile memory, {name}"), figures.collect())
         });

@@ -6,7 +6,7 @@ use crate::{
     ground::{Ground, tell},
     load::fill,
     process::bytes_each,
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::{Kind, Server, ServerDurability},
 };
 
@@ -21,13 +21,13 @@ const RESUME: &str = "ROOMS.RESUME-SELL bench fill:0 2027-01-01 2027-01-02";
 const UNTIL_SNAPSHOT: u32 = 3_200_000;
 
 #[derive(Debug, Default)]
-struct Measured {
+struct RestartSamples {
     start: Vec<f64>,
     memory: Vec<f64>,
     disk: Vec<f64>,
 }
 
-impl Measured {
+impl RestartSamples {
     fn add(&mut self, server: &Server, empty_bytes: u64) -> Result<()> {
         let grown = server.resident_bytes()?.saturating_sub(empty_bytes);
         self.start.push(server.start_time().as_secs_f64());
@@ -38,9 +38,9 @@ impl Measured {
 
     fn subject(self, name: &str) -> MeasuredRow {
         let figures = vec![
-            Figure::new("exec to first answer, s", self.start),
-            Figure::new("memory, bytes/booking", self.memory),
-            Figure::new("disk, bytes/booking", self.disk),
+            SubjectMetric::new("exec to first answer, s", self.start),
+            SubjectMetric::new("memory, bytes/booking", self.memory),
+            SubjectMetric::new("disk, bytes/booking", self.disk),
         ];
         MeasuredRow::new(name, figures)
     }
@@ -49,8 +49,9 @@ impl Measured {
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
     Section::between_probes(ground, "A million bookings", || {
         let rounds = if ground.quick { 1 } else { 3 };
-        let mut filled = Measured::default();
-        let (mut by_journal, mut by_snapshot) = (Measured::default(), Measured::default());
+        let mut filled = RestartSamples::default();
+        let (mut by_journal, mut by_snapshot) =
+            (RestartSamples::default(), RestartSamples::default());
         for _ in 0..rounds {
             let server = ground.start(Kind::Turnstile(ServerDurability::Sync))?;
             let empty_bytes = server.resident_bytes()?;

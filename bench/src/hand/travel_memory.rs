@@ -8,7 +8,7 @@ use crate::{
     load::fill,
     process::bytes_each,
     ratio::{Bound, Ratio},
-    section::{Figure, MeasuredRow, Section},
+    section::{MeasuredRow, Section, SubjectMetric},
     server::{Kind, ServerDurability},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let title = "Ten thousand open transactions";
     let mut section = Section::between_probes(ground, title, || {
         let bytes = (0..ground.rounds()).map(|_round| sample(ground));
-        let bytes = Figure::new(BYTES, bytes.collect::<Result<_>>()?);
+        let bytes = SubjectMetric::new(BYTES, bytes.collect::<Result<_>>()?);
         let setting = format!(
             "{OPEN} transactions, each of which has queried a customer and queried and reserved a flight, \
              a car and a room of its own: by how much the resident memory of a server in memory has grown \

@@ -4,8 +4,8 @@
 use std::{collections::VecDeque, thread, time::Duration};
 
 use anyhow::Result;
-use turnstile_client::resp::{self, Limits, Token};
-use turnstile_load::pace::{self, Answer, Garbled, Heard, Pace, User};
+use turnstile_client::resp::{self, ReplyLimits, Token};
+use turnstile_load::pace::{self, Answer, Garbled, Pace, ParsedAnswer, User};
 
 use super::{CLIENT_US, Measures, SERVER_US, Target, lab, option};
 use crate::{pin, probe::joined};
@@ -130,8 +130,8 @@ impl User for TableHost {
         0
     }
 
-    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
-        let limits = &Limits::REPLY;
+    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
+        let limits = &ReplyLimits::REPLY;
         let reply = resp::reply(bytes, limits).map_err(|_malformed| Garbled)?;
         let Some((first, length)) = reply else {
             return Ok(None);
@@ -146,7 +146,7 @@ impl User for TableHost {
             }
             _ => Answer::Refused(b"refused"),
         };
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 }
 

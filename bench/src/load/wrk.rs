@@ -39,17 +39,17 @@ pub(super) fn drive(words: &[&str], server: SocketAddr) -> Result<Measures> {
     command.arg(script.path()).arg(format!("http://{server}/"));
     let (output, cpu) = run(&mut command)?;
     let summary = parse(&output).with_context(|| format!("no summary in {output:?}"))?;
-    let Summary { requests, rate } = summary;
+    let WrkReport { requests, rate } = summary;
     Ok(reached(requests, rate, us_each(cpu, requests)))
 }
 
 #[derive(Debug, PartialEq)]
-struct Summary {
+struct WrkReport {
     requests: u32,
     rate: f64,
 }
 
-fn parse(output: &str) -> Option<Summary> {
+fn parse(output: &str) -> Option<WrkReport> {
     let requests = output.lines().find_map(|line| {
         let (count, rest) = line.trim().split_once(' ')?;
         rest.starts_with("requests in ")
@@ -59,12 +59,12 @@ fn parse(output: &str) -> Option<Summary> {
         let rate = line.trim().strip_prefix("Requests/sec:")?;
         rate.trim().parse().ok()
     })?;
-    Some(Summary { requests, rate })
+    Some(WrkReport { requests, rate })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Summary, parse};
+    use super::{WrkReport, parse};
 
     const OUTPUT: &str = "Running 3s test @ http://127.0.0.1:8470/
   1 threads and 64 connections
@@ -79,7 +79,7 @@ Transfer/sec:     13.36MB
 
     #[test]
     fn requests_and_rate_are_read_from_the_summary() {
-        let expected = Summary {
+        let expected = WrkReport {
             requests: 153_120,
             rate: 51_034.56,
         };

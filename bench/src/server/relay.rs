@@ -19,7 +19,7 @@ use mio::{
     net::{TcpListener, TcpStream},
 };
 use rustix::net::{SendFlags, send, sockopt::set_tcp_quickack};
-use turnstile_duel::{Claim, Duel, Entry, Heard, Seat, Triple};
+use turnstile_duel::{Claim, Duel, DuelSeat, Entry, Heard, Triple};
 
 use crate::{
     pin::{SERVER_CORE, pin},
@@ -52,7 +52,7 @@ impl MessageRelay {
         poll.registry()
             .register(&mut listener, DOOR, Interest::READABLE)?;
         let ends = Arc::new(AtomicBool::new(false));
-        let room = Room {
+        let room = RelayServer {
             poll,
             listener,
             guests: Vec::new(),
@@ -78,20 +78,20 @@ impl MessageRelay {
     }
 }
 
-struct Room {
+struct RelayServer {
     poll: Poll,
     listener: TcpListener,
-    guests: Vec<Guest>,
+    guests: Vec<RelayClient>,
     /// Who has greeted and waits for the opponent, by own number.
     waiting: HashMap<u32, usize>,
     tables: Vec<Table>,
 }
 
-struct Guest {
+struct RelayClient {
     stream: TcpStream,
     entry: Entry,
     unread: Vec<u8>,
-    seat: Option<(usize, Seat)>,
+    seat: Option<(usize, DuelSeat)>,
 }
 
 struct Table {
@@ -101,7 +101,7 @@ struct Table {
     counts: [[u64; 3]; 2],
 }
 
-impl Room {
+impl RelayServer {
     fn run(mut self, ends: &AtomicBool) -> Result<Duration> {
         let begun = cpu_of_this_thread();
         let mut events = Events::with_capacity(EVENTS);
@@ -123,7 +123,7 @@ impl Room {
             let token = Token(self.guests.len());
             let registry = self.poll.registry();
             registry.register(&mut stream, token, Interest::READABLE)?;
-            self.guests.push(Guest {
+            self.guests.push(RelayClient {
                 stream,
                 entry: Entry::default(),
                 unread: Vec::with_capacity(READ_BYTES),
@@ -173,7 +173,7 @@ impl Room {
             return Ok(());
         };
         let number = self.tables.len();
-        for (place, seat) in [first, place].into_iter().zip(Seat::BOTH) {
+        for (place, seat) in [first, place].into_iter().zip(DuelSeat::BOTH) {
             self.guests[place].seat = Some((number, seat));
         }
         self.tables.push(Table {
@@ -210,7 +210,7 @@ impl Table {
             return;
         }
         let winner = self.duel.turn().other();
-        for seat in Seat::BOTH {
+        for seat in DuelSeat::BOTH {
             let [played, won, lost] = &mut self.counts[seat.index()];
             *played += 1;
             *(if seat == winner { won } else { lost }) += 1;

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use turnstile_client::Connection;
 
-use super::{Doors, protection::ServerCertificate};
+use super::{DoorAddresses, protection::ServerCertificate};
 
 /// The directory of the journal, in that of the server.
 const JOURNAL: &str = "journal";
@@ -39,9 +39,9 @@ pub(super) fn arguments(
     command: &mut Command,
     durability: ServerDurability,
     home: &Path,
-    doors: Doors,
+    doors: DoorAddresses,
 ) {
-    let Doors {
+    let DoorAddresses {
         resp,
         http,
         xml,

@@ -3,14 +3,14 @@
 use turnstile_seed::Random;
 use turnstile_stats::{
     chance::normal,
-    pairs::{self, Comparison, First, Verdict},
+    pairs::{self, LeadingSystem, PairedComparison, Verdict},
     sample,
     student::chance_beyond,
     units::count,
 };
 
 use super::percent;
-use crate::section::{Figure, MeasuredRow};
+use crate::section::{MeasuredRow, SubjectMetric};
 
 /// Of runs of the same system, as a share of their mean.
 const BETWEEN_RUNS: f64 = 0.03;
@@ -48,8 +48,8 @@ pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<MeasuredRow> {
             let alarms = (0..repeats).filter(|_| is_alarm(random, drift));
             let alarms = u32::try_from(alarms.count()).expect("at most the repeats");
             let figures = vec![
-                Figure::one("drift of the machine, % a run", 100.0 * drift),
-                Figure::one(ALARMS, percent(alarms, repeats)),
+                SubjectMetric::one("drift of the machine, % a run", 100.0 * drift),
+                SubjectMetric::one(ALARMS, percent(alarms, repeats)),
             ];
             MeasuredRow::new(method, figures)
         })
@@ -72,10 +72,10 @@ pub(super) fn powers(random: &mut Random, repeats: u32) -> Vec<MeasuredRow> {
             }
         }
         let figures = vec![
-            Figure::one("pairs", count(pairs)),
-            Figure::one(HIGHER, percent(higher, repeats)),
-            Figure::one(SAME, percent(same, repeats)),
-            Figure::one("lower", percent(lower, repeats)),
+            SubjectMetric::one("pairs", count(pairs)),
+            SubjectMetric::one(HIGHER, percent(higher, repeats)),
+            SubjectMetric::one(SAME, percent(same, repeats)),
+            SubjectMetric::one("lower", percent(lower, repeats)),
         ];
         let (change, deviation) = (100.0 * change, 100.0 * deviation);
         let name = format!("true change {change:.0}, deviation of a pair {deviation:.0}");
@@ -135,14 +135,14 @@ fn paired(
             let one = run(random, at, deviation, drift);
             let other = run(random, at + 1, deviation, drift);
             let (old, new) = match first {
-                First::Old => (one, other),
-                First::New => (other, one),
+                LeadingSystem::Old => (one, other),
+                LeadingSystem::New => (other, one),
             };
             (old, new * (1.0 + change))
         })
         .collect()
 }
 
-fn compared(runs: &[(f64, f64)]) -> Comparison {
-    Comparison::of(runs, MARGIN).expect("at least two pairs")
+fn compared(runs: &[(f64, f64)]) -> PairedComparison {
+    PairedComparison::of(runs, MARGIN).expect("at least two pairs")
 }

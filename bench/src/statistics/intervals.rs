@@ -7,7 +7,7 @@ use turnstile_stats::{
 };
 
 use super::percent;
-use crate::section::{Figure, MeasuredRow};
+use crate::section::{MeasuredRow, SubjectMetric};
 
 const TRUTH: f64 = 100.0;
 /// Of a bin, as a share of the level.
@@ -66,7 +66,7 @@ pub(super) fn rows(random: &mut Random, runs: u32) -> Vec<IntervalCase> {
         .collect()
 }
 
-fn figures(system: &Autoregressive, random: &mut Random, runs: u32) -> Vec<Figure> {
+fn figures(system: &Autoregressive, random: &mut Random, runs: u32) -> Vec<SubjectMetric> {
     let (mut accepted, mut held_once, mut reached, mut held, mut bins) = (0, 0, 0, 0, 0.0);
     for _ in 0..runs {
         let all = system.bins(&mut || random.draw(), GOAL.bins_max);
@@ -83,11 +83,11 @@ fn figures(system: &Autoregressive, random: &mut Random, runs: u32) -> Vec<Figur
     }
     let held_once = (accepted > 0).then(|| percent(held_once, accepted));
     vec![
-        Figure::one(ACCEPTED, percent(accepted, runs)),
-        Figure::new("of those, truth held once", held_once.into_iter().collect()),
-        Figure::one("doubled: reached", percent(reached, runs)),
-        Figure::one(HELD, percent(held, reached.max(1))),
-        Figure::one("bins", bins / f64::from(runs)),
+        SubjectMetric::one(ACCEPTED, percent(accepted, runs)),
+        SubjectMetric::new("of those, truth held once", held_once.into_iter().collect()),
+        SubjectMetric::one("doubled: reached", percent(reached, runs)),
+        SubjectMetric::one(HELD, percent(held, reached.max(1))),
+        SubjectMetric::one("bins", bins / f64::from(runs)),
     ]
 }
 

@@ -6,12 +6,12 @@ use turnstile_stats::{
     capacity::{Demand, Segments},
     chance::normal,
     knee, sample,
-    truth::{Network, Operating, Station},
+    truth::{Network, Operating, QueueingStation},
     units::count,
 };
 
 use super::percent;
-use crate::section::{Figure, MeasuredRow};
+use crate::section::{MeasuredRow, SubjectMetric};
 
 /// Of every measured figure, as a share of it.
 const NOISE: f64 = 0.02;
@@ -77,11 +77,11 @@ pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<MeasuredRow> {
 fn networks() -> impl Iterator<Item = (Network, usize)> {
     SERVERS.into_iter().flat_map(|servers| {
         let share = f64::from(u32::try_from(servers).expect("a small number"));
-        let limit = Station {
+        let limit = QueueingStation {
             demand: 0.001 * share,
             servers,
         };
-        let second = Station {
+        let second = QueueingStation {
             demand: 0.0006,
             servers: 1,
         };
@@ -149,11 +149,11 @@ impl Errors {
         let found = u32::try_from(sizes.len()).expect("a few thousand");
         let quantile = |errors: &[f64], at| 100.0 * sample::quantile(errors, at);
         let figures = vec![
-            Figure::one("median error", quantile(&self.errors, 0.5)),
-            Figure::one(P95, quantile(&sizes, 0.95)),
-            Figure::one("worst", quantile(&sizes, 1.0)),
-            Figure::one("truth in the interval", percent(self.held, found)),
-            Figure::one("no estimate", percent(self.missing, found + self.missing)),
+            SubjectMetric::one("median error", quantile(&self.errors, 0.5)),
+            SubjectMetric::one(P95, quantile(&sizes, 0.95)),
+            SubjectMetric::one("worst", quantile(&sizes, 1.0)),
+            SubjectMetric::one("truth in the interval", percent(self.held, found)),
+            SubjectMetric::one("no estimate", percent(self.missing, found + self.missing)),
         ];
         MeasuredRow::new(estimator, figures)
     }

@@ -5,7 +5,7 @@ use std::{fmt, fs, path::Path, time::SystemTime};
 use anyhow::{Context as _, anyhow};
 use turnstile_access::{Access, Answer, Command, Query};
 use turnstile_chassis::{Operations, Refuse as _, Source};
-use turnstile_embedded::{Durability, Embedded, OpenError, Options};
+use turnstile_embedded::{BackendOpenError, Durability, Embedded, Options};
 use turnstile_types::{Author, DoorKind, Origin, Outcome, Principal, Timestamp};
 
 use super::{AccessReply, NamedFields};
@@ -125,7 +125,7 @@ impl StoppedDirectory {
 }
 
 /// Why a data directory could not be opened.
-pub(crate) fn unopened(path: &str, error: OpenError) -> anyhow::Error {
+pub(crate) fn unopened(path: &str, error: BackendOpenError) -> anyhow::Error {
     if error.is_newer() {
         return Coded::usage(format!("{path}: {error}")).into();
     }

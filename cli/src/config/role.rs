@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use turnstile_server::{AccessLog, Peers, ScoresWire, Settings, Traces};
-use turnstile_travel::{Desk, Desks, Roles};
+use turnstile_travel::{Desk, Desks, TravelRoles};
 
 use super::Config;
 use crate::{exit::Coded, lab_runs};
@@ -36,14 +36,14 @@ impl Role {
         }
     }
 
-    const fn roles(self) -> Roles {
+    const fn roles(self) -> TravelRoles {
         match self {
-            Self::All | Self::Arena | Self::Scores => Roles::ALL,
-            Self::Middleware => Roles {
+            Self::All | Self::Arena | Self::Scores => TravelRoles::ALL,
+            Self::Middleware => TravelRoles {
                 coordinator: true,
                 desks: Desks::NONE,
             },
-            Self::Desk(desk) => Roles {
+            Self::Desk(desk) => TravelRoles {
                 coordinator: false,
                 desks: Desks::only(desk),
             },

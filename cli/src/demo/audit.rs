@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use turnstile_check::{
     Model as _,
-    rooms::{Booked, Cancelled, Final, Operation, Place, Reference, Table},
+    rooms::{Booked, Cancelled, Final, InlineReference, Operation, Place, Table},
 };
 use turnstile_client::{Connection, resp::Value};
 use turnstile_types::Night;
@@ -101,7 +101,7 @@ impl<'a> DemoWitness<'a> {
     }
 
     /// A booking in the witness's words.
-    fn told(&self, booking: &AcknowledgedBooking) -> anyhow::Result<(Reference, Place)> {
+    fn told(&self, booking: &AcknowledgedBooking) -> anyhow::Result<(InlineReference, Place)> {
         let stay = || {
             let first = *self.first_nights.get(&*booking.property)?;
             Some(Place {
@@ -113,7 +113,7 @@ impl<'a> DemoWitness<'a> {
                     .checked_sub(booking.arrival.days())?,
             })
         };
-        let reference = Reference::parse(booking.reference.as_bytes()).ok();
+        let reference = InlineReference::parse(booking.reference.as_bytes()).ok();
         let told = reference.zip(stay());
         told.ok_or_else(|| violation(format_args!("no request was for {booking:?}")))
     }

@@ -71,7 +71,7 @@ impl CrashDemo {
                 let door = resp::connect(server.resp())?;
                 let count = count.clone();
                 Ok(thread::spawn(move || {
-                    Client::new(door, connection).ask_until_it_dies(&count)
+                    LoadConnection::new(door, connection).ask_until_it_dies(&count)
                 }))
             })
             .collect::<anyhow::Result<_>>()?;
@@ -184,7 +184,7 @@ impl Wish {
 }
 
 /// A connection that asks until the server is gone.
-struct Client {
+struct LoadConnection {
     door: Connection,
     connection: u32,
     acknowledged: Vec<AcknowledgedBooking>,
@@ -192,7 +192,7 @@ struct Client {
     refused: u64,
 }
 
-impl Client {
+impl LoadConnection {
     const fn new(door: Connection, connection: u32) -> Self {
         Self {
             door,

@@ -4,10 +4,13 @@
 use std::{collections::HashMap, io, net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
-use turnstile_client::lines::{Connection, Reply, Verb};
+use turnstile_client::lines::{Connection, LineVerb, Reply};
 use turnstile_load::{
     pace::{Law, Length, Think},
-    travel::{self as load, Contention, Experiment, Journey, Managers, Manner, Offer, Rate, Stock},
+    travel::{
+        self as load, Contention, Experiment, Journey, Managers, Manner, Offer, OfferCatalogue,
+        Rate,
+    },
 };
 use turnstile_stats::units::Count;
 use turnstile_travel::{CustomerId, Item, Location};
@@ -154,11 +157,11 @@ fn customers(door: &mut Connection) -> anyhow::Result<Vec<CustomerId>> {
     let customers: Vec<CustomerId> = (FIRST_CUSTOMER..FIRST_CUSTOMER + CUSTOMERS)
         .map(CustomerId)
         .collect();
-    let xid = lines::xid(&door.ask(Verb::Start, format_args!(""))?)?;
+    let xid = lines::xid(&door.ask(LineVerb::Start, format_args!(""))?)?;
     for customer in &customers {
-        door.send(Verb::AddCustomerId, format_args!("{xid},{customer}"));
+        door.send(LineVerb::AddCustomerId, format_args!("{xid},{customer}"));
     }
-    door.send(Verb::Commit, format_args!("{xid}"));
+    door.send(LineVerb::Commit, format_args!("{xid}"));
     for _ in 0..=customers.len() {
         let reply = door.receive()?;
         let Reply::Done(_) = reply else {
@@ -169,7 +172,7 @@ fn customers(door: &mut Connection) -> anyhow::Result<Vec<CustomerId>> {
 }
 
 /// Journeys all over the network: there, with a car and a room, and back where a flight goes back.
-fn stock(network: &FlightNetwork, customers: Vec<CustomerId>) -> Stock {
+fn stock(network: &FlightNetwork, customers: Vec<CustomerId>) -> OfferCatalogue {
     let mut flights: HashMap<(Location, Location), &NetworkFlight> = HashMap::new();
     for flight in &network.flights {
         flights.entry((flight.from, flight.to)).or_insert(flight);
@@ -189,7 +192,7 @@ fn stock(network: &FlightNetwork, customers: Vec<CustomerId>) -> Stock {
         offers.extend(back.map(|back| shelf.offer(back.ware())));
         journeys.push(Journey::of(&offers));
     }
-    Stock::of(customers, shelf.offers, journeys)
+    OfferCatalogue::of(customers, shelf.offers, journeys)
 }
 
 /// What is sold, each item once.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use turnstile_client::{
     ServerAddress,
-    lines::{Reply, Verb},
+    lines::{LineVerb, Reply},
 };
 use turnstile_travel::Xid;
 
@@ -25,12 +25,12 @@ const YOURS: i32 = 1;
 /// elsewhere.
 pub(super) fn open(door: ServerAddress) -> anyhow::Result<Option<Xid>> {
     let mut door = lines::connect(door)?;
-    let begun = match door.ask(Verb::Start, format_args!(""))? {
+    let begun = match door.ask(LineVerb::Start, format_args!(""))? {
         Reply::Exception(_) => return Ok(None),
         reply => lines::xid(&reply)?,
     };
-    door.send(Verb::AddCustomerId, format_args!("{begun},{YOURS}"));
-    door.send(Verb::Commit, format_args!("{begun}"));
+    door.send(LineVerb::AddCustomerId, format_args!("{begun},{YOURS}"));
+    door.send(LineVerb::Commit, format_args!("{begun}"));
     for _ in 0..2 {
         match door.receive()? {
             // An earlier start may have made it.

@@ -3,7 +3,8 @@
 use std::{io, path::Path};
 
 use turnstile_embedded::{
-    DirectoryVersions, DiskUsage, JournalGrowth, OpenError, StandingState, VerifyError, unfinished,
+    BackendOpenError, DirectoryVersions, DiskUsage, JournalGrowth, StandingState, VerifyError,
+    unfinished,
 };
 use turnstile_journal::OpenError as JournalError;
 use turnstile_stats::units::{Count, to_float};
@@ -111,7 +112,7 @@ fn unfinished_copy(directory: &Path) -> Symptom {
 const fn is_locked(error: &VerifyError) -> bool {
     matches!(
         error,
-        VerifyError::Open(OpenError::Journal(JournalError::Locked))
+        VerifyError::Open(BackendOpenError::Journal(JournalError::Locked))
     )
 }
 
@@ -160,8 +161,10 @@ fn readable(versions: &DirectoryVersions) -> Symptom {
 fn refused(check: &'static str, error: &VerifyError) -> Symptom {
     let (page, health) = match error {
         newer if newer.is_newer() => (UPGRADES, Health::Wrong),
-        VerifyError::Open(OpenError::IdKey(_)) => (KEY, Health::Wrong),
-        VerifyError::Open(OpenError::Journal(JournalError::Pending)) => (COPIES, Health::Note),
+        VerifyError::Open(BackendOpenError::IdKey(_)) => (KEY, Health::Wrong),
+        VerifyError::Open(BackendOpenError::Journal(JournalError::Pending)) => {
+            (COPIES, Health::Note)
+        }
         damage if is_damage(damage) => (CORRUPT, Health::Wrong),
         _ => (NO_START, Health::Wrong),
     };

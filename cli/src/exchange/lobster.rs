@@ -63,13 +63,13 @@ pub(crate) struct Price(pub(crate) u64);
 pub(crate) struct BadLine {
     /// From 1.
     pub(crate) column: usize,
-    pub(crate) reason: Reason,
+    pub(crate) reason: LobsterFault,
     /// What stands in the column.
     pub(crate) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub(crate) enum LobsterFault {
     /// The line ends before this column.
     Missing,
     /// There is nothing to be in this column.
@@ -97,7 +97,7 @@ impl<'a> Message<'a> {
         let line = str::from_utf8(line).map_err(|error| {
             let good = &line[..error.valid_up_to()];
             let commas = good.iter().filter(|&&byte| byte == b',').count();
-            bad(commas, Reason::Utf8, &String::from_utf8_lossy(line))
+            bad(commas, LobsterFault::Utf8, &String::from_utf8_lossy(line))
         })?;
         let mut columns = [""; COLUMNS];
         let mut found = 0;
@@ -105,16 +105,16 @@ impl<'a> Message<'a> {
             if let Some(column) = columns.get_mut(found) {
                 *column = text.trim();
             } else if found >= COLUMNS_MAX {
-                return Err(bad(found, Reason::Surplus, text));
+                return Err(bad(found, LobsterFault::Surplus, text));
             }
             found += 1;
         }
         if found < COLUMNS {
-            return Err(bad(found, Reason::Missing, ""));
+            return Err(bad(found, LobsterFault::Missing, ""));
         }
         let [time, kind, ..] = columns;
         if !is_decimal(time) {
-            return Err(bad(0, Reason::Time, time));
+            return Err(bad(0, LobsterFault::Time, time));
         }
         let event = match kind {
             "1" => Event::New(Details::read(&columns)?),
@@ -124,7 +124,7 @@ impl<'a> Message<'a> {
             "5" => Event::ExecutedHidden(Details::read(&columns)?),
             "6" => Event::Cross,
             "7" => Event::Halt,
-            _ => return Err(bad(1, Reason::Type, kind)),
+            _ => return Err(bad(1, LobsterFault::Type, kind)),
         };
         Ok(Self { time, event })
     }
@@ -166,17 +166,17 @@ impl Level {
         for (pair, columns) in columns.chunks(2).enumerate() {
             let (column, side) = (2 * pair, [Side::Sell, Side::Buy][pair % 2]);
             let [price, size] = columns else {
-                return Err(bad(column + 1, Reason::RowMissing, ""));
+                return Err(bad(column + 1, LobsterFault::RowMissing, ""));
             };
             let size: u64 = size
                 .parse()
-                .map_err(|_no_number| bad(column + 1, Reason::RowSize, size))?;
+                .map_err(|_no_number| bad(column + 1, LobsterFault::RowSize, size))?;
             if size == 0 {
                 continue;
             }
             let price = price
                 .parse()
-                .map_err(|_no_number| bad(column, Reason::Price, price))?;
+                .map_err(|_no_number| bad(column, LobsterFault::Price, price))?;
             levels.push(Self {
                 side,
                 price: Price(price),
@@ -184,7 +184,7 @@ impl Level {
             });
         }
         if !columns.len().is_multiple_of(4) {
-            return Err(bad(columns.len(), Reason::RowMissing, ""));
+            return Err(bad(columns.len(), LobsterFault::RowMissing, ""));
         }
         Ok(levels)
     }
@@ -200,20 +200,20 @@ impl Details {
                 .ok_or_else(|| bad(column, reason, columns[column]))
         };
         Ok(Self {
-            order: number(2, 0, Reason::Order)?,
-            size: number(3, 1, Reason::Size)?,
-            price: Price(number(4, 0, Reason::Price)?),
+            order: number(2, 0, LobsterFault::Order)?,
+            size: number(3, 1, LobsterFault::Size)?,
+            price: Price(number(4, 0, LobsterFault::Price)?),
             side: match columns[5] {
                 "1" => Side::Buy,
                 "-1" => Side::Sell,
-                text => return Err(bad(5, Reason::Direction, text)),
+                text => return Err(bad(5, LobsterFault::Direction, text)),
             },
         })
     }
 }
 
 /// A bad line, by its column from 0.
-fn bad(column: usize, reason: Reason, text: &str) -> BadLine {
+fn bad(column: usize, reason: LobsterFault, text: &str) -> BadLine {
     BadLine {
         column: column + 1,
         reason,
@@ -237,7 +237,7 @@ impl fmt::Display for Price {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for LobsterFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Missing => "a message has six columns, this one is missing",
@@ -307,29 +307,29 @@ mod tests {
 
     #[test]
     fn the_first_bad_column_is_named() {
-        let rows: [(&[u8], usize, Reason, &str); 17] = [
-            (b"", 2, Reason::Missing, ""),
-            (b"1.5,1,7,100,1000", 6, Reason::Missing, ""),
-            (b"1.5,1,7,100,1000,1,null,x", 8, Reason::Surplus, "x"),
+        let rows: [(&[u8], usize, LobsterFault, &str); 17] = [
+            (b"", 2, LobsterFault::Missing, ""),
+            (b"1.5,1,7,100,1000", 6, LobsterFault::Missing, ""),
+            (b"1.5,1,7,100,1000,1,null,x", 8, LobsterFault::Surplus, "x"),
             (
                 b"1.5,1,7,100,10\xff0,1",
                 5,
-                Reason::Utf8,
+                LobsterFault::Utf8,
                 "1.5,1,7,100,10\u{fffd}0,1",
             ),
-            (b"time,1,7,100,1000,1", 1, Reason::Time, "time"),
-            (b"-1.5,1,7,100,1000,1", 1, Reason::Time, "-1.5"),
-            (b"1.,1,7,100,1000,1", 1, Reason::Time, "1."),
-            (b"1.2.3,1,7,100,1000,1", 1, Reason::Time, "1.2.3"),
-            (b"1.5,8,7,100,1000,1", 2, Reason::Type, "8"),
-            (b"1.5,,7,100,1000,1", 2, Reason::Type, ""),
-            (b"1.5,1,-7,100,1000,1", 3, Reason::Order, "-7"),
-            (b"1.5,1,x,0,y,z", 3, Reason::Order, "x"),
-            (b"1.5,1,7,0,1000,1", 4, Reason::Size, "0"),
-            (b"1.5,1,7,1.5,1000,1", 4, Reason::Size, "1.5"),
-            (b"1.5,1,7,100,-1000,1", 5, Reason::Price, "-1000"),
-            (b"1.5,1,7,100,1000,0", 6, Reason::Direction, "0"),
-            (b"1.5,5,0,100,1000,+1", 6, Reason::Direction, "+1"),
+            (b"time,1,7,100,1000,1", 1, LobsterFault::Time, "time"),
+            (b"-1.5,1,7,100,1000,1", 1, LobsterFault::Time, "-1.5"),
+            (b"1.,1,7,100,1000,1", 1, LobsterFault::Time, "1."),
+            (b"1.2.3,1,7,100,1000,1", 1, LobsterFault::Time, "1.2.3"),
+            (b"1.5,8,7,100,1000,1", 2, LobsterFault::Type, "8"),
+            (b"1.5,,7,100,1000,1", 2, LobsterFault::Type, ""),
+            (b"1.5,1,-7,100,1000,1", 3, LobsterFault::Order, "-7"),
+            (b"1.5,1,x,0,y,z", 3, LobsterFault::Order, "x"),
+            (b"1.5,1,7,0,1000,1", 4, LobsterFault::Size, "0"),
+            (b"1.5,1,7,1.5,1000,1", 4, LobsterFault::Size, "1.5"),
+            (b"1.5,1,7,100,-1000,1", 5, LobsterFault::Price, "-1000"),
+            (b"1.5,1,7,100,1000,0", 6, LobsterFault::Direction, "0"),
+            (b"1.5,5,0,100,1000,+1", 6, LobsterFault::Direction, "+1"),
         ];
         for (line, column, reason, text) in rows {
             let expected = BadLine {
@@ -355,11 +355,11 @@ mod tests {
         ];
         assert_eq!(Level::parse_row(row), Ok(levels));
         let rows = [
-            ("", 2, Reason::RowMissing),
-            ("1,2,3", 4, Reason::RowMissing),
-            ("1,2", 3, Reason::RowMissing),
-            ("1,x,3,4", 2, Reason::RowSize),
-            ("x,2,3,4", 1, Reason::Price),
+            ("", 2, LobsterFault::RowMissing),
+            ("1,2,3", 4, LobsterFault::RowMissing),
+            ("1,2", 3, LobsterFault::RowMissing),
+            ("1,x,3,4", 2, LobsterFault::RowSize),
+            ("x,2,3,4", 1, LobsterFault::Price),
         ];
         for (row, column, reason) in rows {
             let found = Level::parse_row(row).unwrap_err();

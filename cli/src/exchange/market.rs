@@ -64,7 +64,7 @@ pub(crate) enum Odd {
 
 /// Somebody traded with a resting order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Trade {
+pub(crate) struct ReplayedTrade {
     pub(crate) order: u64,
     /// The side of who came and traded.
     pub(crate) taker: Side,
@@ -76,7 +76,7 @@ pub(crate) struct Trade {
 /// What came of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Applied {
-    pub(crate) trade: Option<Trade>,
+    pub(crate) trade: Option<ReplayedTrade>,
     pub(crate) odd: Option<Odd>,
 }
 
@@ -242,8 +242,8 @@ impl ReplayedMarket {
     }
 }
 
-const fn trade(details: &Details, is_hidden: bool) -> Trade {
-    Trade {
+const fn trade(details: &Details, is_hidden: bool) -> ReplayedTrade {
+    ReplayedTrade {
         order: details.order,
         taker: details.side.opposite(),
         price: details.price,
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn a_trade_is_told_from_the_side_of_who_came() {
         let sold = details(2, 20, 1000, Side::Buy);
-        let told = |is_hidden| Trade {
+        let told = |is_hidden| ReplayedTrade {
             order: 2,
             taker: Side::Sell,
             price: Price(1000),

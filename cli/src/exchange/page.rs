@@ -6,7 +6,7 @@ use turnstile_book::{Depth, Side};
 
 use super::{
     lobster::{Message, Price},
-    market::{ReplayedMarket, Trade},
+    market::{ReplayedMarket, ReplayedTrade},
 };
 
 /// The price that stands for a level that is not there, in LOBSTER's orderbook files: positive
@@ -14,8 +14,8 @@ use super::{
 const NO_PRICE: u64 = 9_999_999_999;
 
 /// Writes a trade: its time, the side that took, price, size, and whom it took from.
-pub(crate) fn put_trade(out: &mut impl Write, time: &str, trade: &Trade) -> io::Result<()> {
-    let Trade {
+pub(crate) fn put_trade(out: &mut impl Write, time: &str, trade: &ReplayedTrade) -> io::Result<()> {
+    let ReplayedTrade {
         order, price, size, ..
     } = trade;
     let taker = trade.taker.code();

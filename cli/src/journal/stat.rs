@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
-use turnstile_embedded::{DirectoryReader, OpenError, ReadFrom, VerifyError};
+use turnstile_embedded::{BackendOpenError, DirectoryReader, ReadFrom, VerifyError};
 use turnstile_journal::{is_segment, snapshot};
 use turnstile_stats::units::Count;
 
@@ -54,7 +54,7 @@ impl JournalStat {
             torn_bytes: reader.torn_bytes(),
             ..Self::default()
         };
-        let files = files(dir).map_err(|cause| OpenError::Directory {
+        let files = files(dir).map_err(|cause| BackendOpenError::Directory {
             path: dir.to_owned(),
             cause,
         })?;

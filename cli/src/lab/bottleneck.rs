@@ -9,10 +9,10 @@ use turnstile_load::bottleneck::{self, Stages};
 use turnstile_result::{Bottleneck, Change, Point, Verdict};
 
 use super::{
-    notebook::{Notebook, Output},
+    notebook::{Notebook, OutputArguments},
     pacing::{Extent, Pacing, Thought},
     shown,
-    subject::{Opened, TestedServers},
+    subject::{OpenedSubject, TestedServers},
 };
 use crate::exit::Coded;
 
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     extent: Extent,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -122,7 +122,7 @@ impl Arguments {
     /// of its journal.
     fn look(
         &self,
-        opened: &Opened<'_>,
+        opened: &OpenedSubject<'_>,
         notebook: &mut Notebook,
     ) -> anyhow::Result<Option<(Bottleneck, Option<Stages>)>> {
         let all = self.connections;

@@ -12,8 +12,8 @@ use turnstile_result::{Target, Verdict};
 
 use super::{
     duration,
-    notebook::{self, Notebook, Output},
-    pacing::Waiting,
+    notebook::{self, Notebook, OutputArguments},
+    pacing::WaitArguments,
 };
 use crate::{exit::Coded, terminal};
 
@@ -32,9 +32,9 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "1")]
     seed: u64,
     #[command(flatten)]
-    waiting: Waiting,
+    waiting: WaitArguments,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
 }
 
 /// A part, by its name.

@@ -11,10 +11,10 @@ use turnstile_stats::{
 };
 
 use super::{
-    notebook::{Notebook, Objectives, Output},
-    pacing::{Extent, Pacing, Rule},
+    notebook::{Notebook, Objectives, OutputArguments},
+    pacing::{ArrivalProcess, Extent, Pacing},
     shown,
-    subject::{Opened, TestedServers},
+    subject::{OpenedSubject, TestedServers},
 };
 
 /// The search begins with these shares of what a closed loop reaches, until one is missed: they show
@@ -48,11 +48,11 @@ pub(crate) struct Arguments {
     connections: NonZeroUsize,
     /// Arrival process: fixed, poisson, jitter:1% or burst:10
     #[arg(long, default_value = "poisson")]
-    arrivals: Rule,
+    arrivals: ArrivalProcess,
     #[command(flatten)]
     extent: Extent,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let first = (most * FIRST[0]).max(1.0);
     let mut search = Search::new(first, (most * LEAST).min(first).max(0.1), TOLERANCE);
     let (mut probes, mut short): (Vec<Probe>, _) = (Vec::new(), None);
-    while let search::Probe::Try(searched) = search.next() {
+    while let search::NextRate::Try(searched) = search.next() {
         let is_missed = probes.iter().any(|probe| probe.met == Some(false));
         let share = FIRST.get(probes.len()).filter(|_share| !is_missed);
         let rate = share.map_or(searched, |share| (most * share).max(1.0));
@@ -102,10 +102,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     opened.stop()?;
     let (rate, stopped) = match search.next() {
-        search::Probe::Known(rate) if is_vague(&rate) => (Some(rate), VAGUE),
-        search::Probe::Known(rate) => (Some(rate), "known within 3 % on either side"),
-        search::Probe::NoRate => (None, "even the lowest rate missed"),
-        search::Probe::GivenUp | search::Probe::Try(_) => {
+        search::NextRate::Known(rate) if is_vague(&rate) => (Some(rate), VAGUE),
+        search::NextRate::Known(rate) => (Some(rate), "known within 3 % on either side"),
+        search::NextRate::NoRate => (None, "even the lowest rate missed"),
+        search::NextRate::GivenUp | search::NextRate::Try(_) => {
             (search.bounds(), "not found: this is what was known by then")
         }
     };
@@ -117,10 +117,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         stopped: stopped.to_owned(),
     });
     let verdict = match search.next() {
-        search::Probe::Known(rate) if is_vague(&rate) => Verdict::Unsteady,
-        search::Probe::Known(_) => Verdict::Fine,
-        search::Probe::NoRate => Verdict::Missed,
-        search::Probe::GivenUp | search::Probe::Try(_) => Verdict::Unsteady,
+        search::NextRate::Known(rate) if is_vague(&rate) => Verdict::Unsteady,
+        search::NextRate::Known(_) => Verdict::Fine,
+        search::NextRate::NoRate => Verdict::Missed,
+        search::NextRate::GivenUp | search::NextRate::Try(_) => Verdict::Unsteady,
     };
     notebook.finish_as(verdict)
 }
@@ -134,7 +134,7 @@ fn is_vague(rate: &Interval) -> bool {
 /// Measures a point, again where something else than the server may have missed the objectives.
 fn measure(
     arguments: &Arguments,
-    opened: &Opened<'_>,
+    opened: &OpenedSubject<'_>,
     pacing: &Pacing,
     notebook: &mut Notebook,
 ) -> anyhow::Result<usize> {

@@ -23,7 +23,7 @@ use turnstile_result as result;
 
 use super::{
     default_threads,
-    notebook::{self, Notebook, Output},
+    notebook::{self, Notebook, OutputArguments},
     pacing::Pacing,
     watching::Behind,
     workload::Service,
@@ -77,11 +77,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pacing: Pacing,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
 }
 
 /// The server that is checked.
-struct Checked {
+struct CheckedServer {
     address: ServerAddress,
     /// One of the lab's own, its program, and where its data lies.
     own: Option<(Server, Storm)>,
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             .check_settings(&arguments.load(&pace, &arguments.options(), false));
     fits.map_err(|error| Coded::usage(error.to_string()))?;
     let data = tempfile::tempdir().context("a directory for the server's data")?;
-    let checked = Checked::of(arguments, data.path().join("data"))?;
+    let checked = CheckedServer::of(arguments, data.path().join("data"))?;
     let target = result::Target {
         address: checked.address.to_string(),
         own: checked.own.is_some(),
@@ -154,7 +154,7 @@ fn owned(flags: &[(&str, &str)]) -> Vec<(String, String)> {
     flags.iter().map(owned).collect()
 }
 
-impl Checked {
+impl CheckedServer {
     fn of(arguments: &Arguments, data: PathBuf) -> anyhow::Result<Self> {
         if let Some(door) = &arguments.resp {
             let address = arguments.security.resp(door)?;

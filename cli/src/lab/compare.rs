@@ -10,10 +10,10 @@ use anyhow::Context as _;
 use clap::Args;
 use turnstile_load::contrast;
 use turnstile_result::{Comparison, Point, Run, Target, Verdict};
-use turnstile_stats::pairs::{First, plan};
+use turnstile_stats::pairs::{LeadingSystem, plan};
 
 use super::{
-    notebook::{self, Notebook, Output},
+    notebook::{self, Notebook, OutputArguments},
     pacing::{Pacing, share},
     shown,
     subject::TestedServers,
@@ -44,47 +44,57 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "2%", value_parser = share)]
     margin: f64,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
 }
 
 /// One of the two.
 #[derive(Debug)]
-enum Side {
-    Measured(Measured),
+enum Contender {
+    Measured(ComparedServer),
     Kept(Box<Run>),
 }
 
 /// A server to measure.
 #[derive(Debug)]
-enum Measured {
+enum ComparedServer {
     Program(PathBuf),
     Address(DoorAddress),
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let (a, b) = (Side::parse(&arguments.a)?, Side::parse(&arguments.b)?);
+    let (a, b) = (
+        Contender::parse(&arguments.a)?,
+        Contender::parse(&arguments.b)?,
+    );
     match (&a, &b) {
-        (Side::Kept(a), Side::Kept(b)) => kept(arguments, a, b),
-        (Side::Kept(_), _) | (_, Side::Kept(_)) => {
+        (Contender::Kept(a), Contender::Kept(b)) => kept(arguments, a, b),
+        (Contender::Kept(_), _) | (_, Contender::Kept(_)) => {
             let wrong =
                 "a kept run is compared with a kept run: a new one would meet another machine";
             Err(Coded::usage(wrong.to_owned()).into())
         }
-        (Side::Measured(_), Side::Measured(_)) if !arguments.subject.is_said() => {
+        (Contender::Measured(_), Contender::Measured(_)) if !arguments.subject.is_said() => {
             let wrong = "which workload? write compare A B rooms, or another that `lab run` knows";
             Err(Coded::usage(wrong.to_owned()).into())
         }
-        (Side::Measured(a), Side::Measured(b)) => interleaved(arguments, a, b),
+        (Contender::Measured(a), Contender::Measured(b)) => interleaved(arguments, a, b),
     }
 }
 
 /// Runs pairs in an order that chance decides, each on a server that was started for it where it is a
 /// program.
-fn interleaved(arguments: &Arguments, a: &Measured, b: &Measured) -> anyhow::Result<()> {
+fn interleaved(
+    arguments: &Arguments,
+    a: &ComparedServer,
+    b: &ComparedServer,
+) -> anyhow::Result<()> {
     let subject = &arguments.subject;
     let target = Target {
         address: format!("{} and {}", arguments.a, arguments.b),
-        own: matches!((a, b), (Measured::Program(_), Measured::Program(_))),
+        own: matches!(
+            (a, b),
+            (ComparedServer::Program(_), ComparedServer::Program(_))
+        ),
         tls: false,
         authenticated: false,
     };
@@ -94,13 +104,13 @@ fn interleaved(arguments: &Arguments, a: &Measured, b: &Measured) -> anyhow::Res
     let mut pairs = Vec::new();
     for first in plan(&mut dice, arguments.pairs.get()) {
         let mut measure =
-            |server: &Measured, name: &str| arguments.measure(server, name, &mut notebook);
+            |server: &ComparedServer, name: &str| arguments.measure(server, name, &mut notebook);
         let pair = match first {
-            First::Old => {
+            LeadingSystem::Old => {
                 let old = measure(a, "a")?;
                 (old, measure(b, "b")?)
             }
-            First::New => {
+            LeadingSystem::New => {
                 let new = measure(b, "b")?;
                 (measure(a, "a")?, new)
             }
@@ -163,13 +173,13 @@ fn kept(arguments: &Arguments, a: &Run, b: &Run) -> anyhow::Result<()> {
 impl Arguments {
     fn measure(
         &self,
-        server: &Measured,
+        server: &ComparedServer,
         name: &str,
         notebook: &mut Notebook,
     ) -> anyhow::Result<usize> {
         let (subject, program) = match server {
-            Measured::Program(path) => (self.subject.clone(), Some(path.as_path())),
-            Measured::Address(address) => (self.subject.at(address.clone()), None),
+            ComparedServer::Program(path) => (self.subject.clone(), Some(path.as_path())),
+            ComparedServer::Address(address) => (self.subject.at(address.clone()), None),
         };
         let opened = subject.open(program, None)?;
         let place = opened.measure(&self.pacing, notebook)?;
@@ -219,13 +229,13 @@ impl Arguments {
     }
 }
 
-impl Side {
+impl Contender {
     fn parse(text: &str) -> anyhow::Result<Self> {
         let path = Path::new(text);
         if !path.exists()
             && let Ok(address) = address::ANY.read(text)
         {
-            return Ok(Self::Measured(Measured::Address(address)));
+            return Ok(Self::Measured(ComparedServer::Address(address)));
         }
         let file = if path.is_dir() {
             path.join("run.json")
@@ -245,32 +255,32 @@ impl Side {
             return Err(Coded::usage(wrong).into());
         }
         let program = fs::canonicalize(&file).with_context(|| text.to_owned())?;
-        Ok(Self::Measured(Measured::Program(program)))
+        Ok(Self::Measured(ComparedServer::Program(program)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Measured, Side};
+    use super::{ComparedServer, Contender};
 
     #[test]
     fn a_side_is_an_address_a_kept_run_or_a_program() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).display().to_string();
         assert!(matches!(
-            Side::parse("127.0.0.1:1").unwrap(),
-            Side::Measured(Measured::Address(_))
+            Contender::parse("127.0.0.1:1").unwrap(),
+            Contender::Measured(ComparedServer::Address(_))
         ));
         std::fs::write(path("program"), "").unwrap();
         assert!(matches!(
-            Side::parse(&path("program")).unwrap(),
-            Side::Measured(Measured::Program(_))
+            Contender::parse(&path("program")).unwrap(),
+            Contender::Measured(ComparedServer::Program(_))
         ));
         for text in ["nothing", &path(""), &path("none.json")] {
-            assert!(Side::parse(text).is_err(), "{text}");
+            assert!(Contender::parse(text).is_err(), "{text}");
         }
         std::fs::write(path("run.json"), "{\"schema\":7}").unwrap();
-        let told = format!("{:#}", Side::parse(&path("")).unwrap_err());
+        let told = format!("{:#}", Contender::parse(&path("")).unwrap_err());
         assert!(told.contains("schema 7"), "{told}");
     }
 }

@@ -6,7 +6,7 @@ use turnstile_result as result;
 
 use super::watching::Behind;
 use crate::{
-    child::{Arena, Company, Doors, Server},
+    child::{ArenaServers, Company, Doors, Server},
     terminal,
 };
 
@@ -26,7 +26,7 @@ enum OwnServer {
     /// The middleware and the managers of travel.
     Travel(Company),
     /// The arena and the scores of games.
-    Games(Arena),
+    Games(ArenaServers),
 }
 
 impl Driven {
@@ -87,7 +87,7 @@ impl Driven {
 
     /// Games in two processes of the lab's own.
     pub(super) fn start_games() -> anyhow::Result<Self> {
-        let arena = Arena::start()?;
+        let arena = ArenaServers::start()?;
         note_separate(
             "an arena and its scores in two processes",
             "arena",

@@ -8,7 +8,7 @@ use turnstile_load::{exchange, pace::Length};
 use super::{
     Target,
     driven::Driven,
-    notebook::{self, Aims, Notebook, Output},
+    notebook::{self, Aims, Notebook, OutputArguments},
     pacing::Pacing,
 };
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pacing: Pacing,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
     #[command(flatten)]
     aims: Aims,
     /// Run this many traders instead: each connects, sends one order, waits for the answer and

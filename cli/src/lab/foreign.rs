@@ -3,7 +3,7 @@
 use clap::Parser;
 
 use super::{
-    notebook::{Aims, Notebook, Output},
+    notebook::{Aims, Notebook, OutputArguments},
     pacing::Pacing,
     subject::TestedServers,
 };
@@ -16,7 +16,7 @@ struct Arguments {
     #[command(flatten)]
     pacing: Pacing,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
     #[command(flatten)]
     aims: Aims,
 }

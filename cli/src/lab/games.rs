@@ -12,8 +12,8 @@ use turnstile_load::{
 use super::{
     default_threads,
     driven::Driven,
-    notebook::{self, Aims, Notebook, Output},
-    pacing::{Extent, Level, Manner, Pacing},
+    notebook::{self, Aims, Notebook, OutputArguments},
+    pacing::{Extent, Level, LoadShape, Pacing},
     watching::Behind,
 };
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
         default_value = "one",
         conflicts_with = "games_arena"
     )]
-    servers: Servers,
+    servers: ServerLayout,
     /// RESP address of the server, for --door resp
     #[arg(long, value_name = "ADDR", value_parser = address::RESP)]
     resp: Option<DoorAddress>,
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     rate: Option<Level>,
     #[command(flatten)]
-    manner: Manner,
+    manner: LoadShape,
     #[command(flatten)]
     extent: Extent,
     /// Number of the first player; the others follow. No other client may play under these numbers
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     nagle: bool,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
     #[command(flatten)]
     aims: Aims,
     /// Number of generator threads
@@ -86,7 +86,7 @@ enum Door {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Servers {
+enum ServerLayout {
     One,
     Separate,
 }
@@ -168,8 +168,10 @@ impl Arguments {
                 let address = self.security.keyless(door)?;
                 Ok(Driven::named(address, None, behind))
             }
-            (Door::Wire, None, None) if self.servers == Servers::Separate => Driven::start_games(),
-            (Door::Resp, None, None) if self.servers == Servers::Separate => {
+            (Door::Wire, None, None) if self.servers == ServerLayout::Separate => {
+                Driven::start_games()
+            }
+            (Door::Resp, None, None) if self.servers == ServerLayout::Separate => {
                 wrong("--servers separate goes with --door wire")
             }
             (Door::Wire, None, None) => Driven::start(Doors::RespAndArena, "--games-arena", behind),

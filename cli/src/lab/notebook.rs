@@ -25,7 +25,7 @@ use turnstile_result::{
 use super::{
     ProgressLine,
     pacing::Pacing,
-    shown::{self, Shown},
+    shown::{self, RunTable},
 };
 use crate::{
     exit::{Coded, DENIED},
@@ -37,7 +37,7 @@ const FOLDER: &str = "runs";
 
 /// Where the results of a command go, and what they should be.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Output {
+pub(crate) struct OutputArguments {
     /// Directory for run.json; default: a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -82,7 +82,7 @@ pub(super) struct Notebook {
 impl Notebook {
     /// Begins, and watches these processes.
     pub(super) fn new(
-        output: &Output,
+        output: &OutputArguments,
         asked: Asked,
         watched: Vec<Watched>,
     ) -> anyhow::Result<Self> {
@@ -243,7 +243,7 @@ impl Notebook {
 
     fn close(mut self) -> anyhow::Result<()> {
         self.line.clear();
-        terminal::line(Shown(&self.run))?;
+        terminal::line(RunTable(&self.run))?;
         self.write()?;
         if let Some(denied) = denied(&self.run) {
             return Err(denied.into());

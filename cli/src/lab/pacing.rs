@@ -27,7 +27,7 @@ pub(crate) struct Pacing {
     #[arg(short, long)]
     rate: Option<Level>,
     #[command(flatten)]
-    manner: Manner,
+    manner: LoadShape,
     /// Requests in flight on each connection
     #[arg(short = 'P', long, default_value = "1")]
     pipeline: NonZeroUsize,
@@ -37,11 +37,11 @@ pub(crate) struct Pacing {
 
 /// When users ask, but for how many they are and how often they do.
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct LoadShape {
     /// Arrival process for --rate: fixed, poisson (default), jitter:1%, burst:10, or trace:FILE
     /// (one timestamp in seconds per line)
     #[arg(long, value_name = "LAW")]
-    arrivals: Option<Rule>,
+    arrivals: Option<ArrivalProcess>,
     /// Think time of a user after each answer: 100ms, or exp:100ms for an exponential distribution.
     /// Not with --rate
     #[arg(long)]
@@ -77,12 +77,12 @@ pub(crate) struct Extent {
     #[arg(long, default_value = "1")]
     pub(super) seed: u64,
     #[command(flatten)]
-    waiting: Waiting,
+    waiting: WaitArguments,
 }
 
 /// How the generator's threads wait for what is due.
 #[derive(Args, Clone, Copy, Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitArguments {
     /// Run generator threads with real-time priority (SCHED_FIFO)
     #[arg(long)]
     rt: bool,
@@ -92,7 +92,7 @@ pub(super) struct Waiting {
     awake: bool,
 }
 
-impl Waiting {
+impl WaitArguments {
     pub(super) const fn wait(self) -> Wait {
         match (self.rt, self.awake) {
             (true, true) => Wait::Alert,
@@ -112,7 +112,7 @@ pub(super) struct Level {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Rule {
+pub(super) enum ArrivalProcess {
     Law(Law),
     Trace(PathBuf),
 }
@@ -210,9 +210,9 @@ impl Pacing {
         Self {
             connections: users,
             rate: None,
-            manner: Manner {
+            manner: LoadShape {
                 think,
-                ..Manner::default()
+                ..LoadShape::default()
             },
             pipeline,
             extent,
@@ -223,7 +223,7 @@ impl Pacing {
     pub(super) const fn plain(
         connections: NonZeroUsize,
         rate: Option<Level>,
-        manner: Manner,
+        manner: LoadShape,
         extent: Extent,
     ) -> Self {
         Self {
@@ -236,13 +236,13 @@ impl Pacing {
     }
 
     /// The same connections at a rate.
-    pub(super) fn at_rate(&self, rate: f64, arrivals: &Rule) -> Self {
+    pub(super) fn at_rate(&self, rate: f64, arrivals: &ArrivalProcess) -> Self {
         Self {
             rate: Some(Level {
                 profile: Profile::constant(rate),
                 takes: None,
             }),
-            manner: Manner {
+            manner: LoadShape {
                 arrivals: Some(arrivals.clone()),
                 think: None,
                 stages: None,
@@ -293,10 +293,12 @@ impl Level {
     }
 }
 
-impl Manner {
+impl LoadShape {
     /// The law of arrivals, if none is told this one.
     pub(super) fn law(&self, default: Law) -> anyhow::Result<Law> {
-        self.arrivals.as_ref().map_or(Ok(default), Rule::law)
+        self.arrivals
+            .as_ref()
+            .map_or(Ok(default), ArrivalProcess::law)
     }
 
     /// An option of these that was given, if any was.
@@ -356,7 +358,7 @@ impl Extent {
     }
 }
 
-impl Rule {
+impl ArrivalProcess {
     fn law(&self) -> anyhow::Result<Law> {
         match self {
             Self::Law(law) => Ok(law.clone()),
@@ -396,7 +398,7 @@ fn trace(text: &str) -> Result<Law, usize> {
     Ok(Law::Trace(instants.into()))
 }
 
-impl FromStr for Rule {
+impl FromStr for ArrivalProcess {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

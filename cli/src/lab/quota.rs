@@ -37,7 +37,7 @@ pub(super) struct Quota {
 
 /// A tree of control groups that can share out processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Tree {
+struct CgroupTree {
     root: PathBuf,
     version: Version,
 }
@@ -78,7 +78,7 @@ impl Quota {
         self.processors
     }
 
-    fn within(tree: &Tree, pids: &[u32], processors: f64) -> io::Result<Self> {
+    fn within(tree: &CgroupTree, pids: &[u32], processors: f64) -> io::Result<Self> {
         let own = tree.group_of(std::process::id())?;
         // Version two lets no group have both processes and groups with controllers, but the root.
         let parent = match (tree.version, own.parent()) {
@@ -120,7 +120,7 @@ impl Drop for Quota {
     }
 }
 
-impl Tree {
+impl CgroupTree {
     fn group_of(&self, pid: u32) -> io::Result<PathBuf> {
         let told = fs::read_to_string(format!("/proc/{pid}/cgroup"))?;
         let group = group(&told, self.version);
@@ -164,8 +164,8 @@ fn give_real_time(folder: &Path) {
 }
 
 /// Where control groups for processors are, the newer version first.
-fn trees(mounts: &str) -> Vec<Tree> {
-    let mut trees: Vec<Tree> = mounts
+fn trees(mounts: &str) -> Vec<CgroupTree> {
+    let mut trees: Vec<CgroupTree> = mounts
         .lines()
         .filter_map(|line| {
             let fields: Vec<&str> = line.split(' ').collect();
@@ -175,7 +175,7 @@ fn trees(mounts: &str) -> Vec<Tree> {
                 "cgroup" if fields.get(3)?.split(',').any(|option| option == "cpu") => Version::One,
                 _ => return None,
             };
-            Some(Tree { root, version })
+            Some(CgroupTree { root, version })
         })
         .collect();
     trees.sort_by_key(|tree| tree.version == Version::One);
@@ -231,7 +231,7 @@ mod tests {
             none /sys/fs/cgroup/unified cgroup2 rw 0 0\n\
             proc /proc proc rw 0 0\n";
         let found = trees(mounts);
-        let tree = |root: &str, version| Tree {
+        let tree = |root: &str, version| CgroupTree {
             root: root.into(),
             version,
         };

@@ -23,7 +23,7 @@ use turnstile_trace::Trace;
 use super::{
     NOWHERE, ProgressLine, default_threads,
     driven::Driven,
-    notebook::{self, Notebook, Output},
+    notebook::{self, Notebook, OutputArguments},
     pacing::Pacing,
     watching::Behind,
     workload::Service,
@@ -82,7 +82,7 @@ pub(crate) struct Replaying {
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
 }
 
 /// Reads `2x`.

@@ -33,7 +33,7 @@ const FOLDER: &str = "runs";
 pub(crate) struct Arguments {
     /// booking-mysql, booking-redis, exchange-cores, games-users, travel-ops, travel-rate; or all
     #[arg(required = true, value_name = "EXPERIMENT")]
-    experiments: Vec<Choice>,
+    experiments: Vec<ExperimentChoice>,
     /// Use the durations, repeats and exclusions of the original's authors
     #[arg(long)]
     as_published: bool,
@@ -66,7 +66,7 @@ struct Place {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Choice {
+enum ExperimentChoice {
     One(OriginalExperiment),
     All,
 }
@@ -112,8 +112,10 @@ impl Arguments {
     fn experiments(&self) -> Vec<OriginalExperiment> {
         let wanted = |experiment: &OriginalExperiment| {
             let mut choices = self.experiments.iter();
-            choices
-                .any(|choice| matches!(choice, Choice::All) || *choice == Choice::One(*experiment))
+            choices.any(|choice| {
+                matches!(choice, ExperimentChoice::All)
+                    || *choice == ExperimentChoice::One(*experiment)
+            })
         };
         OriginalExperiment::ALL.into_iter().filter(wanted).collect()
     }
@@ -143,8 +145,8 @@ impl Arguments {
         for choice in &self.experiments {
             command += " ";
             command += match choice {
-                Choice::All => "all",
-                Choice::One(experiment) => experiment.name(),
+                ExperimentChoice::All => "all",
+                ExperimentChoice::One(experiment) => experiment.name(),
             };
         }
         for (is_asked, flag) in [
@@ -254,7 +256,7 @@ fn places(experiment: OriginalExperiment, cores: u32) -> Option<String> {
 const APART: &str = "the generator has a processor for itself, the server the others, and a database \
                      what its owner gave it";
 
-impl FromStr for Choice {
+impl FromStr for ExperimentChoice {
     type Err = UnknownExperiment;
 
     fn from_str(text: &str) -> Result<Self, UnknownExperiment> {

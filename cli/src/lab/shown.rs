@@ -5,8 +5,8 @@ mod complaints;
 use std::{collections::BTreeMap, fmt};
 
 use turnstile_result::{
-    Bottleneck, Capacity, Change, Comparison, Curve, Load, Objective, Operation, Outcome, Point,
-    Run, Usl, Verdict,
+    Bottleneck, Capacity, Change, Comparison, Curve, Objective, OfferedLoad, Operation, Outcome,
+    Point, Run, Usl, Verdict,
 };
 use turnstile_stats::{
     Interval,
@@ -14,9 +14,9 @@ use turnstile_stats::{
 };
 
 /// The table of all points, and what is wrong with them.
-pub(super) struct Shown<'a>(pub(super) &'a Run);
+pub(super) struct RunTable<'a>(pub(super) &'a Run);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for RunTable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(run) = self;
         writeln!(
@@ -413,9 +413,9 @@ fn relative(interval: Interval) -> String {
 /// What the load of a point is called.
 pub(super) fn load(point: &Point) -> String {
     let load = match &point.load {
-        Load::Closed { users, .. } => format!("{users} users"),
-        Load::Open { rate, .. } => format!("{}/s", PerSecond(*rate)),
-        Load::Count { requests, .. } => format!("{requests} in all"),
+        OfferedLoad::Closed { users, .. } => format!("{users} users"),
+        OfferedLoad::Open { rate, .. } => format!("{}/s", PerSecond(*rate)),
+        OfferedLoad::Count { requests, .. } => format!("{requests} in all"),
     };
     match point.allowed() {
         None => load,

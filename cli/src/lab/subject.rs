@@ -22,7 +22,7 @@ use super::{
     pin,
     quota::Quota,
     watching::Behind,
-    workload::{self, Named, Place, Service, Settings},
+    workload::{self, Place, Service, Settings, TargetAddresses},
 };
 use crate::{
     address::{self, DoorAddress},
@@ -38,9 +38,9 @@ pub(crate) struct TestedServers {
          number modulo 100",
         workload::names()
     ))]
-    what: Option<What>,
+    what: Option<DrivenTarget>,
     #[command(flatten)]
-    named: Named,
+    named: TargetAddresses,
     /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -69,7 +69,7 @@ pub(crate) struct TestedServers {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum DrivenTarget {
     Service(Service),
     Http {
         host: String,
@@ -88,7 +88,7 @@ const RESP: [(&str, u16); 2] = [("resp://", 6379), ("rediss://", 6379)];
 
 /// A subject with its server.
 #[derive(Debug)]
-pub(super) struct Opened<'a> {
+pub(super) struct OpenedSubject<'a> {
     subject: &'a TestedServers,
     place: Place,
     /// What an HTTP request says of its sender.
@@ -98,7 +98,7 @@ pub(super) struct Opened<'a> {
 }
 
 impl TestedServers {
-    fn what(&self) -> &What {
+    fn what(&self) -> &DrivenTarget {
         self.what.as_ref().expect("the parser requires it")
     }
 
@@ -110,17 +110,17 @@ impl TestedServers {
     /// The workload's name for `run.json`.
     fn workload(&self) -> &'static str {
         match self.what() {
-            What::Service(service) => service.name(),
-            What::Http { .. } => "http",
-            What::Resp { .. } => "resp",
+            DrivenTarget::Service(service) => service.name(),
+            DrivenTarget::Http { .. } => "http",
+            DrivenTarget::Resp { .. } => "resp",
         }
     }
 
     /// Users who can only be there together.
     pub(super) fn together(&self) -> usize {
         match self.what() {
-            What::Service(service) => service.together(),
-            What::Http { .. } | What::Resp { .. } => 1,
+            DrivenTarget::Service(service) => service.together(),
+            DrivenTarget::Http { .. } | DrivenTarget::Resp { .. } => 1,
         }
     }
 
@@ -131,7 +131,7 @@ impl TestedServers {
 
     /// Whether the lab starts the server, and so decides what it may use.
     pub(super) fn starts(&self) -> bool {
-        matches!(self.what(), What::Service(_)) && !self.named.is_any()
+        matches!(self.what(), DrivenTarget::Service(_)) && !self.named.is_any()
     }
 
     /// How many processors its own server is held to.
@@ -165,14 +165,14 @@ impl TestedServers {
     fn settings(&self) -> Vec<(String, String)> {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         match self.what() {
-            What::Service(service) => {
+            DrivenTarget::Service(service) => {
                 let own = service.setting(&self.settings.options());
                 own.iter()
                     .map(|(name, value)| setting(name, value))
                     .collect()
             }
-            What::Http { .. } => vec![setting("method", &self.method)],
-            What::Resp { .. } => {
+            DrivenTarget::Http { .. } => vec![setting("method", &self.method)],
+            DrivenTarget::Resp { .. } => {
                 let command = notebook::without_id_numbers(&self.command.join(" "));
                 vec![setting("command", &command)]
             }
@@ -182,8 +182,8 @@ impl TestedServers {
     /// The same at another server's door.
     pub(super) fn at(&self, door: DoorAddress) -> Self {
         let named = match self.what() {
-            What::Service(service) => service.at(door, self.named.security.clone()),
-            What::Http { .. } | What::Resp { .. } => self.named.clone(),
+            DrivenTarget::Service(service) => service.at(door, self.named.security.clone()),
+            DrivenTarget::Http { .. } | DrivenTarget::Resp { .. } => self.named.clone(),
         };
         Self {
             named,
@@ -196,18 +196,18 @@ impl TestedServers {
         &self,
         program: Option<&Path>,
         cores: Option<&[usize]>,
-    ) -> anyhow::Result<Opened<'_>> {
+    ) -> anyhow::Result<OpenedSubject<'_>> {
         let what = self.what();
-        if self.command.is_empty() == matches!(what, What::Resp { .. }) {
+        if self.command.is_empty() == matches!(what, DrivenTarget::Resp { .. }) {
             let wrong = "only resp:// takes a command, after --: resp://HOST:PORT -- SET k __n__";
             return Err(Coded::usage(wrong.to_owned()).into());
         }
         let is_encrypted = matches!(
             what,
-            What::Http {
+            DrivenTarget::Http {
                 encrypted: true,
                 ..
-            } | What::Resp {
+            } | DrivenTarget::Resp {
                 encrypted: true,
                 ..
             }
@@ -218,12 +218,12 @@ impl TestedServers {
         }
         let mut key = None;
         let named = match what {
-            What::Service(service) => self.named.place(*service)?,
-            What::Http { .. } | What::Resp { .. } if self.named.is_any() => {
+            DrivenTarget::Service(service) => self.named.place(*service)?,
+            DrivenTarget::Http { .. } | DrivenTarget::Resp { .. } if self.named.is_any() => {
                 let wrong = "--resp, --travel and --games-arena name the doors of our own services";
                 return Err(Coded::usage(wrong.to_owned()).into());
             }
-            What::Http {
+            DrivenTarget::Http {
                 host, encrypted, ..
             } => {
                 key = self.named.security.named_key()?;
@@ -232,7 +232,7 @@ impl TestedServers {
                     resp: None,
                 })
             }
-            What::Resp { host, encrypted } => {
+            DrivenTarget::Resp { host, encrypted } => {
                 let mut address = self.foreign(host, *encrypted)?;
                 if let Some(key) = self.named.security.named_key()? {
                     address = address.with_key(key);
@@ -242,7 +242,7 @@ impl TestedServers {
             }
         };
         if let Some(place) = named {
-            return Ok(Opened {
+            return Ok(OpenedSubject {
                 subject: self,
                 place,
                 key,
@@ -276,7 +276,7 @@ impl TestedServers {
         &self,
         cores: Option<&[usize]>,
         told: &[(String, String)],
-    ) -> anyhow::Result<Opened<'_>> {
+    ) -> anyhow::Result<OpenedSubject<'_>> {
         self.start(cores, |service| {
             Server::start_with(None, service.doors(), told)
         })
@@ -286,13 +286,13 @@ impl TestedServers {
         &self,
         cores: Option<&[usize]>,
         server: impl FnOnce(Service) -> anyhow::Result<Server>,
-    ) -> anyhow::Result<Opened<'_>> {
-        let What::Service(service) = *self.what() else {
+    ) -> anyhow::Result<OpenedSubject<'_>> {
+        let DrivenTarget::Service(service) = *self.what() else {
             let wrong = "the lab starts servers of our own services only";
             return Err(Coded::usage(wrong.to_owned()).into());
         };
         let own = pin::on(cores.or_else(|| self.server_cores()), || server(service))?;
-        Ok(Opened {
+        Ok(OpenedSubject {
             subject: self,
             place: service.place(&own),
             key: None,
@@ -307,18 +307,18 @@ impl TestedServers {
     }
 }
 
-impl Opened<'_> {
+impl OpenedSubject<'_> {
     /// For `run.json`.
     pub(super) fn target(&self) -> result::Target {
         result::Target {
             address: match self.subject.what() {
-                What::Service(_) => self.place.address.to_string(),
-                What::Http {
+                DrivenTarget::Service(_) => self.place.address.to_string(),
+                DrivenTarget::Http {
                     host,
                     path,
                     encrypted,
                 } => format!("{}{host}{path}", HTTP[usize::from(*encrypted)].0),
-                What::Resp { host, encrypted } => {
+                DrivenTarget::Resp { host, encrypted } => {
                     format!("{}{host}", RESP[usize::from(*encrypted)].0)
                 }
             },
@@ -408,7 +408,7 @@ impl Opened<'_> {
         let subject = self.subject;
         let watch = &mut |progress: &_| notebook.watch(progress);
         let (point, said) = match subject.what() {
-            What::Service(service) => {
+            DrivenTarget::Service(service) => {
                 let load = Load {
                     pace,
                     users,
@@ -419,11 +419,11 @@ impl Opened<'_> {
                 let run = service.run(&load, watch)?;
                 (run.point, run.server)
             }
-            What::Resp { .. } => (
+            DrivenTarget::Resp { .. } => (
                 foreign::run_resp(pace, users, &subject.command, watch)?,
                 None,
             ),
-            What::Http { host, path, .. } => {
+            DrivenTarget::Http { host, path, .. } => {
                 let request = foreign::Request {
                     method: subject.method.clone(),
                     host: host.clone(),
@@ -455,7 +455,7 @@ fn resolve(host: &str) -> anyhow::Result<SocketAddr> {
         .with_context(|| format!("{host} has no address"))
 }
 
-impl FromStr for What {
+impl FromStr for DrivenTarget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -497,20 +497,20 @@ impl FromStr for What {
 
 #[cfg(test)]
 mod tests {
-    use super::What;
+    use super::DrivenTarget;
 
     #[test]
     fn what_can_be_driven_has_a_name_or_an_address() {
-        let http = |host: &str, path: &str, encrypted| What::Http {
+        let http = |host: &str, path: &str, encrypted| DrivenTarget::Http {
             host: host.to_owned(),
             path: path.to_owned(),
             encrypted,
         };
-        let resp = |host: &str, encrypted| What::Resp {
+        let resp = |host: &str, encrypted| DrivenTarget::Resp {
             host: host.to_owned(),
             encrypted,
         };
-        let service = |name: &str| What::Service(name.parse().unwrap());
+        let service = |name: &str| DrivenTarget::Service(name.parse().unwrap());
         let rows = [
             ("rooms", service("rooms")),
             ("exchange", service("exchange")),
@@ -527,7 +527,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(what), "{text}");
         }
         for text in ["", "http://", "resp://", "https://", "ftp://a", "Rooms"] {
-            assert!(text.parse::<What>().is_err(), "{text}");
+            assert!(text.parse::<DrivenTarget>().is_err(), "{text}");
         }
     }
 }

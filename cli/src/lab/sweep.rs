@@ -11,15 +11,15 @@ use turnstile_load::{
 use turnstile_result::{Curve, Sweep, Verdict};
 use turnstile_stats::{
     Interval,
-    ladder::{Ladder, Rung, Stop},
+    ladder::{Ladder, NextUsers, StopReason},
     units::count,
 };
 
 use super::{
-    notebook::{Notebook, Output},
-    pacing::{Extent, Pacing, Rule, Thought},
+    notebook::{Notebook, OutputArguments},
+    pacing::{ArrivalProcess, Extent, Pacing, Thought},
     quota, shown,
-    subject::{Opened, TestedServers},
+    subject::{OpenedSubject, TestedServers},
 };
 use crate::exit::Coded;
 
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     rate: Option<Range>,
     /// Arrival process for --rate: fixed, poisson, jitter:1% or burst:10
     #[arg(long, default_value = "poisson", requires = "rate")]
-    arrivals: Rule,
+    arrivals: ArrivalProcess,
     /// Think time of a user after each answer: 100ms, or exp:100ms for an exponential distribution
     #[arg(long, conflicts_with = "rate")]
     think: Option<Thought>,
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     extent: Extent,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
 }
 
 /// Numbers of users, or of requests a second.
@@ -188,7 +188,7 @@ impl Arguments {
     /// Measures a curve.
     fn climb(
         &self,
-        opened: &Opened<'_>,
+        opened: &OpenedSubject<'_>,
         allowed: CoreQuota,
         notebook: &mut Notebook,
     ) -> anyhow::Result<Curve> {
@@ -197,8 +197,8 @@ impl Arguments {
         let mut places = Vec::new();
         let stopped = loop {
             let rung = match ladder.next() {
-                Rung::Try(rung) => rung,
-                Rung::Stop(stop) => break stop,
+                NextUsers::Try(rung) => rung,
+                NextUsers::Stop(stop) => break stop,
             };
             let mut repeats = Vec::new();
             for repeat in 0..self.repeat.get() {
@@ -214,10 +214,10 @@ impl Arguments {
             ladder.note(rung, together(&repeats));
         };
         let why = match (stopped, self.rate) {
-            (Stop::Full, None) => "twice the users surely brought less than 5 % more",
-            (Stop::Full, Some(_)) => "twice the rate surely brought less than 5 % more",
-            (Stop::Most, None) => "more users were not allowed",
-            (Stop::Most, Some(_)) => "a higher rate was not allowed",
+            (StopReason::Full, None) => "twice the users surely brought less than 5 % more",
+            (StopReason::Full, Some(_)) => "twice the rate surely brought less than 5 % more",
+            (StopReason::Most, None) => "more users were not allowed",
+            (StopReason::Most, Some(_)) => "a higher rate was not allowed",
         };
         let points = &notebook.run().points;
         // What a server uses allows as much as its processors can do, not those of the machine.

@@ -11,8 +11,8 @@ use turnstile_load::{
 use super::{
     default_threads,
     driven::Driven,
-    notebook::{self, Aims, Notebook, Output},
-    pacing::{Extent, Manner},
+    notebook::{self, Aims, Notebook, OutputArguments},
+    pacing::{Extent, LoadShape},
     watching::Behind,
 };
 use crate::{
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     /// Experiment to run. Default: ops; or one point of rate if its options are given, such as -c 8
     /// -d 2s (8 clients unless -c says otherwise, each as fast as it is answered)
     #[arg(long, value_enum)]
-    experiment: Option<Measured>,
+    experiment: Option<TravelMeasure>,
     /// Resource managers of a journey: three flights, or a flight, a car and a room. Default: ops
     /// measures both, rate measures several
     #[arg(long, value_enum)]
@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "RATE,...", value_delimiter = ',')]
     rate: Vec<Rate>,
     #[command(flatten)]
-    manner: Manner,
+    manner: LoadShape,
     #[command(flatten)]
     extent: Extent,
     /// rate: make clients compete: choose journeys by Zipf's law with this exponent, 0 to 10,
@@ -93,7 +93,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
     zipf: Option<f64>,
     #[command(flatten)]
-    output: Output,
+    output: OutputArguments,
     #[command(flatten)]
     aims: Aims,
 }
@@ -106,7 +106,7 @@ enum Servers {
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Measured {
+enum TravelMeasure {
     /// Time of each of the nine requests in a transaction, with one client
     Ops,
     /// Time of a transaction, with several clients at a rate
@@ -175,20 +175,20 @@ impl Arguments {
     fn experiment(&self) -> anyhow::Result<Experiment> {
         let wrong = |sentence: &str| Err(Coded::usage(sentence.to_owned()).into());
         match (self.experiment, self.told_of_rate()) {
-            (Some(Measured::Ops), Some(option)) => wrong(&format!(
+            (Some(TravelMeasure::Ops), Some(option)) => wrong(&format!(
                 "{option} is about several clients: it needs --experiment rate, or no --experiment"
             )),
-            (Some(Measured::Ops) | None, None) => Ok(Experiment::Requests {
+            (Some(TravelMeasure::Ops) | None, None) => Ok(Experiment::Requests {
                 transactions: self.transactions.unwrap_or(TRANSACTIONS),
                 managers: match self.managers {
                     None => vec![Managers::One, Managers::Several],
                     Some(over) => vec![over.managers()],
                 },
             }),
-            (Some(Measured::Rate), _) | (None, Some(_)) if self.transactions.is_some() => {
+            (Some(TravelMeasure::Rate), _) | (None, Some(_)) if self.transactions.is_some() => {
                 wrong("-n counts the transactions of --experiment ops; of clients -d says how long")
             }
-            (Some(Measured::Rate), _) => self.rates(&CLIENTS, &RATES),
+            (Some(TravelMeasure::Rate), _) => self.rates(&CLIENTS, &RATES),
             (None, Some(_)) => self.rates(&[CLIENTS_OF_ONE], &[Rate::Most]),
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Service(&'static dyn workload::Service);
 
 /// Where a service is driven, if a server runs already.
 #[derive(Args, Clone, Debug, Default)]
-pub(super) struct Named {
+pub(super) struct TargetAddresses {
     /// RESP address of the server; default: the lab starts its own server. travel and games use the
     /// addresses below; beside --travel, this one only identifies the server in the report
     #[arg(long, value_name = "ADDR", value_parser = address::RESP)]
@@ -113,10 +113,10 @@ impl Service {
     }
 
     /// Its door at this address, and none else.
-    pub(super) fn at(self, address: DoorAddress, security: Security) -> Named {
-        let mut named = Named {
+    pub(super) fn at(self, address: DoorAddress, security: Security) -> TargetAddresses {
+        let mut named = TargetAddresses {
             security,
-            ..Named::default()
+            ..TargetAddresses::default()
         };
         *match self.door() {
             Door::Resp => &mut named.resp,
@@ -154,7 +154,7 @@ impl FromStr for Service {
     }
 }
 
-impl Named {
+impl TargetAddresses {
     /// Where this service is; nothing when no server was named.
     ///
     /// # Errors
@@ -192,11 +192,11 @@ impl Named {
 
 #[cfg(test)]
 mod tests {
-    use super::{DoorAddress, Named, Place, Security, Service};
+    use super::{DoorAddress, Place, Security, Service, TargetAddresses};
 
     #[test]
     fn a_service_is_driven_at_its_own_door() {
-        let named = |resp: bool, travel: bool, arena: bool| Named {
+        let named = |resp: bool, travel: bool, arena: bool| TargetAddresses {
             resp: resp.then(|| door(1)),
             travel: travel.then(|| door(2)),
             games_arena: arena.then(|| door(3)),

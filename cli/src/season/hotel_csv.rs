@@ -11,7 +11,7 @@ use csv::StringRecord;
 use turnstile_types::{InvalidStay, Night, Stay};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Booking;
+use super::GuestPlan;
 use crate::rows;
 
 const MONTHS: [&str; 12] = [
@@ -34,14 +34,14 @@ const MONTHS: [&str; 12] = [
 pub(crate) struct Reading {
     /// Rows below the header.
     pub(crate) rows: u64,
-    pub(crate) season: Vec<Booking>,
+    pub(crate) season: Vec<GuestPlan>,
     /// Rows that are no booking, by reason.
-    pub(crate) left_out: BTreeMap<Reason, u64>,
+    pub(crate) left_out: BTreeMap<HotelFault, u64>,
 }
 
 /// Why a row is no booking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Reason {
+pub(crate) enum HotelFault {
     ZeroNights,
     TooLong,
     Hotel,
@@ -54,7 +54,7 @@ pub(crate) enum Reason {
     Utf8,
 }
 
-type HotelRowError = rows::BadRow<Reason>;
+type HotelRowError = rows::BadRow<HotelFault>;
 
 /// Reads a file. Bad rows are told on standard error as `file:line:column:` and counted.
 ///
@@ -118,15 +118,15 @@ impl Columns {
         })
     }
 
-    fn booking(&self, row: &StringRecord, line: u64) -> Result<Booking, HotelRowError> {
+    fn booking(&self, row: &StringRecord, line: u64) -> Result<GuestPlan, HotelRowError> {
         let property = match &row[self.hotel] {
             "City Hotel" => "city",
             "Resort Hotel" => "resort",
-            _ => return Err(HotelRowError::at(row, self.hotel, Reason::Hotel)),
+            _ => return Err(HotelRowError::at(row, self.hotel, HotelFault::Hotel)),
         };
         let room_type = match row[self.room_type].as_bytes() {
             &[letter @ b'A'..=b'Z'] => char::from(letter),
-            _ => return Err(HotelRowError::at(row, self.room_type, Reason::RoomType)),
+            _ => return Err(HotelRowError::at(row, self.room_type, HotelFault::RoomType)),
         };
         let arrival = self.arrival(row)?;
         let lead = number(row, self.lead_time)?;
@@ -134,11 +134,11 @@ impl Columns {
             .days()
             .checked_sub(lead)
             .map(Night::from_days)
-            .ok_or_else(|| HotelRowError::at(row, self.lead_time, Reason::Date))?;
+            .ok_or_else(|| HotelRowError::at(row, self.lead_time, HotelFault::Date))?;
         let nights =
             number(row, self.weekend_nights)?.saturating_add(number(row, self.week_nights)?);
         let cancelled = self.cancelled(row, made)?;
-        Ok(Booking {
+        Ok(GuestPlan {
             property,
             room_type,
             stay: self.stay(row, arrival, nights)?,
@@ -153,22 +153,22 @@ impl Columns {
         let month = MONTHS
             .iter()
             .position(|month| *month == &row[self.month])
-            .ok_or_else(|| HotelRowError::at(row, self.month, Reason::Date))?
+            .ok_or_else(|| HotelRowError::at(row, self.month, HotelFault::Date))?
             + 1;
         let year = number(row, self.year)?;
         let day = number(row, self.day)?;
         Night::parse(format!("{year:04}-{month:02}-{day:02}").as_bytes())
-            .map_err(|_invalid| HotelRowError::at(row, self.day, Reason::Date))
+            .map_err(|_invalid| HotelRowError::at(row, self.day, HotelFault::Date))
     }
 
     fn stay(&self, row: &StringRecord, arrival: Night, nights: u16) -> Result<Stay, HotelRowError> {
         let departure = arrival
             .checked_add(nights)
-            .ok_or_else(|| HotelRowError::at(row, self.week_nights, Reason::TooLong))?;
+            .ok_or_else(|| HotelRowError::at(row, self.week_nights, HotelFault::TooLong))?;
         Stay::new(arrival, departure).map_err(|invalid| {
             let reason = match invalid {
-                InvalidStay::Empty => Reason::ZeroNights,
-                InvalidStay::TooLong(_) => Reason::TooLong,
+                InvalidStay::Empty => HotelFault::ZeroNights,
+                InvalidStay::TooLong(_) => HotelFault::TooLong,
             };
             HotelRowError::at(row, self.week_nights, reason)
         })
@@ -181,8 +181,8 @@ impl Columns {
             "1" => date(&row[self.status_date])
                 .filter(|day| *day >= made)
                 .map(Some)
-                .ok_or_else(|| HotelRowError::at(row, self.status_date, Reason::StatusDate)),
-            _ => Err(HotelRowError::at(row, self.is_canceled, Reason::Flag)),
+                .ok_or_else(|| HotelRowError::at(row, self.status_date, HotelFault::StatusDate)),
+            _ => Err(HotelRowError::at(row, self.is_canceled, HotelFault::Flag)),
         }
     }
 }
@@ -190,7 +190,7 @@ impl Columns {
 fn number(row: &StringRecord, column: usize) -> Result<u16, HotelRowError> {
     row[column]
         .parse()
-        .map_err(|_invalid| HotelRowError::at(row, column, Reason::Number))
+        .map_err(|_invalid| HotelRowError::at(row, column, HotelFault::Number))
 }
 
 /// A date as the files have them: `7/1/2015` (month first) in some, `2015-07-01` in others.
@@ -214,7 +214,7 @@ fn fingerprint(row: &StringRecord) -> u64 {
     hasher.digest()
 }
 
-impl rows::Reason for Reason {
+impl rows::SkipReason for HotelFault {
     const FIELDS: Self = Self::Fields;
     const UTF8: Self = Self::Utf8;
 
@@ -223,7 +223,7 @@ impl rows::Reason for Reason {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for HotelFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ZeroNights => "zero nights",

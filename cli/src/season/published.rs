@@ -8,13 +8,13 @@
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use turnstile_types::{Night, Stay};
 
-use super::Booking;
+use super::GuestPlan;
 
 /// The year in which guests arrive.
 const YEAR: u32 = 2027;
 
 /// The figures of one hotel.
-struct Figures {
+struct HotelStatistics {
     property: &'static str,
     /// Rows, cancelled ones included.
     rows: u32,
@@ -36,8 +36,8 @@ struct Figures {
 /// The longest lead time, in days, of each class but the last.
 const LEAD_CLASSES: [u16; 4] = [7, 30, 90, 180];
 
-const HOTELS: [Figures; 2] = [
-    Figures {
+const HOTELS: [HotelStatistics; 2] = [
+    HotelStatistics {
         property: "city",
         rows: 4_939,
         months: [0, 0, 0, 0, 0, 0, 500, 1578, 2008, 853, 0, 0],
@@ -49,7 +49,7 @@ const HOTELS: [Figures; 2] = [
         cancelled_permille: [161, 289, 357, 496, 388],
         cancelled_percent: [0, 0, 7, 35, 57, 73, 78, 82, 89, 97, 100],
     },
-    Figures {
+    HotelStatistics {
         property: "resort",
         rows: 9_999,
         months: [126, 411, 528, 718, 754, 490, 842, 643, 602, 748, 436, 467],
@@ -75,7 +75,7 @@ const HOTELS: [Figures; 2] = [
 ];
 
 /// A season of so many bookings. The same seed gives the same season.
-pub(crate) fn season(bookings: usize, seed: u64) -> Vec<Booking> {
+pub(crate) fn season(bookings: usize, seed: u64) -> Vec<GuestPlan> {
     let mut dice = SeasonDraws(StdRng::seed_from_u64(seed));
     (0..bookings)
         .map(|number| {
@@ -92,7 +92,7 @@ pub(crate) fn season(bookings: usize, seed: u64) -> Vec<Booking> {
 struct SeasonDraws(StdRng);
 
 impl SeasonDraws {
-    fn booking(&mut self, hotel: &'static Figures, number: usize, seed: u64) -> Booking {
+    fn booking(&mut self, hotel: &'static HotelStatistics, number: usize, seed: u64) -> GuestPlan {
         let arrival = self.arrival(hotel);
         let nights = self.weighted(&hotel.nights) + 1;
         let nights = u16::try_from(nights).expect("the table has fifteen rows");
@@ -109,7 +109,7 @@ impl SeasonDraws {
                 .expect("a cancellation comes before the arrival")
         });
         let weights: Vec<u32> = hotel.types.iter().map(|&(_, rows)| rows).collect();
-        Booking {
+        GuestPlan {
             property: hotel.property,
             room_type: hotel.types[self.weighted(&weights)].0,
             stay: Stay::new(arrival, departure).expect("1 to 15 nights are a stay"),
@@ -120,7 +120,7 @@ impl SeasonDraws {
         }
     }
 
-    fn arrival(&mut self, hotel: &Figures) -> Night {
+    fn arrival(&mut self, hotel: &HotelStatistics) -> Night {
         let month = self.weighted(&hotel.months) + 1;
         let day = |text: String| Night::parse(text.as_bytes()).expect("the first of a month");
         let first = day(format!("{YEAR:04}-{month:02}-01"));
@@ -172,7 +172,7 @@ mod tests {
             (31..=35).contains(&percent(city.len(), season.len())),
             "a third is the city's"
         );
-        let cancelled = |of: &[&Booking]| {
+        let cancelled = |of: &[&GuestPlan]| {
             percent(
                 of.iter()
                     .filter(|booking| booking.cancelled.is_some())
@@ -204,7 +204,7 @@ mod tests {
                 .iter()
                 .all(|booking| booking.made <= booking.stay.arrival())
         );
-        let in_time = |booking: &Booking| {
+        let in_time = |booking: &GuestPlan| {
             booking
                 .cancelled
                 .is_none_or(|day| booking.made <= day && day <= booking.stay.arrival())

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow};
 use turnstile_client::Connection;
 use turnstile_types::{Night, Stay};
 
-use super::{Booking, SeasonDeed, Step, rooms, steps};
+use super::{GuestPlan, SeasonDeed, Step, rooms, steps};
 use crate::{
     resp::{self, Answer, Outcome},
     terminal::Progress,
@@ -87,7 +87,7 @@ impl AcknowledgedBooking {
 /// The connection failed, or the server answered something that is no outcome.
 pub(crate) fn play(
     door: &mut Connection,
-    season: &[Booking],
+    season: &[GuestPlan],
     fill_percent: u32,
 ) -> anyhow::Result<SeasonPlayed> {
     let begun = std::time::Instant::now();
@@ -123,7 +123,11 @@ pub(crate) fn play(
 }
 
 /// Rooms are named by their type and a number: `A1`, `A2`. Those that are there already stay.
-fn make_rooms(door: &mut Connection, season: &[Booking], fill_percent: u32) -> anyhow::Result<u32> {
+fn make_rooms(
+    door: &mut Connection,
+    season: &[GuestPlan],
+    fill_percent: u32,
+) -> anyhow::Result<u32> {
     let mut made = 0;
     for ((property, room_type), count) in rooms(season, fill_percent) {
         let room_type = room_type.to_string();
@@ -161,7 +165,7 @@ enum Fate {
 /// that are not answered yet.
 struct SeasonReplay<'a> {
     door: &'a mut Connection,
-    season: &'a [Booking],
+    season: &'a [GuestPlan],
     asked: VecDeque<Step>,
     bookings: Vec<Fate>,
     played: SeasonPlayed,

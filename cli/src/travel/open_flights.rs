@@ -227,7 +227,7 @@ impl<'a> Atlas<'a> {
     }
 }
 
-impl rows::Reason for Reason {
+impl rows::SkipReason for Reason {
     const FIELDS: Self = Self::Fields;
     const UTF8: Self = Self::Utf8;
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use turnstile_client::lines::{Connection, Reply, Verb, number};
+use turnstile_client::lines::{Connection, LineVerb, Reply, number};
 use turnstile_travel::Xid;
 
 use super::network::Ware;
@@ -67,7 +67,7 @@ pub(crate) fn stock_quietly(
 /// Adds those of a batch that are missing; says of each whether it was.
 fn add(door: &mut Connection, batch: &[Ware]) -> anyhow::Result<Vec<bool>> {
     for _ in 0..ATTEMPTS {
-        let xid = lines::xid(&door.ask(Verb::Start, format_args!(""))?)?;
+        let xid = lines::xid(&door.ask(LineVerb::Start, format_args!(""))?)?;
         let Some(missing) = missing(door, xid, batch)? else {
             continue;
         };
@@ -118,7 +118,7 @@ fn commit(
         door.send(add, format_args!("{xid},{key},{count},{price}"));
         sent += 1;
     }
-    door.send(Verb::Commit, format_args!("{xid}"));
+    door.send(LineVerb::Commit, format_args!("{xid}"));
     let mut committed = true;
     for _ in 0..sent {
         match door.receive()? {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use turnstile_client::Error;
+use turnstile_client::ConnectionError;
 
 use crate::process::{Ended, Server, ask, hotel_bookings, open_flights, run, turnstile, words};
 
@@ -153,5 +153,5 @@ fn a_demo_that_stays_serves_what_it_did_until_it_is_stopped() {
     ));
     assert_eq!(listed.matches(" booked ").count(), 10, "{listed}");
     demo.terminate();
-    assert!(matches!(door.receive(), Err(Error::Closed)));
+    assert!(matches!(door.receive(), Err(ConnectionError::Closed)));
 }

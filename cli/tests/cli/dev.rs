@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use turnstile_client::Error;
+use turnstile_client::ConnectionError;
 use turnstile_trial::MariaServer;
 
 use crate::process::{Server, ask, dev_with, run, turnstile, words};
@@ -199,7 +199,7 @@ fn sigterm_leaves_nothing_accepted_unanswered() {
             "{answer}"
         );
     }
-    assert!(matches!(door.receive(), Err(Error::Closed)));
+    assert!(matches!(door.receive(), Err(ConnectionError::Closed)));
     let (status, log) = server.ended();
     assert_eq!(status.code(), Some(0), "{log}");
 }

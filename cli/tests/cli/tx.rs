@@ -8,8 +8,8 @@ use std::{
 use serde_json::{Value, json};
 use turnstile_embedded::{Durability, Embedded, Options};
 use turnstile_travel::{
-    Body, Command, Desk, Desks, Done, Item, Operation, Order, Outcome, Parcel, Request, Roles,
-    Settings, Travel, Xid,
+    Body, Command, Desk, Desks, Done, Item, Operation, Order, Outcome, Parcel, Request, Settings,
+    Travel, TravelRoles, Xid,
 };
 use turnstile_types::{Author, Principal, Timestamp};
 
@@ -127,7 +127,7 @@ fn what_cannot_be_decided_is_refused() {
 fn in_doubt(directory: &Path) {
     let options = Options::with(Durability::Sync);
     let (mut backend, _recovery) = Embedded::open(Some(directory), options).unwrap();
-    let roles = Roles {
+    let roles = TravelRoles {
         coordinator: false,
         desks: Desks::only(Desk::Flights),
     };

@@ -1,8 +1,8 @@
 //! Every type, cut at every byte, and every way to be malformed.
 
-use super::{Limits, Malformed, Value, decode, put_command, reply_length};
+use super::{MalformedReply, ReplyLimits, Value, decode, put_command, reply_length};
 
-const SMALL: Limits = Limits {
+const SMALL: ReplyLimits = ReplyLimits {
     bulk_bytes_max: 100,
     elements_max: 20,
 };
@@ -108,40 +108,43 @@ fn what_is_no_reply_is_named() {
     let ended = [&line[..], b"\r\n"].concat();
     let deep = b"*1\r\n".repeat(40);
     let nested = [&b"*19\r\n"[..], b"*2\r\n"].concat();
-    let rows: [(&[u8], Malformed); 26] = [
-        (b"x", Malformed::Type(b'x')),
-        (b"\r\n", Malformed::Type(b'\r')),
-        (b":\r\n", Malformed::Number),
-        (b":1a\r\n", Malformed::Number),
-        (b":++1\r\n", Malformed::Number),
-        (b":9223372036854775808\r\n", Malformed::Number),
-        (b"$+3\r\nabc\r\n", Malformed::Number),
-        (b"$-2\r\n", Malformed::Number),
-        (b"$?\r\n", Malformed::Number),
-        (b"*\r\n", Malformed::Number),
-        (b"*99999999999999999999\r\n", Malformed::Number),
-        (b",infinity\r\n", Malformed::Number),
-        (b",\r\n", Malformed::Number),
-        (b"(-\r\n", Malformed::Number),
-        (b"(12x\r\n", Malformed::Number),
-        (b"#y\r\n", Malformed::Boolean),
-        (b"=3\r\nabc\r\n", Malformed::Verbatim),
-        (b"_x\r\n", Malformed::Null),
-        (b"+a\rb", Malformed::Terminator),
-        (b"$1\r\nabc", Malformed::Terminator),
-        (&line, Malformed::Line),
-        (&ended, Malformed::Line),
-        (b"$101\r\n", Malformed::BulkTooLong),
-        (b"*21\r\n", Malformed::TooManyElements),
-        (b"%11\r\n", Malformed::TooManyElements),
-        (&nested, Malformed::TooManyElements),
+    let rows: [(&[u8], MalformedReply); 26] = [
+        (b"x", MalformedReply::Type(b'x')),
+        (b"\r\n", MalformedReply::Type(b'\r')),
+        (b":\r\n", MalformedReply::Number),
+        (b":1a\r\n", MalformedReply::Number),
+        (b":++1\r\n", MalformedReply::Number),
+        (b":9223372036854775808\r\n", MalformedReply::Number),
+        (b"$+3\r\nabc\r\n", MalformedReply::Number),
+        (b"$-2\r\n", MalformedReply::Number),
+        (b"$?\r\n", MalformedReply::Number),
+        (b"*\r\n", MalformedReply::Number),
+        (b"*99999999999999999999\r\n", MalformedReply::Number),
+        (b",infinity\r\n", MalformedReply::Number),
+        (b",\r\n", MalformedReply::Number),
+        (b"(-\r\n", MalformedReply::Number),
+        (b"(12x\r\n", MalformedReply::Number),
+        (b"#y\r\n", MalformedReply::Boolean),
+        (b"=3\r\nabc\r\n", MalformedReply::Verbatim),
+        (b"_x\r\n", MalformedReply::Null),
+        (b"+a\rb", MalformedReply::Terminator),
+        (b"$1\r\nabc", MalformedReply::Terminator),
+        (&line, MalformedReply::Line),
+        (&ended, MalformedReply::Line),
+        (b"$101\r\n", MalformedReply::BulkTooLong),
+        (b"*21\r\n", MalformedReply::TooManyElements),
+        (b"%11\r\n", MalformedReply::TooManyElements),
+        (&nested, MalformedReply::TooManyElements),
     ];
     for (bytes, malformed) in rows {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(20)]);
         assert_eq!(decode(bytes, &SMALL), Err(malformed), "{shown}");
         assert_eq!(reply_length(bytes, &SMALL), Err(malformed), "{shown}");
     }
-    assert_eq!(decode(&deep, &Limits::REPLY), Err(Malformed::TooDeep));
+    assert_eq!(
+        decode(&deep, &ReplyLimits::REPLY),
+        Err(MalformedReply::TooDeep)
+    );
 }
 
 #[test]

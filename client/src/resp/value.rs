@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{DEPTH_MAX, Limits, Malformed, Token, token};
+use super::{DEPTH_MAX, MalformedReply, ReplyLimits, Token, token};
 
 /// One reply. Attributes are advice that no server of ours gives: they are read and dropped.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,7 +127,10 @@ impl fmt::Display for Value {
 ///
 /// # Errors
 /// The bytes are no reply, or the reply goes over a limit.
-pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Option<(Value, usize)>, Malformed> {
+pub fn decode(
+    bytes: &[u8],
+    limits: &ReplyLimits,
+) -> Result<Option<(Value, usize)>, MalformedReply> {
     let mut reader = Reader {
         bytes,
         used: 0,
@@ -142,21 +145,21 @@ struct Reader<'a> {
     bytes: &'a [u8],
     used: usize,
     elements: usize,
-    limits: &'a Limits,
+    limits: &'a ReplyLimits,
 }
 
 impl Reader<'_> {
-    fn value(&mut self, depth: usize) -> Result<Option<Value>, Malformed> {
+    fn value(&mut self, depth: usize) -> Result<Option<Value>, MalformedReply> {
         let Some((token, length)) = token(&self.bytes[self.used..], self.limits)? else {
             return Ok(None);
         };
         self.used += length;
         self.elements += token.children();
         if self.elements > self.limits.elements_max {
-            return Err(Malformed::TooManyElements);
+            return Err(MalformedReply::TooManyElements);
         }
         let Some(below) = depth.checked_sub(1) else {
-            return Err(Malformed::TooDeep);
+            return Err(MalformedReply::TooDeep);
         };
         Ok(Some(match token {
             Token::Simple(text) => Value::Simple(lossy(text)),
@@ -184,7 +187,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn values(&mut self, count: usize, depth: usize) -> Result<Option<Vec<Value>>, Malformed> {
+    fn values(&mut self, count: usize, depth: usize) -> Result<Option<Vec<Value>>, MalformedReply> {
         // Grown as elements come: a count alone must not make us allocate.
         let mut values = Vec::new();
         for _ in 0..count {
@@ -200,7 +203,7 @@ impl Reader<'_> {
         &mut self,
         count: usize,
         depth: usize,
-    ) -> Result<Option<Vec<(Value, Value)>>, Malformed> {
+    ) -> Result<Option<Vec<(Value, Value)>>, MalformedReply> {
         let Some(values) = self.values(2 * count, depth)? else {
             return Ok(None);
         };

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use super::ServerAddress;
 use crate::{
-    AccessKey, Connection, Denied, Error,
+    AccessKey, Connection, ConnectionError, Denied,
     resp::Value,
     tls::{ClientCertificate, Tls, Trust},
 };
@@ -132,7 +132,7 @@ fn answer(stream: impl Read + Write) {
     }
 }
 
-fn ping(address: ServerAddress) -> Result<Value, Error> {
+fn ping(address: ServerAddress) -> Result<Value, ConnectionError> {
     Connection::connect(address, TIMEOUT)?.command(&[b"PING"])
 }
 
@@ -154,7 +154,7 @@ fn a_connection_begins_with_its_key() {
     assert_eq!(ping(address.clone().with_key(key(KEY))).unwrap(), pong);
     let error = ping(address.clone().with_key(key("ts_test_abc_wrong"))).unwrap_err();
     assert!(
-        matches!(error, Error::Denied(Denied::WrongKey)),
+        matches!(error, ConnectionError::Denied(Denied::WrongKey)),
         "{error:?}"
     );
     let error = ping(address.with_key(key("ts_test_abc_odd"))).unwrap_err();
@@ -235,7 +235,7 @@ fn a_server_is_trusted_by_its_authority_and_its_name() {
     let wrong = through("localhost", &authority.trust()).with_key(key("ts_test_abc_wrong"));
     let error = ping(wrong).unwrap_err();
     assert!(
-        matches!(error, Error::Denied(Denied::WrongKey)),
+        matches!(error, ConnectionError::Denied(Denied::WrongKey)),
         "{error:?}"
     );
 }

@@ -1,15 +1,15 @@
 //! The book: matching, resting, cancelling.
 
 use crate::{
-    Incoming, Orders, Report, SelfTrade, Side, Slot, Stop, Taken, ladder::Ladder, slab::NONE,
+    Incoming, Orders, Report, SelfTrade, Side, Slot, Stop, Taken, ladder::PriceLadder, slab::NONE,
 };
 
 /// The book of one symbol. Its orders are in an [`Orders`] that it may share with other books; all
 /// calls on one book take the same one, and only slots of this book.
 #[derive(Debug)]
 pub struct Book {
-    buys: Ladder,
-    sells: Ladder,
+    buys: PriceLadder,
+    sells: PriceLadder,
 }
 
 impl Default for Book {
@@ -22,8 +22,8 @@ impl Book {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            buys: Ladder::new(),
-            sells: Ladder::new(),
+            buys: PriceLadder::new(),
+            sells: PriceLadder::new(),
         }
     }
 
@@ -110,7 +110,7 @@ impl Book {
     }
 
     #[inline]
-    pub(crate) const fn ladder(&self, side: Side) -> &Ladder {
+    pub(crate) const fn ladder(&self, side: Side) -> &PriceLadder {
         match side {
             Side::Buy => &self.buys,
             Side::Sell => &self.sells,
@@ -118,7 +118,7 @@ impl Book {
     }
 
     #[inline]
-    const fn ladder_mut(&mut self, side: Side) -> &mut Ladder {
+    const fn ladder_mut(&mut self, side: Side) -> &mut PriceLadder {
         match side {
             Side::Buy => &mut self.buys,
             Side::Sell => &mut self.sells,

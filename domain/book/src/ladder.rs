@@ -19,7 +19,7 @@ use crate::{
 /// Most orders are cancelled before they trade, and many of those were alone at the best price: so
 /// the ladder remembers which level was the best one before, instead of looking for it again.
 #[derive(Debug)]
-pub(crate) struct Ladder {
+pub(crate) struct PriceLadder {
     root: Child,
     best: u32,
     /// The level after the best one; `NONE` where there is none, or where it is not known.
@@ -39,7 +39,7 @@ enum Place {
     },
 }
 
-impl Ladder {
+impl PriceLadder {
     pub(crate) const fn new() -> Self {
         Self {
             root: Child::NOTHING,

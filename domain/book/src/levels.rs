@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     node::Node,
-    slab::{NONE, Slab, Vacant},
+    slab::{NONE, RecordSlab, Vacant},
 };
 
 /// A price with its queue of orders.
@@ -25,8 +25,8 @@ pub(crate) struct Level {
 /// Levels of any number of books, and the forks of their ladders.
 #[derive(Debug)]
 pub(crate) struct Levels {
-    levels: Slab<Level>,
-    pub(crate) nodes: Slab<Node>,
+    levels: RecordSlab<Level>,
+    pub(crate) nodes: RecordSlab<Node>,
     /// How often the sum of a level went over 2^64: no honest market gets there, so no level has
     /// room for it, but the sums are exact for any others, too.
     carries: BTreeMap<u32, u64>,
@@ -52,16 +52,16 @@ impl Vacant for Level {
 impl Levels {
     pub(crate) const fn new() -> Self {
         Self {
-            levels: Slab::new(),
-            nodes: Slab::new(),
+            levels: RecordSlab::new(),
+            nodes: RecordSlab::new(),
             carries: BTreeMap::new(),
         }
     }
 
     pub(crate) fn with_capacity(levels: usize) -> Self {
         Self {
-            levels: Slab::with_capacity(levels),
-            nodes: Slab::with_capacity(levels),
+            levels: RecordSlab::with_capacity(levels),
+            nodes: RecordSlab::with_capacity(levels),
             carries: BTreeMap::new(),
         }
     }

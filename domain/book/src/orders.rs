@@ -5,7 +5,7 @@ use turnstile_chassis::prefetch;
 use crate::{
     Owner, Resting, Slot,
     levels::Levels,
-    slab::{NONE, Slab, Vacant},
+    slab::{NONE, RecordSlab, Vacant},
 };
 
 /// An order in the queue of its level. Two of them fill a cache line.
@@ -29,7 +29,7 @@ pub(crate) struct Order {
 /// handed to another go unnoticed until [`Orders::check`].
 #[derive(Debug)]
 pub struct Orders {
-    pub(crate) orders: Slab<Order>,
+    pub(crate) orders: RecordSlab<Order>,
     pub(crate) levels: Levels,
 }
 
@@ -60,7 +60,7 @@ impl Orders {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            orders: Slab::new(),
+            orders: RecordSlab::new(),
             levels: Levels::new(),
         }
     }
@@ -70,7 +70,7 @@ impl Orders {
     #[must_use]
     pub fn with_capacity(orders: usize) -> Self {
         Self {
-            orders: Slab::with_capacity(orders),
+            orders: RecordSlab::with_capacity(orders),
             levels: Levels::with_capacity(orders),
         }
     }

@@ -17,13 +17,13 @@ pub(crate) trait Vacant {
 /// the memory in use stays as dense and as warm as it can. Growing copies the array: whoever minds
 /// reserves room beforehand, which costs address space and no memory.
 #[derive(Debug)]
-pub(crate) struct Slab<T> {
+pub(crate) struct RecordSlab<T> {
     records: Vec<T>,
     vacant: u32,
     used: u32,
 }
 
-impl<T> Slab<T> {
+impl<T> RecordSlab<T> {
     pub(crate) const fn new() -> Self {
         Self {
             records: Vec::new(),
@@ -63,7 +63,7 @@ impl<T> Slab<T> {
     }
 }
 
-impl<T: Vacant> Slab<T> {
+impl<T: Vacant> RecordSlab<T> {
     /// Puts a record where one was given back, or at the end.
     #[inline]
     pub(crate) fn take(&mut self, record: T) -> u32 {

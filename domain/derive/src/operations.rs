@@ -16,7 +16,7 @@ use syn::{
 use crate::{
     attributes::{documentation, find, text},
     parameters::construct,
-    words::{Named, names},
+    words::{VariantNaming, names},
 };
 
 /// What an enum says of all its operations:
@@ -127,7 +127,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         ));
     };
     let declared = Declared::read(input)?;
-    let Listed {
+    let OperationTokens {
         list,
         mut read,
         needed,
@@ -199,7 +199,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 fn about(input: &DeriveInput, data: &DataEnum, declared: &Declared) -> Result<TokenStream> {
     let mut arms = TokenStream::new();
     for variant in &data.variants {
-        let Some(said) = Own::read(variant)?.about else {
+        let Some(said) = OperationAttribute::read(variant)?.about else {
             continue;
         };
         let Some(about) = &declared.about else {
@@ -235,7 +235,7 @@ fn about(input: &DeriveInput, data: &DataEnum, declared: &Declared) -> Result<To
 }
 
 /// What is derived of all variants.
-struct Listed {
+struct OperationTokens {
     /// Lists the operations.
     list: TokenStream,
     /// Reads the one at a place.
@@ -246,7 +246,7 @@ struct Listed {
     count: TokenStream,
 }
 
-fn operations(data: &DataEnum, declared: &Declared) -> Result<Listed> {
+fn operations(data: &DataEnum, declared: &Declared) -> Result<OperationTokens> {
     let answers = declared.answers.as_ref();
     let (mut list, mut read) = (TokenStream::new(), TokenStream::new());
     let mut needed = Vec::new();
@@ -254,7 +254,7 @@ fn operations(data: &DataEnum, declared: &Declared) -> Result<Listed> {
     for (variant, name) in data.variants.iter().zip(names(data)?) {
         let ident = &variant.ident;
         let path = quote!(Self::#ident);
-        let own = Own::read(variant)?;
+        let own = OperationAttribute::read(variant)?;
         let need = own.needed(&declared.right);
         let mut add = |(word, sentence, answer): (&str, &str, &[Ident]), given: &[_], place: &_| {
             if own.is_internal {
@@ -279,12 +279,12 @@ fn operations(data: &DataEnum, declared: &Declared) -> Result<Listed> {
             Ok(())
         };
         match name {
-            Named::Word(word) => {
+            VariantNaming::Word(word) => {
                 add((&word, &own.sentence, &own.answers), &[], &before)?;
                 needed.push(quote!(&[#need]));
                 before = quote!(#before + 1);
             }
-            Named::Chosen { flag, words } => {
+            VariantNaming::Chosen { flag, words } => {
                 let [set, unset] = &words;
                 let given = |is_set: bool| [(flag.clone(), quote!(#is_set))];
                 let (first, second) = own.answers.split_at(own.answers.len().div_ceil(2));
@@ -294,7 +294,7 @@ fn operations(data: &DataEnum, declared: &Declared) -> Result<Listed> {
                 needed.push(quote!(&[#need, #need]));
                 before = quote!(#before + 2);
             }
-            Named::Inner { inner, field, .. } => {
+            VariantNaming::Inner { inner, field, .. } => {
                 if !own.is_internal {
                     let [parts, reading] = nested(&path, variant, (field, &inner), &before)?;
                     list.extend(parts);
@@ -305,7 +305,7 @@ fn operations(data: &DataEnum, declared: &Declared) -> Result<Listed> {
             }
         }
     }
-    Ok(Listed {
+    Ok(OperationTokens {
         list,
         read: quote!(#read { ::core::option::Option::None }),
         needed,
@@ -362,7 +362,7 @@ fn nested(
 
 /// What a variant says of its operation:
 /// `#[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale", right = manage)]`.
-struct Own {
+struct OperationAttribute {
     is_internal: bool,
     /// What it is about: a variant of the enum that says so, with values of its fields.
     about: Option<Expr>,
@@ -382,7 +382,7 @@ struct Own {
     answers: Vec<Ident>,
 }
 
-impl Own {
+impl OperationAttribute {
     fn read(variant: &Variant) -> Result<Self> {
         let sentence = documentation(&variant.attrs);
         let mut own = Self {

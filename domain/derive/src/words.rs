@@ -39,7 +39,7 @@ const CLASSES: [(&str, &str); 7] = [
 ];
 
 /// How a variant is named.
-pub(crate) enum Named {
+pub(crate) enum VariantNaming {
     Word(String),
     /// By what one of its fields, a flag, is: `#[word(stopped, "stop_sell", "resume_sell")]`.
     Chosen {
@@ -56,12 +56,12 @@ pub(crate) enum Named {
 }
 
 /// `stopped, "stop_sell", "resume_sell"`.
-struct Choice {
+struct FlagWords {
     flag: Ident,
     words: [LitStr; 2],
 }
 
-impl Parse for Choice {
+impl Parse for FlagWords {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let flag = input.parse()?;
         input.parse::<Token![,]>()?;
@@ -89,16 +89,16 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 }
 
 /// The names of all variants.
-pub(crate) fn names(data: &DataEnum) -> Result<Vec<Named>> {
+pub(crate) fn names(data: &DataEnum) -> Result<Vec<VariantNaming>> {
     let mut taken = BTreeMap::new();
     data.variants
         .iter()
         .map(|variant| {
             let name = name(variant)?;
             let own = match &name {
-                Named::Word(word) => std::slice::from_ref(word),
-                Named::Chosen { words, .. } => words,
-                Named::Inner { .. } => &[],
+                VariantNaming::Word(word) => std::slice::from_ref(word),
+                VariantNaming::Chosen { words, .. } => words,
+                VariantNaming::Inner { .. } => &[],
             };
             for word in own {
                 if let Some(other) = taken.insert(word.clone(), &variant.ident) {
@@ -111,16 +111,16 @@ pub(crate) fn names(data: &DataEnum) -> Result<Vec<Named>> {
         .collect()
 }
 
-fn name(variant: &Variant) -> Result<Named> {
+fn name(variant: &Variant) -> Result<VariantNaming> {
     let Some(attribute) = find(&variant.attrs, "word") else {
-        return Ok(Named::Word(snake_case(&variant.ident)));
+        return Ok(VariantNaming::Word(snake_case(&variant.ident)));
     };
     if let Ok(word) = attribute.parse_args::<LitStr>() {
-        return Ok(Named::Word(word.value()));
+        return Ok(VariantNaming::Word(word.value()));
     }
-    if let Ok(Choice { flag, words }) = attribute.parse_args() {
+    if let Ok(FlagWords { flag, words }) = attribute.parse_args() {
         let words = words.map(|word| word.value());
-        return Ok(Named::Chosen { flag, words });
+        return Ok(VariantNaming::Chosen { flag, words });
     }
     let meta: Meta = attribute.parse_args()?;
     let inner = match (&meta, &variant.fields) {
@@ -143,7 +143,7 @@ fn name(variant: &Variant) -> Result<Named> {
         _ => None,
     };
     match inner {
-        Some((pattern, field, inner)) => Ok(Named::Inner {
+        Some((pattern, field, inner)) => Ok(VariantNaming::Inner {
             pattern,
             field,
             inner: Box::new(inner.clone()),
@@ -156,19 +156,19 @@ fn name(variant: &Variant) -> Result<Named> {
     }
 }
 
-fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
+fn words(input: &DeriveInput, data: &DataEnum, names: &[VariantNaming]) -> TokenStream {
     let (mut codes, mut places, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     let mut before = quote!(0);
     for (variant, name) in data.variants.iter().zip(names) {
         let ident = &variant.ident;
         match name {
-            Named::Word(word) => {
+            VariantNaming::Word(word) => {
                 codes.push(quote!(Self::#ident { .. } => #word));
                 places.push(quote!(Self::#ident { .. } => #before));
                 parts.push(quote!(&[#word]));
                 before = quote!(#before + 1);
             }
-            Named::Chosen {
+            VariantNaming::Chosen {
                 flag,
                 words: [set, unset],
             } => {
@@ -181,7 +181,7 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
                 parts.push(quote!(&[#set, #unset]));
                 before = quote!(#before + 2);
             }
-            Named::Inner { pattern, inner, .. } => {
+            VariantNaming::Inner { pattern, inner, .. } => {
                 codes.push(quote!(Self::#ident #pattern => inner.code()));
                 places.push(quote!(Self::#ident #pattern => #before + inner.place()));
                 parts.push(quote!(<#inner>::WORDS));
@@ -236,11 +236,11 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
 }
 
 /// Finds the variant without data that has a word, where there are any.
-fn plain(data: &DataEnum, names: &[Named]) -> Option<TokenStream> {
+fn plain(data: &DataEnum, names: &[VariantNaming]) -> Option<TokenStream> {
     let variants = data.variants.iter().zip(names);
     let plain: Vec<TokenStream> = variants
         .filter_map(|(variant, name)| match (name, &variant.fields) {
-            (Named::Word(word), Fields::Unit) => {
+            (VariantNaming::Word(word), Fields::Unit) => {
                 let ident = &variant.ident;
                 Some(quote!(#word => ::core::option::Option::Some(Self::#ident)))
             }
@@ -264,7 +264,12 @@ fn plain(data: &DataEnum, names: &[Named]) -> Option<TokenStream> {
 
 /// A word as what a field holds and as what a parameter is read from. With a tag, the fields of an enum
 /// stand beside its word, so that it is neither.
-fn shown(input: &DeriveInput, data: &DataEnum, names: &[Named], is_plain: bool) -> TokenStream {
+fn shown(
+    input: &DeriveInput,
+    data: &DataEnum,
+    names: &[VariantNaming],
+    is_plain: bool,
+) -> TokenStream {
     if find(&input.attrs, "fields").is_some() {
         return TokenStream::new();
     }
@@ -288,11 +293,11 @@ fn shown(input: &DeriveInput, data: &DataEnum, names: &[Named], is_plain: bool) 
 }
 
 /// Reads a word of an enum without data, whatever the case of its letters.
-fn readable(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
+fn readable(input: &DeriveInput, data: &DataEnum, names: &[VariantNaming]) -> TokenStream {
     let name = &input.ident;
     let arms = data.variants.iter().zip(names).map(|(variant, name)| {
         let ident = &variant.ident;
-        let Named::Word(word) = name else {
+        let VariantNaming::Word(word) = name else {
             return TokenStream::new();
         };
         let bytes = LitByteStr::new(word.as_bytes(), ident.span());
@@ -320,17 +325,17 @@ fn readable(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStrea
     }
 }
 
-fn refuse(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> Result<TokenStream> {
+fn refuse(input: &DeriveInput, data: &DataEnum, names: &[VariantNaming]) -> Result<TokenStream> {
     let (mut arms, mut list) = (Vec::new(), Vec::new());
     for (variant, name) in data.variants.iter().zip(names) {
         let ident = &variant.ident;
         let word = match name {
-            Named::Word(word) => word,
-            Named::Chosen { .. } => {
+            VariantNaming::Word(word) => word,
+            VariantNaming::Chosen { .. } => {
                 let one = "a refusal has one word";
                 return Err(Error::new_spanned(ident, one));
             }
-            Named::Inner { pattern, inner, .. } => {
+            VariantNaming::Inner { pattern, inner, .. } => {
                 arms.push(quote! {
                     Self::#ident #pattern => ::turnstile_chassis::Refuse::meaning(inner)
                 });

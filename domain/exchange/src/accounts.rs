@@ -3,7 +3,7 @@
 use crate::{
     AccountId, Cash, Decimal,
     ledger::OpenOrders,
-    slab::Slab,
+    slab::RowSlab,
     table::{Table, hash_of},
 };
 
@@ -13,14 +13,14 @@ use crate::{
 /// account and does not give to another shows at once.
 #[derive(Debug)]
 pub(crate) struct Accounts {
-    rows: Slab<Account>,
+    rows: RowSlab<CashAccount>,
     numbers: Table,
     /// The free and reserved cash of all accounts.
     held: u128,
 }
 
 #[derive(Debug)]
-pub(crate) struct Account {
+pub(crate) struct CashAccount {
     pub(crate) id: AccountId,
     /// Cash in units of `10^-8`.
     pub(crate) free: u128,
@@ -38,7 +38,7 @@ pub(crate) struct Bounds {
     pub(crate) notional: Option<Cash>,
 }
 
-impl Account {
+impl CashAccount {
     pub(crate) fn bounds(&self) -> Bounds {
         self.bounds.as_deref().copied().unwrap_or_default()
     }
@@ -47,7 +47,7 @@ impl Account {
 impl Accounts {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Slab::empty(),
+            rows: RowSlab::empty(),
             numbers: Table::empty(),
             held: 0,
         }
@@ -65,7 +65,7 @@ impl Accounts {
 
     /// Adds an account that is not there.
     pub(crate) fn add(&mut self, id: AccountId) -> u32 {
-        let number = self.rows.push(Account {
+        let number = self.rows.push(CashAccount {
             id,
             free: 0,
             reserved: 0,
@@ -80,15 +80,15 @@ impl Accounts {
         self.rows.len()
     }
 
-    pub(crate) fn at(&self, number: u32) -> &Account {
+    pub(crate) fn at(&self, number: u32) -> &CashAccount {
         self.rows.at(number)
     }
 
-    pub(crate) fn at_mut(&mut self, number: u32) -> &mut Account {
+    pub(crate) fn at_mut(&mut self, number: u32) -> &mut CashAccount {
         self.rows.at_mut(number)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Account> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &CashAccount> {
         self.rows.iter()
     }
 

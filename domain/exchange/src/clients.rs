@@ -2,14 +2,14 @@
 
 use crate::{
     ClientId, EndReason, TicketState, limits,
-    slab::{Linked, NONE, Pool, some},
+    slab::{Linked, NONE, RowPool, some},
     table::{Table, hash_of},
 };
 
 /// A client id, with what is needed to know the same order again and to answer it as the first
 /// time, whatever has become of it since.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Client {
+pub(crate) struct ClientOrder {
     pub(crate) id: ClientId,
     /// The state that was answered.
     pub(crate) state: TicketState,
@@ -33,15 +33,15 @@ pub(crate) struct Sent {
 /// found by way of its order, which knows the account; what was sent is what the order has, unless
 /// the order was replaced since, as few are.
 #[derive(Debug)]
-pub(crate) struct Clients {
-    kept: Pool<Kept>,
-    first: Pool<First>,
+pub(crate) struct ClientOrderIds {
+    kept: RowPool<ClientEntry>,
+    first: RowPool<SentLink>,
     /// The rows of orders by account and client id.
     orders: Table,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct ClientEntry {
     id: ClientId,
     answered: Answered,
     /// What was sent, once that is not what the order has; the next free one when this is free.
@@ -49,7 +49,7 @@ struct Kept {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct First {
+struct SentLink {
     sent: Sent,
     next: u32,
 }
@@ -96,23 +96,23 @@ impl Answered {
     }
 }
 
-impl Linked for Kept {
+impl Linked for ClientEntry {
     fn next_mut(&mut self) -> &mut u32 {
         &mut self.first
     }
 }
 
-impl Linked for First {
+impl Linked for SentLink {
     fn next_mut(&mut self) -> &mut u32 {
         &mut self.next
     }
 }
 
-impl Clients {
+impl ClientOrderIds {
     pub(crate) fn new() -> Self {
         Self {
-            kept: Pool::empty(),
-            first: Pool::empty(),
+            kept: RowPool::empty(),
+            first: RowPool::empty(),
             orders: Table::empty(),
         }
     }
@@ -132,9 +132,14 @@ impl Clients {
     }
 
     /// Adds the id of an order that its account has not used. `now` is what the order has.
-    pub(crate) fn add(&mut self, (account, row): (u32, u32), client: &Client, now: Sent) -> u32 {
+    pub(crate) fn add(
+        &mut self,
+        (account, row): (u32, u32),
+        client: &ClientOrder,
+        now: Sent,
+    ) -> u32 {
         self.orders.insert(hash(account, &client.id), row);
-        let number = self.kept.take(Kept {
+        let number = self.kept.take(ClientEntry {
             id: client.id,
             answered: Answered::new(client.state, client.at_once),
             first: NONE,
@@ -159,9 +164,9 @@ impl Clients {
     }
 
     /// A client id with all that is known of it; `now` is what the order has.
-    pub(crate) fn at(&self, number: u32, now: Sent) -> Client {
+    pub(crate) fn at(&self, number: u32, now: Sent) -> ClientOrder {
         let kept = self.kept.at(number);
-        Client {
+        ClientOrder {
             id: kept.id,
             state: kept.answered.state(),
             at_once: kept.answered.at_once(),
@@ -178,7 +183,7 @@ impl Clients {
     pub(crate) fn keep_sent(&mut self, number: u32, sent: Sent) {
         let kept = self.kept.at_mut(number);
         if kept.first == NONE {
-            kept.first = self.first.take(First { sent, next: NONE });
+            kept.first = self.first.take(SentLink { sent, next: NONE });
         }
     }
 
@@ -197,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_client_id_takes_44_bytes() {
-        assert_eq!(size_of::<Kept>(), 44);
+        assert_eq!(size_of::<ClientEntry>(), 44);
     }
 
     #[test]
@@ -212,9 +217,9 @@ mod tests {
 
     #[test]
     fn what_was_sent_is_kept_once_and_given_back() {
-        let mut clients = Clients::new();
+        let mut clients = ClientOrderIds::new();
         let sent = |quantity| Sent { quantity, limit: 7 };
-        let client = Client {
+        let client = ClientOrder {
             id: ClientId::parse(b"a").unwrap(),
             state: TicketState::Open,
             at_once: 0,

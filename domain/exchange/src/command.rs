@@ -76,9 +76,9 @@ impl TimeInForce {
 }
 
 /// `until` makes it good till that date; without either, a limit decides.
-struct Waiting(Option<TimeInForce>);
+struct OrderLifetime(Option<TimeInForce>);
 
-impl<'a> Parameters<'a> for Waiting {
+impl<'a> Parameters<'a> for OrderLifetime {
     fn parameters() -> Vec<Parameter> {
         let parameter = |name, meaning, kind, need| Parameter {
             name,
@@ -158,7 +158,7 @@ struct OrderParameters {
     #[parameter(none = "market")]
     limit: Option<Decimal>,
     #[parameter(flatten)]
-    waiting: Waiting,
+    waiting: OrderLifetime,
     /// What happens when it meets an order of its own account.
     #[parameter(default = SelfTrade::ExpireTaker, shown = SelfTrade::ExpireTaker.code())]
     self_trade: SelfTrade,

@@ -4,7 +4,7 @@ use turnstile_types::Timestamp;
 
 use crate::{
     OrderId,
-    slab::{Linked, NONE, Pool, some},
+    slab::{Linked, NONE, RowPool, some},
 };
 
 /// The executions of one order, the oldest first; kept by the order.
@@ -25,7 +25,7 @@ impl Chain {
 
 /// One execution, in units of the symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Executed {
+pub(crate) struct OrderFill {
     pub(crate) quantity: u64,
     pub(crate) price: u64,
     pub(crate) at: Timestamp,
@@ -33,12 +33,12 @@ pub(crate) struct Executed {
 }
 
 #[derive(Debug)]
-struct Item {
-    executed: Executed,
+struct ExecutionLink {
+    executed: OrderFill,
     next: u32,
 }
 
-impl Linked for Item {
+impl Linked for ExecutionLink {
     fn next_mut(&mut self) -> &mut u32 {
         &mut self.next
     }
@@ -48,18 +48,18 @@ impl Linked for Item {
 /// back in one step.
 #[derive(Debug)]
 pub(crate) struct Executions {
-    items: Pool<Item>,
+    items: RowPool<ExecutionLink>,
 }
 
 impl Executions {
     pub(crate) const fn new() -> Self {
         Self {
-            items: Pool::empty(),
+            items: RowPool::empty(),
         }
     }
 
-    pub(crate) fn push(&mut self, chain: &mut Chain, executed: Executed) {
-        let item = Item {
+    pub(crate) fn push(&mut self, chain: &mut Chain, executed: OrderFill) {
+        let item = ExecutionLink {
             executed,
             next: NONE,
         };
@@ -72,7 +72,7 @@ impl Executions {
         chain.count += 1;
     }
 
-    pub(crate) fn iter(&self, chain: Chain) -> impl Iterator<Item = &Executed> {
+    pub(crate) fn iter(&self, chain: Chain) -> impl Iterator<Item = &OrderFill> {
         std::iter::successors(some(chain.first), |&at| some(self.items.at(at).next))
             .map(|at| &self.items.at(at).executed)
     }

@@ -3,7 +3,7 @@
 use turnstile_chassis::Belt;
 
 /// Commands that were announced.
-pub(crate) type Expected = Belt<Target, LINKS>;
+pub(crate) type PrefetchBelt = Belt<Target, LINKS>;
 
 /// Where a command's data is found: account, symbol and order; the position and the order's place
 /// on the book.

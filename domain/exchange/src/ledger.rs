@@ -5,11 +5,11 @@ use turnstile_types::Timestamp;
 
 use crate::{
     ClientId, EndReason, OrderId, SelfTrade, Side, TicketState, TimeInForce,
-    clients::{Client, Clients, Sent},
-    executions::{Chain, Executed, Executions},
+    clients::{ClientOrder, ClientOrderIds, Sent},
+    executions::{Chain, Executions, OrderFill},
     ids::Ids,
     limits,
-    slab::{Linked, NONE, Pool, some},
+    slab::{Linked, NONE, RowPool, some},
 };
 
 /// The orders, found by id, with their executions and client ids.
@@ -18,15 +18,15 @@ use crate::{
 /// chained for each account, by id; ended ones in the order in which they ended, which is the
 /// order in which they are forgotten.
 #[derive(Debug)]
-pub(crate) struct Ledger {
-    rows: Pool<Row>,
+pub(crate) struct OrderLedger {
+    rows: RowPool<Row>,
     ids: Ids,
     pub(crate) executions: Executions,
-    clients: Clients,
+    clients: ClientOrderIds,
     /// Orders accepted so far; the id of the last one.
     pub(crate) accepted: u64,
     open: u32,
-    ended: Ended,
+    ended: EndedOrders,
 }
 
 /// One order, in units of its symbol.
@@ -51,13 +51,13 @@ pub(crate) struct Row {
     pub(crate) sender: u32,
     pub(crate) state: State,
     pub(crate) side: Side,
-    pub(crate) patience: Patience,
+    pub(crate) patience: OrderValidity,
     pub(crate) self_trade: SelfTrade,
 }
 
 /// [`TimeInForce`] without its date, which is the row's `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub(crate) enum OrderValidity {
     GoodTillCancel,
     GoodTillDate,
     ImmediateOrCancel,
@@ -115,7 +115,7 @@ pub(crate) struct OpenOrders {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Ended {
+struct EndedOrders {
     first: u32,
     last: u32,
     count: u32,
@@ -132,11 +132,11 @@ impl OpenOrders {
 impl Row {
     pub(crate) const fn time_in_force(&self) -> TimeInForce {
         match self.patience {
-            Patience::GoodTillCancel => TimeInForce::GoodTillCancel,
-            Patience::GoodTillDate => TimeInForce::GoodTillDate(self.until),
-            Patience::ImmediateOrCancel => TimeInForce::ImmediateOrCancel,
-            Patience::FillOrKill => TimeInForce::FillOrKill,
-            Patience::PostOnly => TimeInForce::PostOnly,
+            OrderValidity::GoodTillCancel => TimeInForce::GoodTillCancel,
+            OrderValidity::GoodTillDate => TimeInForce::GoodTillDate(self.until),
+            OrderValidity::ImmediateOrCancel => TimeInForce::ImmediateOrCancel,
+            OrderValidity::FillOrKill => TimeInForce::FillOrKill,
+            OrderValidity::PostOnly => TimeInForce::PostOnly,
         }
     }
 
@@ -158,7 +158,7 @@ impl Row {
     }
 }
 
-impl Patience {
+impl OrderValidity {
     /// The two halves of a time in force.
     pub(crate) const fn of(time_in_force: TimeInForce) -> (Self, Timestamp) {
         match time_in_force {
@@ -188,16 +188,16 @@ impl Linked for Row {
     }
 }
 
-impl Ledger {
+impl OrderLedger {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Pool::empty(),
+            rows: RowPool::empty(),
             ids: Ids::default(),
             executions: Executions::new(),
-            clients: Clients::new(),
+            clients: ClientOrderIds::new(),
             accepted: 0,
             open: 0,
-            ended: Ended {
+            ended: EndedOrders {
                 first: NONE,
                 last: NONE,
                 count: 0,
@@ -259,7 +259,7 @@ impl Ledger {
     }
 
     /// Gives an order its client id, which its account has not used.
-    pub(crate) fn introduce(&mut self, number: u32, client: &Client) {
+    pub(crate) fn introduce(&mut self, number: u32, client: &ClientOrder) {
         let row = self.rows.at_mut(number);
         row.client = self.clients.add((row.account, number), client, row.sent());
     }
@@ -268,7 +268,7 @@ impl Ledger {
         some(row.client).map(|client| *self.clients.id(client))
     }
 
-    pub(crate) fn client(&self, row: &Row) -> Option<Client> {
+    pub(crate) fn client(&self, row: &Row) -> Option<ClientOrder> {
         some(row.client).map(|client| self.clients.at(client, row.sent()))
     }
 
@@ -296,7 +296,7 @@ impl Ledger {
         row.limit = limit;
     }
 
-    pub(crate) fn execute(&mut self, number: u32, executed: Executed) {
+    pub(crate) fn execute(&mut self, number: u32, executed: OrderFill) {
         let row = self.rows.at_mut(number);
         row.rest -= executed.quantity;
         self.executions.push(&mut row.executions, executed);
@@ -424,7 +424,7 @@ pub(crate) fn row_of(order: u64) -> u32 {
 mod tests {
     use super::*;
 
-    fn ended(ledger: &mut Ledger, at: Timestamp) {
+    fn ended(ledger: &mut OrderLedger, at: Timestamp) {
         let number = ledger.accept(Row {
             id: ledger.next_id(),
             account: 0,
@@ -439,7 +439,7 @@ mod tests {
             sender: 0,
             state: State::Arriving,
             side: Side::Buy,
-            patience: Patience::ImmediateOrCancel,
+            patience: OrderValidity::ImmediateOrCancel,
             self_trade: SelfTrade::Allow,
         });
         ledger.end(number, at, Some(EndReason::Immediate));
@@ -447,7 +447,7 @@ mod tests {
 
     #[test]
     fn ended_orders_are_forgotten_when_they_are_old_or_too_many() {
-        let mut ledger = Ledger::new();
+        let mut ledger = OrderLedger::new();
         for at in 1..=5 {
             ended(&mut ledger, Timestamp(at));
         }

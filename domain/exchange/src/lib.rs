@@ -48,7 +48,7 @@ pub use command::{Command, InvalidOrderRef, Order, OrderRef, TimeInForce};
 pub use decimal::{CASH_SCALE, Cash, Decimal, InvalidDecimal};
 pub use event::{Event, EventKind, Level, Party, REPLACED};
 pub use label::{AccountId, ClientId, InvalidLabel, Symbol};
-pub use outcome::{Done, EndReason, Field, Outcome, Refusal, Ticket, TicketState};
+pub use outcome::{CommandField, Done, EndReason, Outcome, Refusal, Ticket, TicketState};
 pub use query::{
     AccountView, Answer, DepthLevel, DepthView, Execution, OrderView, Query, QueuedOrder,
     SymbolView, Totals, Trade, levels,

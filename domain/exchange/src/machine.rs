@@ -13,8 +13,8 @@ use crate::{
     Query, Side, Symbol, Totals,
     accounts::Accounts,
     check,
-    expected::Expected,
-    ledger::{Ledger, Patience, Row, row_of},
+    expected::PrefetchBelt,
+    ledger::{OrderLedger, OrderValidity, Row, row_of},
     limits,
     positions::Positions,
     queries,
@@ -37,7 +37,7 @@ impl Machine for Exchange {
             accounts: Accounts::new(),
             symbols: Symbols::new(),
             positions: Positions::new(),
-            ledger: Ledger::new(),
+            ledger: OrderLedger::new(),
             senders: Senders::default(),
             orders: Orders::new(),
             deadlines: BTreeSet::new(),
@@ -45,7 +45,7 @@ impl Machine for Exchange {
             shares: 0,
             trades: 0,
             reports: Vec::new(),
-            expected: RefCell::new(Expected::empty()),
+            expected: RefCell::new(PrefetchBelt::empty()),
             events: Events::empty(),
         }
     }
@@ -183,7 +183,8 @@ impl Exchange {
             let account = self.accounts.find(&order.account)?;
             self.ledger.find_client(account, &id)
         };
-        Patience::of(order.time_in_force).0.waits() && order.client_id.and_then(is_known).is_none()
+        OrderValidity::of(order.time_in_force).0.waits()
+            && order.client_id.and_then(is_known).is_none()
     }
 
     /// The open orders, as they stand on the books.

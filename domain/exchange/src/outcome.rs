@@ -108,7 +108,7 @@ pub enum EndReason {
 
 /// A number of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
-pub enum Field {
+pub enum CommandField {
     #[byte(0x00)]
     Price,
     #[byte(0x01)]
@@ -139,15 +139,15 @@ pub enum Refusal {
     /// The number has more digits after the point than the symbol (or cash) keeps.
     #[byte(0x86)]
     #[refusal(invalid, "The number has more digits after the point than are kept")]
-    TooManyDigits { field: Field, scale: u8 },
+    TooManyDigits { field: CommandField, scale: u8 },
     /// The number is larger than the machine keeps.
     #[byte(0x87)]
     #[refusal(invalid, "The number is larger than the exchange keeps")]
-    TooLarge { field: Field },
+    TooLarge { field: CommandField },
     /// The number must not be zero.
     #[byte(0x88)]
     #[refusal(invalid, "The number must not be zero")]
-    Zero { field: Field },
+    Zero { field: CommandField },
     #[byte(0x89)]
     #[refusal(conflict, "The account has not enough free cash")]
     InsufficientFunds { needed: Cash, free: Cash },

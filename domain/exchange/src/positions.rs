@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    slab::Slab,
+    slab::RowSlab,
     table::{Table, hash_of_pair},
 };
 
@@ -13,7 +13,7 @@ use crate::{
 /// Shares move only by the methods below, which keep the sum of them all.
 #[derive(Debug)]
 pub(crate) struct Positions {
-    rows: Slab<Position>,
+    rows: RowSlab<SharePosition>,
     numbers: Table,
     /// Account, symbol, row: the order in which an account's positions are listed.
     order: BTreeSet<(u32, u32, u32)>,
@@ -22,7 +22,7 @@ pub(crate) struct Positions {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Position {
+pub(crate) struct SharePosition {
     pub(crate) account: u32,
     pub(crate) symbol: u32,
     /// Shares in units of the symbol.
@@ -33,7 +33,7 @@ pub(crate) struct Position {
 impl Positions {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Slab::empty(),
+            rows: RowSlab::empty(),
             numbers: Table::empty(),
             order: BTreeSet::new(),
             held: 0,
@@ -47,13 +47,13 @@ impl Positions {
         })
     }
 
-    fn held_at(&mut self, account: u32, symbol: u32) -> &mut Position {
+    fn held_at(&mut self, account: u32, symbol: u32) -> &mut SharePosition {
         let number = self.number(account, symbol);
         self.rows
             .at_mut(number.expect("who parts with shares has a position"))
     }
 
-    pub(crate) fn find(&self, account: u32, symbol: u32) -> Option<&Position> {
+    pub(crate) fn find(&self, account: u32, symbol: u32) -> Option<&SharePosition> {
         self.number(account, symbol)
             .map(|number| self.rows.at(number))
     }
@@ -64,14 +64,14 @@ impl Positions {
     }
 
     /// An account's positions from a symbol on.
-    pub(crate) fn of(&self, account: u32, from: u32) -> impl Iterator<Item = &Position> {
+    pub(crate) fn of(&self, account: u32, from: u32) -> impl Iterator<Item = &SharePosition> {
         self.order
             .range((account, from, 0)..=(account, u32::MAX, u32::MAX))
             .map(|&(_, _, number)| self.rows.at(number))
     }
 
     /// All positions, by account and symbol.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Position> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &SharePosition> {
         self.order
             .iter()
             .map(|&(_, _, number)| self.rows.at(number))
@@ -96,7 +96,7 @@ impl Positions {
 
     /// Adds a position that is not there.
     fn add(&mut self, account: u32, symbol: u32) -> u32 {
-        let number = self.rows.push(Position {
+        let number = self.rows.push(SharePosition {
             account,
             symbol,
             free: 0,

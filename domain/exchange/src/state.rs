@@ -7,7 +7,7 @@ use turnstile_chassis::Events;
 use turnstile_types::Timestamp;
 
 use crate::{
-    Event, accounts::Accounts, expected::Expected, ledger::Ledger, positions::Positions,
+    Event, accounts::Accounts, expected::PrefetchBelt, ledger::OrderLedger, positions::Positions,
     senders::Senders, symbols::Symbols,
 };
 
@@ -23,14 +23,14 @@ use crate::{
 /// keep sums; after each command these are compared with what was put in.
 ///
 /// Time: before a command is decided, every order whose date has come is expired, as by
-/// [`Machine::tick`], and a few ended orders that need not be remembered any more are forgotten.
-/// Beyond that a refusal changes nothing.
+/// [`tick`](turnstile_types::Machine::tick), and a few ended orders that need not be remembered any
+/// more are forgotten. Beyond that a refusal changes nothing.
 #[derive(Debug)]
 pub struct Exchange {
     pub(crate) accounts: Accounts,
     pub(crate) symbols: Symbols,
     pub(crate) positions: Positions,
-    pub(crate) ledger: Ledger,
+    pub(crate) ledger: OrderLedger,
     /// Whose open orders they are.
     pub(crate) senders: Senders,
     /// The open orders of all books.
@@ -45,6 +45,6 @@ pub struct Exchange {
     pub(crate) trades: u64,
     /// What the book told of the order that is matched; empty between commands.
     pub(crate) reports: Vec<(Report, Depth)>,
-    pub(crate) expected: RefCell<Expected>,
+    pub(crate) expected: RefCell<PrefetchBelt>,
     pub(crate) events: Events<Event>,
 }

@@ -6,15 +6,15 @@ use turnstile_book::Book;
 use turnstile_types::Timestamp;
 
 use crate::{
-    CASH_SCALE, Decimal, Field, OrderId, Refusal, Side, Symbol, limits,
-    slab::Slab,
+    CASH_SCALE, CommandField, Decimal, OrderId, Refusal, Side, Symbol, limits,
+    slab::RowSlab,
     table::{Table, hash_of},
 };
 
 /// All symbols, in the order of their creation; they are never forgotten.
 #[derive(Debug)]
 pub(crate) struct Symbols {
-    rows: Slab<Listed>,
+    rows: RowSlab<Listed>,
     numbers: Table,
 }
 
@@ -78,12 +78,12 @@ impl Scales {
 
     /// Ticks of a price.
     pub(crate) fn ticks(self, price: Decimal) -> Result<u64, Refusal> {
-        units(price, self.price, Field::Price)
+        units(price, self.price, CommandField::Price)
     }
 
     /// Units of a quantity.
     pub(crate) fn shares(self, quantity: Decimal) -> Result<u64, Refusal> {
-        units(quantity, self.quantity, Field::Quantity)
+        units(quantity, self.quantity, CommandField::Quantity)
     }
 
     pub(crate) const fn price(self, ticks: u64) -> Decimal {
@@ -103,7 +103,7 @@ impl Scales {
 }
 
 /// A number in units of its scale, from 1 to the largest.
-fn units(number: Decimal, scale: u8, field: Field) -> Result<u64, Refusal> {
+fn units(number: Decimal, scale: u8, field: CommandField) -> Result<u64, Refusal> {
     if number.is_zero() {
         return Err(Refusal::Zero { field });
     }
@@ -139,7 +139,7 @@ impl Listed {
 impl Symbols {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Slab::empty(),
+            rows: RowSlab::empty(),
             numbers: Table::empty(),
         }
     }

@@ -12,16 +12,16 @@ use crate::{
     outbox::Outbox,
     roster::Roster,
 };
-use matches::{Match, Matches};
-use queue::Queue;
+use matches::{GameMatch, Matches};
+use queue::SeekerQueue;
 
 /// Everybody who plays, wants to, or has.
 #[derive(Debug)]
 pub(crate) struct Arena {
-    pub(crate) guests: Roster<Guest>,
+    pub(crate) guests: Roster<ArenaPlayer>,
     pub(crate) matches: Matches,
     /// In the order of [`Game::ALL`].
-    pub(crate) queues: [Queue; 3],
+    pub(crate) queues: [SeekerQueue; 3],
     /// Players who left an open match, in the order in which they did.
     pub(crate) away: Line,
     pub(crate) outbox: Outbox,
@@ -31,7 +31,7 @@ pub(crate) struct Arena {
 
 /// What the arena knows of a player.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Guest {
+pub(crate) struct ArenaPlayer {
     pub(crate) activity: Activity,
     pub(crate) presence: Presence,
     /// The place among those who are away.
@@ -61,7 +61,7 @@ pub(crate) enum Presence {
     Away { since: Timestamp },
 }
 
-impl Guest {
+impl ArenaPlayer {
     pub(crate) fn new() -> Self {
         Self {
             activity: Activity::Idle,
@@ -72,7 +72,7 @@ impl Guest {
     }
 }
 
-impl Chained for Roster<Guest> {
+impl Chained for Roster<ArenaPlayer> {
     fn links(&self, number: u32) -> Links {
         self.at(number).links
     }
@@ -87,7 +87,7 @@ impl Arena {
         Self {
             guests: Roster::new(),
             matches: Matches::new(),
-            queues: [Queue::new(), Queue::new(), Queue::new()],
+            queues: [SeekerQueue::new(), SeekerQueue::new(), SeekerQueue::new()],
             away: Line::EMPTY,
             outbox: Outbox::new(),
             moves: 0,
@@ -99,7 +99,7 @@ impl Arena {
         self.guests.len() == 0 && fresh == [0; 3] && self.outbox.len() == 0
     }
 
-    pub(crate) fn queue(&self, game: Game) -> &Queue {
+    pub(crate) fn queue(&self, game: Game) -> &SeekerQueue {
         let [first, second, third] = &self.queues;
         match game {
             Game::TicTacToe => first,
@@ -108,7 +108,7 @@ impl Arena {
         }
     }
 
-    pub(crate) fn queue_mut(&mut self, game: Game) -> &mut Queue {
+    pub(crate) fn queue_mut(&mut self, game: Game) -> &mut SeekerQueue {
         let [first, second, third] = &mut self.queues;
         match game {
             Game::TicTacToe => first,
@@ -139,7 +139,7 @@ impl Arena {
         let mut known = known.into_iter();
         Ok(players.map(|id| {
             let number = known.next().flatten();
-            number.unwrap_or_else(|| self.guests.enroll(id, Guest::new()))
+            number.unwrap_or_else(|| self.guests.enroll(id, ArenaPlayer::new()))
         }))
     }
 
@@ -215,7 +215,7 @@ impl Arena {
         }
     }
 
-    pub(crate) fn players(&self, found: &Match) -> [PlayerId; 2] {
+    pub(crate) fn players(&self, found: &GameMatch) -> [PlayerId; 2] {
         found.seats.map(|number| self.guests.id(number))
     }
 

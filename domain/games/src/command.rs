@@ -4,12 +4,12 @@ use turnstile_chassis::{Bytes, Fields, Operations, Words};
 
 use crate::{
     Claim, Game, MatchId, Parcel, PlayerId, Settings, Standing, Verdict, about::About,
-    outcome::Shown,
+    outcome::DeedView,
 };
 
 /// One whole request that may change the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(answers = Shown<'static>, about = About)]
+#[operations(answers = DeedView<'static>, about = About)]
 pub enum Command {
     /// Names an opponent. The match begins when both have named each other; the player who did so
     /// first moves first.
@@ -89,7 +89,7 @@ pub enum Command {
 
 /// What a player does in a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words, Operations)]
-#[operations(answers = Shown<'static>)]
+#[operations(answers = DeedView<'static>)]
 pub enum Deed {
     /// Moves. One that comes too late is answered with the state as it is.
     #[byte(0x01)]

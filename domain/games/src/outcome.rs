@@ -141,7 +141,7 @@ pub enum Pairing {
 
 /// What was done, as doors show it.
 #[derive(Fields)]
-pub(crate) enum Shown<'a> {
+pub(crate) enum DeedView<'a> {
     /// What came of asking for an opponent.
     Paired {
         /// The match that began.
@@ -168,24 +168,24 @@ pub(crate) enum Shown<'a> {
 
 impl Done {
     #[inline]
-    const fn shown(&self) -> Shown<'_> {
+    const fn shown(&self) -> DeedView<'_> {
         let (state, ticket, activity) = match self {
             Self::Challenged => (None, None, Pairing::Challenging),
             Self::Seeking(ticket) => (None, Some(ticket), Pairing::Seeking),
             Self::Begun(state) => (Some(state), None, Pairing::Playing),
-            Self::Acted(state) => return Shown::Acted { state },
+            Self::Acted(state) => return DeedView::Acted { state },
             Self::Connected(state) => {
                 let state = state.as_ref();
-                return Shown::Connected { state };
+                return DeedView::Connected { state };
             }
-            Self::Counted(standings) => return Shown::Counted { standings },
+            Self::Counted(standings) => return DeedView::Counted { standings },
             Self::Withdrawn
             | Self::Disconnected
             | Self::Restarted
             | Self::Configured
-            | Self::Acknowledged => return Shown::Nothing,
+            | Self::Acknowledged => return DeedView::Nothing,
         };
-        Shown::Paired {
+        DeedView::Paired {
             state,
             ticket,
             activity,
@@ -200,12 +200,12 @@ impl Fields for Done {
     }
 
     fn describe() -> Vec<Field> {
-        Shown::describe()
+        DeedView::describe()
     }
 }
 
 impl Variants for Done {
     fn variants() -> Vec<Variant> {
-        Shown::variants()
+        DeedView::variants()
     }
 }

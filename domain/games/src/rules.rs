@@ -60,14 +60,14 @@ impl Shape {
 /// Where the stones lie. Cells are numbered from 0, row by row from the top left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Bytes)]
 pub struct Board {
-    pub(crate) stones: [Cells; 2],
+    pub(crate) stones: [CellSet; 2],
 }
 
 /// A set of cells, a bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Bytes)]
-pub(crate) struct Cells(pub(crate) [u64; 4]);
+pub(crate) struct CellSet(pub(crate) [u64; 4]);
 
-impl Cells {
+impl CellSet {
     pub(crate) fn has(self, cell: u8) -> bool {
         let word = self.0.get(usize::from(cell >> 6));
         word.is_some_and(|word| word >> (cell & 63) & 1 == 1)
@@ -175,7 +175,7 @@ pub fn play(game: Game, board: &Board, seat: Seat, choice: u8) -> Result<Played,
 }
 
 /// Whether a line goes through the cell.
-fn has_line(shape: Shape, stones: Cells, cell: u8) -> bool {
+fn has_line(shape: Shape, stones: CellSet, cell: u8) -> bool {
     const DIRECTIONS: [(i8, i8); 4] = [(1, 0), (0, 1), (1, 1), (1, -1)];
     if !stones.are_at_least(shape.line) {
         return false;
@@ -189,7 +189,7 @@ fn has_line(shape: Shape, stones: Cells, cell: u8) -> bool {
 }
 
 /// How many stones follow each other from a column and row on, without the one there.
-fn run(shape: Shape, stones: Cells, place: (u8, u8), direction: (i8, i8)) -> u8 {
+fn run(shape: Shape, stones: CellSet, place: (u8, u8), direction: (i8, i8)) -> u8 {
     let mut length = 0;
     let mut at = place;
     while let Some(next) = shape.step(at, direction)

@@ -10,7 +10,7 @@ use crate::{
     ratings::{ELO_START, elo_gain},
     roster::Roster,
 };
-use ladder::Ladder;
+use ladder::Leaderboard;
 use pairs::Pairs;
 
 /// What is known of all who have played.
@@ -22,7 +22,7 @@ pub(crate) struct Scores {
     pub(crate) records: Roster<Record>,
     pub(crate) pairs: Pairs,
     /// In the order of [`Measure::ALL`].
-    pub(crate) ladders: [Ladder; 3],
+    pub(crate) ladders: [Leaderboard; 3],
     /// Results counted so far.
     pub(crate) results: u64,
     /// How many results of each distant arena were counted: these and no others.
@@ -150,7 +150,7 @@ impl Scores {
         self.records.at(number).standing()
     }
 
-    pub(crate) fn ladder(&self, measure: Measure) -> &Ladder {
+    pub(crate) fn ladder(&self, measure: Measure) -> &Leaderboard {
         let [elo, glicko, won] = &self.ladders;
         match measure {
             Measure::Elo => elo,

@@ -9,9 +9,9 @@ use turnstile_types::{Machine, Malformed, Reader, Sink};
 use crate::{
     Game, Games, MatchId, PlayerId, Ratings, Seat, Tally,
     arena::{
-        Activity, Arena, Guest, Presence,
-        matches::Match,
-        queue::{Queue, Ticket},
+        Activity, Arena, ArenaPlayer, Presence,
+        matches::GameMatch,
+        queue::{Seeker, SeekerQueue},
     },
     check,
     line::Links,
@@ -54,7 +54,7 @@ struct KeptGuest {
     rating: u32,
 }
 
-impl Encode for Match {
+impl Encode for GameMatch {
     fn encode(&self, out: &mut Vec<u8>) {
         self.id.encode(out);
         self.game.encode(out);
@@ -69,7 +69,7 @@ impl Encode for Match {
     }
 }
 
-impl Decode<'_> for Match {
+impl Decode<'_> for GameMatch {
     fn decode(reader: &mut Reader<'_>, _field: &'static str) -> Result<Self, Malformed> {
         Ok(Self {
             id: Decode::decode(reader, "id")?,
@@ -139,19 +139,21 @@ fn read_arena(reader: &mut Reader<'_>) -> Result<Arena, Malformed> {
     let field = "player";
     read_all(reader, "player", |kept: KeptGuest| {
         Malformed::unless(arena.guests.find(&kept.id).is_none(), field)?;
-        let guest = Guest {
+        let guest = ArenaPlayer {
             activity: kept.challenge.map_or(Activity::Idle, |(opponent, game)| {
                 Activity::Challenging { opponent, game }
             }),
             presence: kept.presence,
             rating: kept.rating,
-            ..Guest::new()
+            ..ArenaPlayer::new()
         };
         arena.guests.enroll(kept.id, guest);
         Ok(())
     })?;
     for over in [false, true] {
-        read_all(reader, "match", |one: Match| arena.take_match(one, over))?;
+        read_all(reader, "match", |one: GameMatch| {
+            arena.take_match(one, over)
+        })?;
     }
     read_all(reader, "away", |number: u32| {
         let guest = arena.idle_or_busy(number)?;
@@ -163,8 +165,8 @@ fn read_arena(reader: &mut Reader<'_>) -> Result<Arena, Malformed> {
         Ok(())
     })?;
     for game in Game::ALL {
-        let mut queue = Queue::new();
-        read_all(reader, "ticket", |ticket: Ticket| {
+        let mut queue = SeekerQueue::new();
+        read_all(reader, "ticket", |ticket: Seeker| {
             let guest = arena.idle_or_busy(ticket.player)?;
             Malformed::unless(guest.activity == Activity::Idle, "ticket")?;
             arena.guests.at_mut(ticket.player).activity = Activity::Seeking { game };
@@ -179,13 +181,13 @@ fn read_arena(reader: &mut Reader<'_>) -> Result<Arena, Malformed> {
 
 impl Arena {
     /// A player, if there are so many.
-    fn idle_or_busy(&self, number: u32) -> Result<Guest, Malformed> {
+    fn idle_or_busy(&self, number: u32) -> Result<ArenaPlayer, Malformed> {
         let known = number < self.guests.len();
         Malformed::unless(known, "number of a player")?;
         Ok(*self.guests.at(number))
     }
 
-    fn take_match(&mut self, one: Match, over: bool) -> Result<(), Malformed> {
+    fn take_match(&mut self, one: GameMatch, over: bool) -> Result<(), Malformed> {
         let field = "match";
         Malformed::unless(one.ending.is_some() == over, field)?;
         Malformed::unless(self.matches.find(one.id).is_none(), field)?;

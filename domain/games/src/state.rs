@@ -12,7 +12,7 @@ use crate::{Event, Settings, arena::Arena, scores::Scores};
 /// match where both are played here, put into the arena's outbox otherwise.
 ///
 /// Time: before a command is decided, everything that is due at its instant is done, as by
-/// [`Machine::tick`]. Beyond that a refusal changes nothing.
+/// [`tick`](turnstile_types::Machine::tick). Beyond that a refusal changes nothing.
 #[derive(Debug)]
 pub struct Games {
     pub(crate) settings: Settings,

@@ -20,14 +20,14 @@ const ROUNDS: usize = 400;
 
 /// The place of one booking.
 #[derive(Clone, Copy)]
-struct Spot {
+struct StandingBooking {
     property: Name,
     room: Name,
     stay: Stay,
     id: GuestId,
 }
 
-type Layout = fn(u64) -> Spot;
+type Layout = fn(u64) -> StandingBooking;
 
 fn name(text: &str) -> Name {
     Name::parse(text.as_bytes()).expect("the names here are names")
@@ -46,8 +46,8 @@ fn id(number: u64) -> GuestId {
     }
 }
 
-fn open(number: u64) -> Spot {
-    Spot {
+fn open(number: u64) -> StandingBooking {
+    StandingBooking {
         property: name("bench"),
         room: name(&format!(
             "room:{:012}",
@@ -58,9 +58,9 @@ fn open(number: u64) -> Spot {
     }
 }
 
-fn hotels(number: u64) -> Spot {
+fn hotels(number: u64) -> StandingBooking {
     let (property, place) = (number / 1_000, number % 1_000);
-    Spot {
+    StandingBooking {
         property: name(&format!("hotel-{property}")),
         room: name(&(place / 10 + 101).to_string()),
         stay: stay(20_820 + place % 10 * 40, 3),
@@ -131,7 +131,7 @@ impl Bench {
     }
 }
 
-fn book(spot: Spot) -> Command<'static> {
+fn book(spot: StandingBooking) -> Command<'static> {
     Command::Book {
         property: spot.property,
         wish: Wish::Room(spot.room),
@@ -261,7 +261,7 @@ fn main() {
 
 /// What else grows with size: any room, a page of a listing, availability, the snapshot.
 #[expect(clippy::print_stdout, reason = "an example prints its result")]
-fn aside(bench: &mut Bench, spot: Spot) {
+fn aside(bench: &mut Bench, spot: StandingBooking) {
     let any = Command::Book {
         property: spot.property,
         wish: Wish::Any,

@@ -19,7 +19,7 @@ mod stop_sell;
 
 use turnstile_types::Context;
 
-pub(crate) use choice::{Choice, Place};
+pub(crate) use choice::{Place, WishTarget};
 
 use crate::{Command, Done, Refusal, Rooms};
 

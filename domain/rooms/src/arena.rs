@@ -2,7 +2,7 @@
 
 use turnstile_chassis::{LARGE_PAGE, Looks, Lot};
 
-use crate::slab::Slab;
+use crate::slab::ChunkSlab;
 
 /// The smallest cell, in items, as a power of two.
 const SMALLEST_BITS: u32 = 1;
@@ -13,33 +13,33 @@ const CLASSES: usize = 13;
 
 /// Cells whose sizes are powers of two, in chunks that are not moved when more are taken; a cell that is
 /// given back serves the next run of its class. At most half of a cell is unused. Runs that are
-/// [looked for](Arena::look) anywhere come to large pages; see [`Looks`].
+/// [looked for](CellArena::look) anywhere come to large pages; see [`Looks`].
 #[derive(Debug)]
-pub(crate) struct Arena<T> {
-    classes: [Class<T>; CLASSES],
+pub(crate) struct CellArena<T> {
+    classes: [LotClass<T>; CLASSES],
     /// Whether a class has more than one chunk.
     is_large: bool,
 }
 
 #[derive(Debug)]
-struct Class<T> {
+struct LotClass<T> {
     chunks: Vec<Lot<T>>,
     looks: Looks,
     cells: u32,
-    free: Slab<u32>,
+    free: ChunkSlab<u32>,
 }
 
-impl<T: Copy + Default> Arena<T> {
+impl<T: Copy + Default> CellArena<T> {
     /// Items of one chunk, which may become a large page.
     const CHUNK: usize = LARGE_PAGE / size_of::<T>();
 
     pub(crate) fn new() -> Self {
         Self {
-            classes: std::array::from_fn(|_| Class {
+            classes: std::array::from_fn(|_| LotClass {
                 chunks: Vec::new(),
                 looks: Looks::NONE,
                 cells: 0,
-                free: Slab::empty(),
+                free: ChunkSlab::empty(),
             }),
             is_large: false,
         }

@@ -4,9 +4,9 @@ use turnstile_chassis::prefetch;
 use turnstile_types::{Night, Stay};
 
 use crate::{
-    arena::Arena,
+    arena::CellArena,
     index::Index,
-    slab::{LINES, Pool},
+    slab::{LINES, RecyclingSlab},
 };
 
 /// Nights of one block: with the stop-sells they fill one cache line.
@@ -18,14 +18,14 @@ const NOBODY: u32 = u32::MAX;
 /// Fifteen nights of one room, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-struct Block {
+struct NightBlock {
     /// The slot of the booking or hold, or `NOBODY`.
     owners: [u32; BLOCK_NIGHTS as usize],
     /// Bit k: the sale is stopped on the block's night k.
     stopped: u16,
 }
 
-const _: () = assert!(size_of::<Block>() == 64);
+const _: () = assert!(size_of::<NightBlock>() == 64);
 
 /// What is in the way on each night of a stay; bit k stands for its k-th night.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,8 +75,8 @@ impl Default for Diary {
 /// the same line answers whether a night is free and who has it.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    blocks: Pool<Block, LINES>,
-    indexes: Arena<u64>,
+    blocks: RecyclingSlab<NightBlock, LINES>,
+    indexes: CellArena<u64>,
 }
 
 /// The part of a stay that lies in one block.
@@ -109,7 +109,7 @@ fn pieces(stay: Stay) -> impl Iterator<Item = Piece> {
     })
 }
 
-impl Block {
+impl NightBlock {
     const EMPTY: Self = Self {
         owners: [NOBODY; BLOCK_NIGHTS as usize],
         stopped: 0,
@@ -142,8 +142,8 @@ impl Piece {
 impl Calendar {
     pub(crate) fn new() -> Self {
         Self {
-            blocks: Pool::new(),
-            indexes: Arena::new(),
+            blocks: RecyclingSlab::new(),
+            indexes: CellArena::new(),
         }
     }
 
@@ -254,7 +254,7 @@ impl Calendar {
             self.blocks.look(block);
             return block;
         }
-        let block = self.blocks.take(Block::EMPTY);
+        let block = self.blocks.take(NightBlock::EMPTY);
         index.insert(&mut self.indexes, number, block);
         block
     }

@@ -34,12 +34,12 @@ pub(crate) struct Cells {
     /// Each as long as its cells that were ever taken; empty ones wait to be used again.
     chunks: Vec<Lot<u64>>,
     /// By the power of two of their size; on the heap, so that whoever holds a table stays small.
-    classes: Box<[Class]>,
+    classes: Box<[SizeClass]>,
 }
 
 /// The cells of one size.
 #[derive(Debug, Default)]
-struct Class {
+struct SizeClass {
     chunks: Vec<usize>,
     free: Vec<Cell>,
     used: usize,
@@ -58,7 +58,7 @@ impl Cells {
     pub(crate) fn new() -> Self {
         Self {
             chunks: Vec::new(),
-            classes: (0..CLASSES).map(|_| Class::default()).collect(),
+            classes: (0..CLASSES).map(|_| SizeClass::default()).collect(),
         }
     }
 
@@ -126,7 +126,7 @@ impl Cells {
             .expect("a taken cell is in its chunk")
     }
 
-    fn class_mut(&mut self, size: usize) -> &mut Class {
+    fn class_mut(&mut self, size: usize) -> &mut SizeClass {
         self.classes
             .get_mut((size.trailing_zeros() - SMALLEST_BITS) as usize)
             .expect("no part of a table outgrows the largest cell")

@@ -8,7 +8,7 @@ use turnstile_types::{Position, Timestamp};
 use crate::{
     Rooms,
     directory::UNSHELVED,
-    ledger::{Guest, NO_SLOT, Slot, State},
+    ledger::{GuestLink, LedgerSlot, NO_SLOT, State},
     limits,
     shelves::Mark,
 };
@@ -25,7 +25,7 @@ impl Rooms {
         faults.verdict()
     }
 
-    fn slots(&self) -> impl Iterator<Item = (u32, &Slot)> {
+    fn slots(&self) -> impl Iterator<Item = (u32, &LedgerSlot)> {
         (0..).zip(self.ledger.iter())
     }
 
@@ -269,15 +269,16 @@ impl Rooms {
                 continue;
             };
             bookings += 1;
-            let linked = |other: u32, back: fn(&Guest) -> u32, newer: bool| match guest_in(other) {
-                None => other == NO_SLOT,
-                Some((next, at)) => {
-                    next.id() == guest.id()
-                        && back(&next) == slot
-                        && (at, other) != (position, slot)
-                        && ((at, other) > (position, slot)) == newer
-                }
-            };
+            let linked =
+                |other: u32, back: fn(&GuestLink) -> u32, newer: bool| match guest_in(other) {
+                    None => other == NO_SLOT,
+                    Some((next, at)) => {
+                        next.id() == guest.id()
+                            && back(&next) == slot
+                            && (at, other) != (position, slot)
+                            && ((at, other) > (position, slot)) == newer
+                    }
+                };
             let sound = linked(guest.older, |guest| guest.newer, false)
                 && linked(guest.newer, |guest| guest.older, true);
             faults.unless(sound, || {

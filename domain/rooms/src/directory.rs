@@ -10,16 +10,16 @@ use std::{cell::Cell, collections::BTreeMap, ops::Bound};
 use turnstile_chassis::prefetch;
 use turnstile_types::Name;
 
-pub(crate) use search::{Due, Search};
+pub(crate) use search::{Due, ShelfSearch};
 pub(crate) use walk::Step;
 
 use self::{frontier::Frontier, rows::Row};
 use crate::{
-    arena::Arena,
+    arena::CellArena,
     calendar::Diary,
     limits,
     shelves::Shelves,
-    slab::{LINES, Slab},
+    slab::{ChunkSlab, LINES},
     table::{Table, hash_of_name, scoped},
 };
 
@@ -70,7 +70,7 @@ pub(crate) struct Kind {
 /// One room, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(crate) struct Room {
+pub(crate) struct RoomEntry {
     pub(crate) property: u32,
     pub(crate) kind: u32,
     /// `UNSHELVED` for a loose room, and for a withdrawn one.
@@ -84,40 +84,40 @@ pub(crate) struct Room {
     text: [u8; NEAR],
 }
 
-const _: () = assert!(size_of::<Room>() == 64);
+const _: () = assert!(size_of::<RoomEntry>() == 64);
 
 /// Everything that has a name, numbered in order of appearance. Numbers are never reused: they
 /// stand in cursors. A withdrawn room keeps its number, and gets it back when it is added again.
 #[derive(Debug)]
-pub(crate) struct Directory {
-    properties: Slab<Property>,
+pub(crate) struct PropertyDirectory {
+    properties: ChunkSlab<Property>,
     property_numbers: BTreeMap<Name, u32>,
     property_table: Table,
     /// The property asked for last: a pipeline mostly names the same one again. It decides
     /// nothing: whatever stands here, the answer is the same.
     last_property: Cell<u32>,
-    kinds: Slab<Kind>,
+    kinds: ChunkSlab<Kind>,
     kind_table: Table,
-    rooms: Slab<Room, LINES>,
+    rooms: ChunkSlab<RoomEntry, LINES>,
     room_table: Table,
-    long_names: Arena<u8>,
+    long_names: CellArena<u8>,
     pub(crate) shelves: Shelves,
     frontier: Frontier,
     pub(crate) in_sale: u64,
 }
 
-impl Directory {
+impl PropertyDirectory {
     pub(crate) fn new() -> Self {
         Self {
-            properties: Slab::empty(),
+            properties: ChunkSlab::empty(),
             property_numbers: BTreeMap::new(),
             property_table: Table::new(),
             last_property: Cell::new(0),
-            kinds: Slab::empty(),
+            kinds: ChunkSlab::empty(),
             kind_table: Table::new(),
-            rooms: Slab::empty(),
+            rooms: ChunkSlab::empty(),
             room_table: Table::new(),
-            long_names: Arena::new(),
+            long_names: CellArena::new(),
             shelves: Shelves::new(),
             frontier: Frontier::new(),
             in_sale: 0,
@@ -170,7 +170,7 @@ impl Directory {
         self.properties.at(number)
     }
 
-    pub(crate) const fn properties(&self) -> &Slab<Property> {
+    pub(crate) const fn properties(&self) -> &ChunkSlab<Property> {
         &self.properties
     }
 
@@ -211,7 +211,7 @@ impl Directory {
         self.kinds.at(number)
     }
 
-    pub(crate) const fn kinds(&self) -> &Slab<Kind> {
+    pub(crate) const fn kinds(&self) -> &ChunkSlab<Kind> {
         &self.kinds
     }
 
@@ -244,15 +244,15 @@ impl Directory {
             })
     }
 
-    pub(crate) fn room_at(&self, number: u32) -> &Room {
+    pub(crate) fn room_at(&self, number: u32) -> &RoomEntry {
         self.rooms.at(number)
     }
 
-    pub(crate) const fn rooms(&self) -> &Slab<Room, LINES> {
+    pub(crate) const fn rooms(&self) -> &ChunkSlab<RoomEntry, LINES> {
         &self.rooms
     }
 
-    pub(crate) fn room_mut(&mut self, number: u32) -> &mut Room {
+    pub(crate) fn room_mut(&mut self, number: u32) -> &mut RoomEntry {
         self.rooms.at_mut(number)
     }
 
@@ -289,7 +289,7 @@ impl Directory {
         Name::parse(self.name_bytes(self.rooms.at(number))).expect("a room was named by a name")
     }
 
-    fn name_bytes<'a>(&'a self, room: &'a Room) -> &'a [u8] {
+    fn name_bytes<'a>(&'a self, room: &'a RoomEntry) -> &'a [u8] {
         let length = usize::from(room.length);
         room.text.get(..length).unwrap_or_else(|| {
             let cell = room.text.first_chunk().expect("33 bytes begin with four");
@@ -311,7 +311,7 @@ impl Directory {
                 .copy_from_slice(bytes);
             *text.first_chunk_mut().expect("33 bytes begin with four") = cell.to_le_bytes();
         }
-        let number = self.rooms.push(Room {
+        let number = self.rooms.push(RoomEntry {
             property,
             kind,
             shelf: UNSHELVED,

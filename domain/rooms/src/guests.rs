@@ -2,8 +2,8 @@
 
 use crate::{
     GuestId, GuestName,
-    arena::Arena,
-    ledger::{Guest, Ledger, NO_SLOT, State, slot_or_none},
+    arena::CellArena,
+    ledger::{GuestLink, Ledger, NO_SLOT, State, slot_or_none},
     table::{Table, hash_of_seal},
 };
 
@@ -13,23 +13,23 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Guests {
     newest: Table,
-    names: Arena<u8>,
+    names: CellArena<u8>,
 }
 
 impl Guests {
     pub(crate) fn new() -> Self {
         Self {
             newest: Table::new(),
-            names: Arena::new(),
+            names: CellArena::new(),
         }
     }
 
     /// Keeps a name; the guest is not in any chain yet.
-    pub(crate) fn register(&mut self, name: GuestName<'_>, id: GuestId) -> Guest {
+    pub(crate) fn register(&mut self, name: GuestName<'_>, id: GuestId) -> GuestLink {
         let bytes = name.as_str().as_bytes();
         let cell = self.names.take(bytes.len());
         self.names.run_mut(bytes.len(), cell).copy_from_slice(bytes);
-        Guest {
+        GuestLink {
             seal: id.seal,
             name: cell,
             older: NO_SLOT,
@@ -39,7 +39,7 @@ impl Guests {
         }
     }
 
-    pub(crate) fn name(&self, guest: &Guest) -> &str {
+    pub(crate) fn name(&self, guest: &GuestLink) -> &str {
         let bytes = self.names.run(usize::from(guest.name_length), guest.name);
         str::from_utf8(bytes).expect("a guest name was parsed as UTF-8")
     }
@@ -127,7 +127,7 @@ impl Guests {
     }
 }
 
-fn guest_in(ledger: &Ledger, slot: u32) -> &Guest {
+fn guest_in(ledger: &Ledger, slot: u32) -> &GuestLink {
     match &ledger.at(slot).state {
         State::Booked(guest) => guest,
         State::Free { .. } | State::Spent | State::Held { .. } | State::Expired { .. } => {
@@ -136,7 +136,7 @@ fn guest_in(ledger: &Ledger, slot: u32) -> &Guest {
     }
 }
 
-fn guest_in_mut(ledger: &mut Ledger, slot: u32) -> &mut Guest {
+fn guest_in_mut(ledger: &mut Ledger, slot: u32) -> &mut GuestLink {
     match &mut ledger.at_mut(slot).state {
         State::Booked(guest) => guest,
         State::Free { .. } | State::Spent | State::Held { .. } | State::Expired { .. } => {

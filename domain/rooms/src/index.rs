@@ -3,7 +3,7 @@
 use turnstile_chassis::prefetch;
 
 use crate::{
-    arena::{Arena, same_class},
+    arena::{CellArena, same_class},
     widths::{join, low_32},
 };
 
@@ -24,7 +24,7 @@ impl Index {
     }
 
     /// Where the entries lie when they are not kept in place.
-    fn run<'a>(&self, arena: &'a Arena<u64>) -> &'a [u64] {
+    fn run<'a>(&self, arena: &'a CellArena<u64>) -> &'a [u64] {
         if self.length < 2 {
             return &[];
         }
@@ -32,14 +32,14 @@ impl Index {
     }
 
     /// Asks memory for the entries that a search looks at first, which are the ends; see `warming`.
-    pub(crate) fn prefetch(&self, arena: &Arena<u64>) {
+    pub(crate) fn prefetch(&self, arena: &CellArena<u64>) {
         if let [first, .., last] = self.run(arena) {
             prefetch(first);
             prefetch(last);
         }
     }
 
-    pub(crate) fn find(&self, arena: &Arena<u64>, number: u16) -> Option<u32> {
+    pub(crate) fn find(&self, arena: &CellArena<u64>, number: u16) -> Option<u32> {
         if self.length < 2 {
             return (self.length == 1 && self.number == number).then_some(self.cell);
         }
@@ -50,14 +50,14 @@ impl Index {
 
     /// Notes that somebody looks for entries which may be anywhere.
     #[inline]
-    pub(crate) fn look(&self, arena: &mut Arena<u64>) {
+    pub(crate) fn look(&self, arena: &mut CellArena<u64>) {
         if self.length >= 2 {
             arena.look(usize::from(self.length), self.cell);
         }
     }
 
     /// Adds a number that is not there.
-    pub(crate) fn insert(&mut self, arena: &mut Arena<u64>, number: u16, value: u32) {
+    pub(crate) fn insert(&mut self, arena: &mut CellArena<u64>, number: u16, value: u32) {
         let old = usize::from(self.length);
         let new = old + 1;
         if old == 0 {
@@ -78,7 +78,7 @@ impl Index {
     }
 
     /// Removes a number that is there.
-    pub(crate) fn remove(&mut self, arena: &mut Arena<u64>, number: u16) {
+    pub(crate) fn remove(&mut self, arena: &mut CellArena<u64>, number: u16) {
         let old = usize::from(self.length);
         if old < 2 {
             assert!(old == 1 && self.number == number, "the number is there");
@@ -93,7 +93,7 @@ impl Index {
     }
 
     /// Brings the entries both lengths have into a cell for the new length; one is a cell too.
-    fn resize(&mut self, arena: &mut Arena<u64>, old: usize, new: usize) -> u32 {
+    fn resize(&mut self, arena: &mut CellArena<u64>, old: usize, new: usize) -> u32 {
         if old == 1 {
             let cell = arena.take(new);
             let only = entry(self.number, self.cell);
@@ -130,7 +130,7 @@ impl Index {
     /// The entries from a number on, in order.
     pub(crate) fn iter_from<'a>(
         &self,
-        arena: &'a Arena<u64>,
+        arena: &'a CellArena<u64>,
         from: u16,
     ) -> impl Iterator<Item = (u16, u32)> + use<'a> {
         let run = self.run(arena);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_index_is_an_ordered_map() {
-        let mut arena = Arena::new();
+        let mut arena = CellArena::new();
         let mut index = Index::default();
         let mut map = BTreeMap::new();
         let mut state = 1_u32;

@@ -2,14 +2,14 @@
 
 use turnstile_types::{PartitionNumber, Position, Stay, Timestamp};
 
-use crate::{GuestId, Reference, Refusal, reference::SLOTS_PER_PARTITION, slab::Slab};
+use crate::{GuestId, Reference, Refusal, reference::SLOTS_PER_PARTITION, slab::ChunkSlab};
 
 /// The end of a chain of slots.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 
 /// One booking or hold, or the place for one: 56 bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct LedgerSlot {
     /// How many entries had lain here before the present or the next one.
     pub(crate) generation: u32,
     pub(crate) room: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Slot {
     pub(crate) state: State,
 }
 
-const _: () = assert!(size_of::<Slot>() == 64 || size_of::<Slot>() == 56);
+const _: () = assert!(size_of::<LedgerSlot>() == 64 || size_of::<LedgerSlot>() == 56);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -32,7 +32,7 @@ pub(crate) enum State {
     },
     /// Used so often that no reference is left for another entry.
     Spent,
-    Booked(Guest),
+    Booked(GuestLink),
     /// `made` is the position of the record that made the hold; it orders a caller's holds.
     Held {
         until: Timestamp,
@@ -47,7 +47,7 @@ pub(crate) enum State {
 /// The entry of a slot that has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    Booked(Guest),
+    Booked(GuestLink),
     Held { until: Timestamp, made: Position },
     Expired { at: Timestamp, made: Position },
 }
@@ -73,7 +73,7 @@ impl State {
 
 /// A booking's guest, as a link in the chain of all bookings of one id number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Guest {
+pub(crate) struct GuestLink {
     pub(crate) seal: u64,
     /// The cell of the name in the arena of names.
     pub(crate) name: u32,
@@ -84,7 +84,7 @@ pub(crate) struct Guest {
     pub(crate) name_length: u16,
 }
 
-impl Guest {
+impl GuestLink {
     pub(crate) const fn id(&self) -> GuestId {
         GuestId {
             seal: self.seal,
@@ -98,7 +98,7 @@ impl Guest {
 /// reference.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    slots: Slab<Slot>,
+    slots: ChunkSlab<LedgerSlot>,
     /// What references call the first slot.
     first: u32,
     /// How many slots there may be.
@@ -110,7 +110,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub(crate) const fn new() -> Self {
         Self {
-            slots: Slab::empty(),
+            slots: ChunkSlab::empty(),
             first: 0,
             most: NO_SLOT,
             free: NO_SLOT,
@@ -140,19 +140,19 @@ impl Ledger {
         self.slots.len()
     }
 
-    pub(crate) fn at(&self, slot: u32) -> &Slot {
+    pub(crate) fn at(&self, slot: u32) -> &LedgerSlot {
         self.slots.at(slot)
     }
 
-    pub(crate) fn get(&self, slot: u32) -> Option<&Slot> {
+    pub(crate) fn get(&self, slot: u32) -> Option<&LedgerSlot> {
         self.slots.get(slot)
     }
 
-    pub(crate) fn at_mut(&mut self, slot: u32) -> &mut Slot {
+    pub(crate) fn at_mut(&mut self, slot: u32) -> &mut LedgerSlot {
         self.slots.at_mut(slot)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &LedgerSlot> {
         self.slots.iter()
     }
 
@@ -168,7 +168,7 @@ impl Ledger {
     }
 
     /// Appends a slot as a snapshot has it. Free ones are chained by [`Self::chain_free`].
-    pub(crate) fn restore_slot(&mut self, slot: Slot) {
+    pub(crate) fn restore_slot(&mut self, slot: LedgerSlot) {
         self.slots.push(slot);
     }
 
@@ -192,7 +192,7 @@ impl Ledger {
     }
 
     /// Keeps an entry in the next slot, and answers which; the generation is the slot's own.
-    pub(crate) fn add(&mut self, mut entry: Slot) -> u32 {
+    pub(crate) fn add(&mut self, mut entry: LedgerSlot) -> u32 {
         let slot = self.free;
         if slot == NO_SLOT {
             entry.generation = 0;
@@ -264,8 +264,8 @@ mod tests {
 
     use super::*;
 
-    fn held(generation: u32) -> Slot {
-        Slot {
+    fn held(generation: u32) -> LedgerSlot {
+        LedgerSlot {
             generation,
             room: 0,
             principal: 0,

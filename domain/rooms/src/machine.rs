@@ -12,10 +12,10 @@ use crate::{
     Answer, CancelReason, Command, Event, EventKind, FormerPlace, Outcome, Query, Reference, Rooms,
     Totals,
     calendar::Calendar,
-    directory::Directory,
+    directory::PropertyDirectory,
     expected::Expected,
     guests::Guests,
-    ledger::{Ledger, Slot, State},
+    ledger::{Ledger, LedgerSlot, State},
     limits,
     principals::Principals,
     queries,
@@ -35,7 +35,7 @@ impl Machine for Rooms {
 
     fn empty() -> Self {
         Self {
-            directory: Directory::new(),
+            directory: PropertyDirectory::new(),
             calendar: Calendar::new(),
             ledger: Ledger::new(),
             guests: Guests::new(),
@@ -207,7 +207,7 @@ impl Rooms {
     }
 
     fn expire(&mut self, context: &Context<'_>, slot: u32, until: Timestamp, made: Position) {
-        let Slot {
+        let LedgerSlot {
             room,
             stay,
             principal,

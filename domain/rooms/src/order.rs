@@ -35,7 +35,7 @@ pub(crate) fn natural(left: &[u8], right: &[u8]) -> Ordering {
 /// Sixteen bytes, the first one highest: a byte for each character; for a run of digits a `0`,
 /// its length without leading zeros, and two digits to a byte.
 pub(crate) fn key(name: &[u8]) -> u128 {
-    let mut key = Key { bytes: 0, free: 16 };
+    let mut key = CollationKey { bytes: 0, free: 16 };
     let mut rest = name;
     while let Some((&first, after)) = rest.split_first() {
         if key.free == 0 {
@@ -58,13 +58,13 @@ pub(crate) fn key(name: &[u8]) -> u128 {
     key.bytes << (8 * key.free)
 }
 
-struct Key {
+struct CollationKey {
     bytes: u128,
     /// Bytes that are still free.
     free: u32,
 }
 
-impl Key {
+impl CollationKey {
     /// Adds a byte when one is free.
     const fn push(&mut self, byte: u8) {
         if self.free > 0 {

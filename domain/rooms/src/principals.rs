@@ -5,7 +5,7 @@ use std::{cell::Cell, collections::BTreeSet};
 use turnstile_types::{Name, Position, Principal};
 
 use crate::{
-    slab::Slab,
+    slab::ChunkSlab,
     table::{Table, hash_of_name},
 };
 
@@ -13,7 +13,7 @@ use crate::{
 /// of each. They are never forgotten: there are as many as the operator gives keys to.
 #[derive(Debug)]
 pub(crate) struct Principals {
-    callers: Slab<Caller>,
+    callers: ChunkSlab<HoldingPrincipal>,
     numbers: Table,
     /// The caller asked for last; it decides nothing.
     last: Cell<u32>,
@@ -22,7 +22,7 @@ pub(crate) struct Principals {
 }
 
 #[derive(Debug)]
-struct Caller {
+struct HoldingPrincipal {
     name: Name,
     holds: u32,
 }
@@ -30,7 +30,7 @@ struct Caller {
 impl Principals {
     pub(crate) fn new() -> Self {
         Self {
-            callers: Slab::empty(),
+            callers: ChunkSlab::empty(),
             numbers: Table::new(),
             last: Cell::new(0),
             holds: BTreeSet::new(),
@@ -57,7 +57,7 @@ impl Principals {
     /// The number of a caller, a new one at its first success.
     pub(crate) fn enrol(&mut self, principal: &Principal) -> u32 {
         self.number(principal).unwrap_or_else(|| {
-            let number = self.callers.push(Caller {
+            let number = self.callers.push(HoldingPrincipal {
                 name: principal.0,
                 holds: 0,
             });

@@ -9,7 +9,7 @@ use turnstile_types::{Principal, Stay, Timestamp};
 
 use crate::{
     Answer, Cursor, Entry, EntryState, PropertySummary, Query, Reference, Refusal, Rooms, Totals,
-    ledger::{Slot, State, Taken},
+    ledger::{LedgerSlot, State, Taken},
     limits,
 };
 
@@ -110,7 +110,7 @@ impl<'a> View<'a> {
 
     pub(crate) fn entry(&self, slot: u32) -> Entry {
         let rooms = self.rooms;
-        let Slot {
+        let LedgerSlot {
             room,
             principal,
             stay,

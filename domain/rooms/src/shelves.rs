@@ -3,7 +3,7 @@
 use turnstile_chassis::prefetch;
 use turnstile_types::{Night, Stay};
 
-use crate::{arena::Arena, index::Index, slab::Pool};
+use crate::{arena::CellArena, index::Index, slab::RecyclingSlab};
 
 /// Rooms of one shelf: the bits of a word.
 pub(crate) const SHELF_ROOMS: usize = 64;
@@ -47,10 +47,10 @@ pub(crate) enum Mark {
 
 #[derive(Debug)]
 pub(crate) struct Shelves {
-    shelves: Pool<Shelf>,
-    labels: Pool<Label>,
-    pages: Pool<Page, PAGES>,
-    indexes: Arena<u64>,
+    shelves: RecyclingSlab<Shelf>,
+    labels: RecyclingSlab<Label>,
+    pages: RecyclingSlab<Page, PAGES>,
+    indexes: CellArena<u64>,
 }
 
 impl Shelf {
@@ -88,10 +88,10 @@ impl Label {
 impl Shelves {
     pub(crate) fn new() -> Self {
         Self {
-            shelves: Pool::new(),
-            labels: Pool::new(),
-            pages: Pool::new(),
-            indexes: Arena::new(),
+            shelves: RecyclingSlab::new(),
+            labels: RecyclingSlab::new(),
+            pages: RecyclingSlab::new(),
+            indexes: CellArena::new(),
         }
     }
 

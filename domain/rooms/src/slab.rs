@@ -2,23 +2,23 @@
 
 /// A chunk of 64-byte items is four mebibytes: large enough that the list of chunks stays in the
 /// first-level cache, small enough to be allocated at once.
-pub(crate) type Slab<T, const CHUNK_BITS: u32 = 16> = turnstile_chassis::Slab<T, CHUNK_BITS>;
+pub(crate) type ChunkSlab<T, const CHUNK_BITS: u32 = 16> = turnstile_chassis::Slab<T, CHUNK_BITS>;
 
 /// A chunk of 64-byte items that is two mebibytes, one large page.
 pub(crate) const LINES: u32 = 15;
 
 /// A slab whose items are given back and used again, the last one first.
 #[derive(Debug)]
-pub(crate) struct Pool<T, const CHUNK_BITS: u32 = 16> {
-    items: Slab<T, CHUNK_BITS>,
-    free: Slab<u32>,
+pub(crate) struct RecyclingSlab<T, const CHUNK_BITS: u32 = 16> {
+    items: ChunkSlab<T, CHUNK_BITS>,
+    free: ChunkSlab<u32>,
 }
 
-impl<T, const CHUNK_BITS: u32> Pool<T, CHUNK_BITS> {
+impl<T, const CHUNK_BITS: u32> RecyclingSlab<T, CHUNK_BITS> {
     pub(crate) const fn new() -> Self {
         Self {
-            items: Slab::empty(),
-            free: Slab::empty(),
+            items: ChunkSlab::empty(),
+            free: ChunkSlab::empty(),
         }
     }
 

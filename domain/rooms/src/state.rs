@@ -6,7 +6,7 @@ use turnstile_chassis::Events;
 use turnstile_types::Timestamp;
 
 use crate::{
-    Event, calendar::Calendar, directory::Directory, expected::Expected, guests::Guests,
+    Event, calendar::Calendar, directory::PropertyDirectory, expected::Expected, guests::Guests,
     ledger::Ledger, principals::Principals,
 };
 
@@ -21,11 +21,11 @@ use crate::{
 /// growth of the whole.
 ///
 /// Time: before a command is decided, everything that is due at its instant is done, as by
-/// [`Machine::tick`]; a hold whose time is over never stands in the way, whoever calls first.
-/// Beyond that a refusal changes nothing.
+/// [`tick`](turnstile_types::Machine::tick); a hold whose time is over never stands in the way,
+/// whoever calls first. Beyond that a refusal changes nothing.
 #[derive(Debug)]
 pub struct Rooms {
-    pub(crate) directory: Directory,
+    pub(crate) directory: PropertyDirectory,
     pub(crate) calendar: Calendar,
     pub(crate) ledger: Ledger,
     pub(crate) guests: Guests,

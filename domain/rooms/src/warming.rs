@@ -6,7 +6,7 @@ use turnstile_types::{Name, Night};
 use crate::{
     Command, Rooms, Wish,
     expected::Target,
-    ledger::{Slot, State},
+    ledger::{LedgerSlot, State},
     table::{hash_of_name, scoped},
 };
 
@@ -117,7 +117,7 @@ impl Rooms {
     }
 
     /// Asks memory for the room of a booking or hold, and for its guest.
-    fn spot_of(&self, entry: &Slot) -> Target {
+    fn spot_of(&self, entry: &LedgerSlot) -> Target {
         if let State::Booked(guest) = entry.state {
             self.guests.prefetch(guest.seal);
         }

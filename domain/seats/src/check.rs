@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnstile_chassis::{Faults, OpenCounts};
 
-use crate::{EntryState, Seats, Totals};
+use crate::{SeatEntryState, Seats, Totals};
 
 /// Checks everything that is kept twice against each other: the seats of bookings and the owners of
 /// seats, holds and their expiries, the seats that are free, the totals.
@@ -62,14 +62,14 @@ fn check_expiries(seats: &Seats, faults: &mut Faults) {
         .bookings
         .iter()
         .filter_map(|(number, booking)| match booking.state {
-            EntryState::Held { until } => Some((until, *number)),
-            EntryState::Booked { .. } => None,
+            SeatEntryState::Held { until } => Some((until, *number)),
+            SeatEntryState::Booked { .. } => None,
         });
     faults.unless(held.collect::<BTreeSet<_>>() == seats.expiries, || {
         "open holds and their expiries differ".to_owned()
     });
     let open = seats.bookings.values();
-    let open = open.filter(|booking| matches!(booking.state, EntryState::Held { .. }));
+    let open = open.filter(|booking| matches!(booking.state, SeatEntryState::Held { .. }));
     let holders: OpenCounts = open.map(|booking| booking.principal.0).collect();
     faults.unless(holders == seats.holders, || {
         "open holds are not counted for the principals that have them".to_owned()
@@ -102,11 +102,11 @@ fn check_totals(seats: &Seats, faults: &mut Faults) {
     for booking in seats.bookings.values() {
         let count = u64::from(booking.seats.len());
         match booking.state {
-            EntryState::Booked { .. } => {
+            SeatEntryState::Booked { .. } => {
                 counted.bookings += 1;
                 counted.seats_booked += count;
             }
-            EntryState::Held { .. } => {
+            SeatEntryState::Held { .. } => {
                 counted.holds += 1;
                 counted.seats_held += count;
             }
@@ -136,8 +136,8 @@ mod tests {
     use super::*;
     use crate::{
         BookingNumber, SeatNumbers,
-        hall::{Section, Show},
-        state::Booking,
+        hall::{HallShow, SeatSection},
+        state::SeatEntry,
     };
 
     fn name(text: &str) -> Name {
@@ -148,8 +148,8 @@ mod tests {
         SeatNumbers::parse(text.as_bytes()).unwrap()
     }
 
-    fn entry(seats: &str, state: EntryState) -> Booking {
-        Booking {
+    fn entry(seats: &str, state: SeatEntryState) -> SeatEntry {
+        SeatEntry {
             show: 0,
             section: 0,
             seats: numbers(seats),
@@ -163,19 +163,22 @@ mod tests {
     /// A show with a booking, 1, and a hold, 2.
     fn sold() -> Seats {
         let mut seats = Seats::new();
-        seats.open(Show {
+        seats.open(HallShow {
             name: name("gala"),
             begins: Timestamp(2_000_000),
             is_closed: false,
             sections: Vec::new(),
         });
-        let section = Section::new(name("stalls"), 2, 3);
+        let section = SeatSection::new(name("stalls"), 2, 3);
         seats.furnish(0, section).unwrap();
         let buyer = name("ada");
-        let booked = entry("1-1,1-2", EntryState::Booked { buyer });
+        let booked = entry("1-1,1-2", SeatEntryState::Booked { buyer });
         seats.admit(BookingNumber(1), booked);
         let until = Timestamp(61_000);
-        seats.admit(BookingNumber(2), entry("2-3", EntryState::Held { until }));
+        seats.admit(
+            BookingNumber(2),
+            entry("2-3", SeatEntryState::Held { until }),
+        );
         seats.last = BookingNumber(2);
         (seats.totals.booked_total, seats.totals.held_total) = (1, 1);
         seats

@@ -6,15 +6,15 @@ use crate::{BookingNumber, Choice, Refusal, SeatNumber, SeatNumbers};
 
 /// One show.
 #[derive(Debug)]
-pub(crate) struct Show {
+pub(crate) struct HallShow {
     pub(crate) name: Name,
     pub(crate) begins: Timestamp,
     pub(crate) is_closed: bool,
     /// In the order in which they were added.
-    pub(crate) sections: Vec<Section>,
+    pub(crate) sections: Vec<SeatSection>,
 }
 
-impl Show {
+impl HallShow {
     pub(crate) fn section(&self, name: &Name) -> Result<usize, Refusal> {
         let found = self
             .sections
@@ -24,7 +24,7 @@ impl Show {
     }
 
     pub(crate) fn seats(&self) -> u32 {
-        self.sections.iter().map(Section::seats).sum()
+        self.sections.iter().map(SeatSection::seats).sum()
     }
 
     pub(crate) fn free(&self) -> u32 {
@@ -51,12 +51,12 @@ impl Show {
 }
 
 /// Who has a seat.
-pub(crate) type Owner = Option<BookingNumber>;
+pub(crate) type SeatOwner = Option<BookingNumber>;
 
 /// Rows with as many seats each. The owners of its seats are the truth; the numbers of free seats are
 /// derived from them.
 #[derive(Debug)]
-pub(crate) struct Section {
+pub(crate) struct SeatSection {
     pub(crate) name: Name,
     pub(crate) rows: u16,
     pub(crate) row_seats: u16,
@@ -67,7 +67,7 @@ pub(crate) struct Section {
     pub(crate) free: u32,
 }
 
-impl Section {
+impl SeatSection {
     /// A section of which every seat is free.
     pub(crate) fn new(name: Name, rows: u16, row_seats: u16) -> Self {
         let mut section = Self {
@@ -103,7 +103,7 @@ impl Section {
     }
 
     /// The seat at a place among the owners, from 0 row by row, and who has it.
-    pub(crate) fn at(&self, place: usize) -> Option<(SeatNumber, Owner)> {
+    pub(crate) fn at(&self, place: usize) -> Option<(SeatNumber, SeatOwner)> {
         let owner = *self.owners.get(place)?;
         let row_seats = usize::from(self.row_seats);
         let number = |zero_based: usize| u16::try_from(zero_based + 1).ok();
@@ -114,7 +114,7 @@ impl Section {
         Some((seat, owner_of(owner)))
     }
 
-    pub(crate) fn owner(&self, seat: SeatNumber) -> Result<Owner, Refusal> {
+    pub(crate) fn owner(&self, seat: SeatNumber) -> Result<SeatOwner, Refusal> {
         let place = self.place(seat).and_then(|place| self.owners.get(place));
         let owner = place.ok_or(Refusal::UnknownSeat { seat })?;
         Ok(owner_of(*owner))
@@ -190,7 +190,7 @@ impl Section {
     }
 }
 
-fn owner_of(number: u64) -> Owner {
+fn owner_of(number: u64) -> SeatOwner {
     (number != 0).then_some(BookingNumber(number))
 }
 

@@ -30,7 +30,9 @@ pub use booking_number::{BookingNumber, InvalidBookingNumber};
 pub use command::Command;
 pub use event::{Event, EventKind};
 pub use outcome::{Done, Outcome, Refusal};
-pub use query::{Answer, Entry, EntryState, MapRow, Query, SectionSummary, ShowSummary, Totals};
+pub use query::{
+    Answer, Entry, MapRow, Query, SeatEntryState, SectionSummary, ShowSummary, Totals,
+};
 pub use seat_number::{Choice, InvalidSeats, SeatNumber, SeatNumbers};
 pub use state::Seats;
 pub use turnstile_chassis::Cursor;

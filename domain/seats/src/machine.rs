@@ -7,11 +7,11 @@ use turnstile_types::{
 };
 
 use crate::{
-    Answer, BookingNumber, Choice, Command, Done, EntryState, Event, EventKind, Outcome, Query,
-    Refusal, SeatNumbers, Seats, Totals, check,
-    hall::{Section, Show},
+    Answer, BookingNumber, Choice, Command, Done, Event, EventKind, Outcome, Query, Refusal,
+    SeatEntryState, SeatNumbers, Seats, Totals, check,
+    hall::{HallShow, SeatSection},
     limits, queries, snapshot,
-    state::Booking,
+    state::SeatEntry,
 };
 
 impl Machine for Seats {
@@ -162,7 +162,7 @@ impl Seats {
             } => self.add_section(
                 context,
                 show,
-                Section::new(section, rows.get(), row_seats.get()),
+                SeatSection::new(section, rows.get(), row_seats.get()),
             ),
             Command::CloseSale { show, closed } => self.close_sale(context, show, closed),
             Command::Book {
@@ -171,7 +171,7 @@ impl Seats {
                 seats,
                 buyer,
             } => {
-                let state = EntryState::Booked { buyer };
+                let state = SeatEntryState::Booked { buyer };
                 let (reference, seats) = self.sell(context, [show, section], seats, state)?;
                 Ok(Done::Booked { reference, seats })
             }
@@ -182,7 +182,7 @@ impl Seats {
                 ttl_seconds,
             } => {
                 let until = context.now.plus_ms(u64::from(ttl_seconds.get()) * 1_000);
-                let state = EntryState::Held { until };
+                let state = SeatEntryState::Held { until };
                 let (reference, seats) = self.sell(context, [show, section], seats, state)?;
                 Ok(Done::Held {
                     reference,
@@ -213,7 +213,7 @@ impl Seats {
         if self.totals.shows >= u64::from(limit) {
             return Err(Refusal::TooManyShows { limit });
         }
-        self.open(Show {
+        self.open(HallShow {
             name,
             begins,
             is_closed: false,
@@ -227,7 +227,7 @@ impl Seats {
         &mut self,
         context: &Context<'_>,
         name: Name,
-        section: Section,
+        section: SeatSection,
     ) -> Result<Done, Refusal> {
         let show = self.find(&name)?;
         let place = (name, Some(section.name));
@@ -259,7 +259,7 @@ impl Seats {
         context: &Context<'_>,
         [show, section]: [Name; 2],
         choice: Choice,
-        state: EntryState,
+        state: SeatEntryState,
     ) -> Result<(BookingNumber, SeatNumbers), Refusal> {
         let at = self.find(&show)?;
         let found = self.show(at);
@@ -268,7 +268,7 @@ impl Seats {
         let place = found.sections.get(section);
         let seats = place.ok_or(Refusal::UnknownSection)?.choose(choice)?;
         self.last.0 += 1;
-        let booking = Booking {
+        let booking = SeatEntry {
             show: at,
             section,
             seats,
@@ -279,11 +279,11 @@ impl Seats {
         };
         self.admit(self.last, booking);
         let kind = match state {
-            EntryState::Booked { .. } => {
+            SeatEntryState::Booked { .. } => {
                 self.totals.booked_total += 1;
                 EventKind::Booked
             }
-            EntryState::Held { .. } => {
+            SeatEntryState::Held { .. } => {
                 self.totals.held_total += 1;
                 EventKind::Held
             }
@@ -300,8 +300,8 @@ impl Seats {
     ) -> Result<Done, Refusal> {
         let seats = self.held(hold)?.seats;
         let booking = self.remove(hold);
-        let booking = Booking {
-            state: EntryState::Booked { buyer },
+        let booking = SeatEntry {
+            state: SeatEntryState::Booked { buyer },
             position: context.position,
             ..booking
         };
@@ -321,7 +321,7 @@ impl Seats {
         wanted: Name,
     ) -> Result<Done, Refusal> {
         let booking = self.look_up(number)?;
-        let EntryState::Booked { buyer } = booking.state else {
+        let SeatEntryState::Booked { buyer } = booking.state else {
             return Err(Refusal::NotConfirmed);
         };
         if buyer != wanted {
@@ -352,11 +352,11 @@ impl Seats {
     }
 
     /// An open hold.
-    fn held(&self, number: BookingNumber) -> Result<&Booking, Refusal> {
+    fn held(&self, number: BookingNumber) -> Result<&SeatEntry, Refusal> {
         let booking = self.look_up(number)?;
         match booking.state {
-            EntryState::Held { .. } => Ok(booking),
-            EntryState::Booked { .. } => Err(Refusal::AlreadyConfirmed),
+            SeatEntryState::Held { .. } => Ok(booking),
+            SeatEntryState::Booked { .. } => Err(Refusal::AlreadyConfirmed),
         }
     }
 

@@ -5,9 +5,9 @@ use turnstile_types::Name;
 use crate::{
     Answer, BookingNumber, Cursor, Entry, MapRow, Query, Refusal, Seats, SectionSummary,
     ShowSummary,
-    hall::{Section, Show, longest_free},
+    hall::{HallShow, SeatSection, longest_free},
     limits,
-    state::Booking,
+    state::SeatEntry,
 };
 
 pub(crate) fn answer(seats: &Seats, query: &Query) -> Result<Answer, Refusal> {
@@ -39,7 +39,7 @@ pub(crate) fn answer(seats: &Seats, query: &Query) -> Result<Answer, Refusal> {
     }
 }
 
-fn entry(seats: &Seats, reference: BookingNumber, booking: &Booking) -> Entry {
+fn entry(seats: &Seats, reference: BookingNumber, booking: &SeatEntry) -> Entry {
     let show = seats.show(booking.show);
     let section = show.sections.get(booking.section);
     Entry {
@@ -77,9 +77,9 @@ fn list(seats: &Seats, show: &Name, cursor: Option<Cursor>, limit: u16) -> Resul
 
 /// The seats of a show from a place on, with their owners.
 fn owners(
-    show: &Show,
+    show: &HallShow,
     begin: u64,
-) -> impl Iterator<Item = (u64, crate::SeatNumber, crate::hall::Owner)> {
+) -> impl Iterator<Item = (u64, crate::SeatNumber, crate::hall::SeatOwner)> {
     let mut before = 0;
     show.sections.iter().flat_map(move |section| {
         let start = before;
@@ -93,7 +93,7 @@ fn owners(
     })
 }
 
-fn section_summary(section: &Section) -> SectionSummary {
+fn section_summary(section: &SeatSection) -> SectionSummary {
     let runs = section
         .each_row()
         .map(|(_, _, owners)| longest_free(owners));
@@ -106,7 +106,7 @@ fn section_summary(section: &Section) -> SectionSummary {
     }
 }
 
-fn map(section: &Section) -> Vec<MapRow> {
+fn map(section: &SeatSection) -> Vec<MapRow> {
     let rows = section.each_row().map(|(row, free, owners)| {
         let seats = owners
             .iter()
@@ -134,7 +134,7 @@ fn shows(seats: &Seats, cursor: Option<Cursor>, limit: u16) -> Answer {
     }
 }
 
-fn show_summary(show: &Show) -> ShowSummary {
+fn show_summary(show: &HallShow) -> ShowSummary {
     ShowSummary {
         show: show.name,
         begins: show.begins,

@@ -83,7 +83,7 @@ pub enum Answer {
 pub struct Entry {
     pub reference: BookingNumber,
     #[field(flatten)]
-    pub state: EntryState,
+    pub state: SeatEntryState,
     pub show: Name,
     pub section: Name,
     pub seats: SeatNumbers,
@@ -97,7 +97,7 @@ pub struct Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 #[fields(tag = "state")]
-pub enum EntryState {
+pub enum SeatEntryState {
     #[byte(0x00)]
     Booked { buyer: Name },
     #[byte(0x01)]

@@ -7,10 +7,10 @@ use turnstile_chassis::{Bytes, Decode, Encode, Pieces, put_count, read_all};
 use turnstile_types::{Malformed, Name, Position, Principal, Reader, Sink, Timestamp};
 
 use crate::{
-    BookingNumber, EntryState, SeatNumbers, Seats, Totals, UpTo, check,
-    hall::{Section, Show},
+    BookingNumber, SeatEntryState, SeatNumbers, Seats, Totals, UpTo, check,
+    hall::{HallShow, SeatSection},
     limits,
-    state::Booking,
+    state::SeatEntry,
 };
 
 /// What a snapshot begins with: the machine and the version of the form.
@@ -86,7 +86,7 @@ pub(crate) fn write(seats: &Seats, out: &mut dyn Sink) {
     pieces.finish();
 }
 
-fn write_show(show: &Show, out: &mut Vec<u8>) {
+fn write_show(show: &HallShow, out: &mut Vec<u8>) {
     let kept = KeptShow {
         name: show.name,
         begins: show.begins,
@@ -101,15 +101,15 @@ fn write_show(show: &Show, out: &mut Vec<u8>) {
     }
 }
 
-fn kept_booking(number: BookingNumber, booking: &Booking) -> KeptBooking {
+fn kept_booking(number: BookingNumber, booking: &SeatEntry) -> KeptBooking {
     KeptBooking {
         number,
         show: u32::try_from(booking.show).expect("shows are limited"),
         section: u16::try_from(booking.section).expect("sections are limited"),
         seats: booking.seats,
         state: match booking.state {
-            EntryState::Booked { buyer } => KeptState::Booked { buyer },
-            EntryState::Held { until } => KeptState::Held { until },
+            SeatEntryState::Booked { buyer } => KeptState::Booked { buyer },
+            SeatEntryState::Held { until } => KeptState::Held { until },
         },
         principal: booking.principal.0,
         since: booking.since,
@@ -152,14 +152,14 @@ fn read_show(seats: &mut Seats, reader: &mut Reader<'_>) -> Result<(), Malformed
     let fits = seats.totals.shows < u64::from(limits::SHOWS_MAX);
     Malformed::unless(is_new && fits, field)?;
     let at = seats.shows.len();
-    seats.open(Show {
+    seats.open(HallShow {
         name,
         begins,
         is_closed,
         sections: Vec::new(),
     });
     read_all(reader, "section", |kept: KeptSection| {
-        let section = Section::new(kept.name, kept.rows.get(), kept.row_seats.get());
+        let section = SeatSection::new(kept.name, kept.rows.get(), kept.row_seats.get());
         let furnished = seats.furnish(at, section);
         furnished.map_err(|_refused| Malformed { field: "section" })
     })
@@ -179,13 +179,13 @@ impl Seats {
         for seat in kept.seats.iter() {
             Malformed::unless(found.owner(seat) == Ok(None), field)?;
         }
-        let booking = Booking {
+        let booking = SeatEntry {
             show,
             section,
             seats: kept.seats,
             state: match kept.state {
-                KeptState::Booked { buyer } => EntryState::Booked { buyer },
-                KeptState::Held { until } => EntryState::Held { until },
+                KeptState::Booked { buyer } => SeatEntryState::Booked { buyer },
+                KeptState::Held { until } => SeatEntryState::Held { until },
             },
             principal: Principal(kept.principal),
             since: kept.since,
@@ -204,13 +204,13 @@ mod tests {
     fn bookings_come_in_the_order_of_numbers_that_were_given() {
         let name = |text: &str| Name::parse(text.as_bytes()).unwrap();
         let mut seats = Seats::new();
-        seats.open(Show {
+        seats.open(HallShow {
             name: name("gala"),
             begins: Timestamp(1),
             is_closed: false,
             sections: Vec::new(),
         });
-        let section = Section::new(name("stalls"), 1, 9);
+        let section = SeatSection::new(name("stalls"), 1, 9);
         seats.furnish(0, section).unwrap();
         seats.last = BookingNumber(3);
         let mut take = |number, seat: &str| {

@@ -6,8 +6,8 @@ use turnstile_chassis::{Events, OpenCounts};
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
 use crate::{
-    BookingNumber, EntryState, Event, Refusal, SeatNumbers, Totals,
-    hall::{Section, Show},
+    BookingNumber, Event, Refusal, SeatEntryState, SeatNumbers, Totals,
+    hall::{HallShow, SeatSection},
     limits,
 };
 
@@ -19,9 +19,9 @@ use crate::{
 #[derive(Debug)]
 pub struct Seats {
     /// In the order in which they were added.
-    pub(crate) shows: Vec<Show>,
+    pub(crate) shows: Vec<HallShow>,
     pub(crate) by_name: BTreeMap<Name, usize>,
-    pub(crate) bookings: BTreeMap<BookingNumber, Booking>,
+    pub(crate) bookings: BTreeMap<BookingNumber, SeatEntry>,
     /// Every open hold, by the instant at which it expires.
     pub(crate) expiries: BTreeSet<(Timestamp, BookingNumber)>,
     /// How many open holds each principal has.
@@ -36,13 +36,13 @@ pub struct Seats {
 
 /// A booking or an open hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Booking {
+pub(crate) struct SeatEntry {
     /// Where its show stands among the shows.
     pub(crate) show: usize,
     /// Where its section stands in the show.
     pub(crate) section: usize,
     pub(crate) seats: SeatNumbers,
-    pub(crate) state: EntryState,
+    pub(crate) state: SeatEntryState,
     pub(crate) principal: Principal,
     pub(crate) since: Timestamp,
     pub(crate) position: Position,
@@ -76,14 +76,14 @@ impl Seats {
     }
 
     /// Adds a show whose name is new.
-    pub(crate) fn open(&mut self, show: Show) {
+    pub(crate) fn open(&mut self, show: HallShow) {
         self.by_name.insert(show.name, self.shows.len());
         self.shows.push(show);
         self.totals.shows += 1;
     }
 
     /// Adds a section, within the limits.
-    pub(crate) fn furnish(&mut self, show: usize, section: Section) -> Result<(), Refusal> {
+    pub(crate) fn furnish(&mut self, show: usize, section: SeatSection) -> Result<(), Refusal> {
         let all = self.totals.seats + u64::from(section.seats());
         let show = self.show_mut(show);
         if show.section(&section.name).is_ok() {
@@ -107,14 +107,14 @@ impl Seats {
     }
 
     /// Adds a booking or hold whose seats are free.
-    pub(crate) fn admit(&mut self, number: BookingNumber, booking: Booking) {
+    pub(crate) fn admit(&mut self, number: BookingNumber, booking: SeatEntry) {
         let count = u64::from(booking.seats.len());
         match booking.state {
-            EntryState::Booked { .. } => {
+            SeatEntryState::Booked { .. } => {
                 self.totals.bookings += 1;
                 self.totals.seats_booked += count;
             }
-            EntryState::Held { until } => {
+            SeatEntryState::Held { until } => {
                 self.totals.holds += 1;
                 self.totals.seats_held += count;
                 self.expiries.insert((until, number));
@@ -126,16 +126,16 @@ impl Seats {
     }
 
     /// Removes a booking or hold, and returns it.
-    pub(crate) fn remove(&mut self, number: BookingNumber) -> Booking {
+    pub(crate) fn remove(&mut self, number: BookingNumber) -> SeatEntry {
         let booking = self.bookings.remove(&number);
         let booking = booking.expect("a booking that was looked up");
         let count = u64::from(booking.seats.len());
         match booking.state {
-            EntryState::Booked { .. } => {
+            SeatEntryState::Booked { .. } => {
                 self.totals.bookings -= 1;
                 self.totals.seats_booked -= count;
             }
-            EntryState::Held { until } => {
+            SeatEntryState::Held { until } => {
                 self.totals.holds -= 1;
                 self.totals.seats_held -= count;
                 self.expiries.remove(&(until, number));
@@ -151,21 +151,21 @@ impl Seats {
         found.ok_or(Refusal::UnknownShow)
     }
 
-    pub(crate) fn show(&self, show: usize) -> &Show {
+    pub(crate) fn show(&self, show: usize) -> &HallShow {
         self.shows.get(show).expect("a show is never removed")
     }
 
-    pub(crate) fn show_mut(&mut self, show: usize) -> &mut Show {
+    pub(crate) fn show_mut(&mut self, show: usize) -> &mut HallShow {
         self.shows.get_mut(show).expect("a show is never removed")
     }
 
-    fn section_mut(&mut self, booking: &Booking) -> &mut Section {
+    fn section_mut(&mut self, booking: &SeatEntry) -> &mut SeatSection {
         let sections = &mut self.show_mut(booking.show).sections;
         let section = sections.get_mut(booking.section);
         section.expect("a section is never removed")
     }
 
-    pub(crate) fn look_up(&self, number: BookingNumber) -> Result<&Booking, Refusal> {
+    pub(crate) fn look_up(&self, number: BookingNumber) -> Result<&SeatEntry, Refusal> {
         let is_over = number > self.first && number <= self.last;
         let absent = if is_over {
             Refusal::Ended

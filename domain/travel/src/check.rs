@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     Desk, Item, Locator, Travel,
     coordinator::Coordinator,
-    locks::{Locks, Queue},
+    locks::{LockQueue, Locks},
     operation::Resource,
-    participant::{Participant, Shelves},
-    settings::Roles,
+    participant::{DeskTables, Participant},
+    settings::TravelRoles,
 };
 
 /// What does not hold, one sentence each.
 #[derive(Debug, Default)]
-struct Faults(Vec<String>);
+struct InvariantFaults(Vec<String>);
 
-impl Faults {
+impl InvariantFaults {
     fn unless(&mut self, holds: bool, sentence: impl FnOnce() -> String) {
         if !holds {
             self.0.push(sentence());
@@ -24,7 +24,7 @@ impl Faults {
 }
 
 pub(crate) fn examine(travel: &Travel) -> Result<(), Vec<String>> {
-    let mut faults = Faults::default();
+    let mut faults = InvariantFaults::default();
     check_times(&travel.coordinator, &mut faults);
     let transactions = &travel.coordinator.transactions;
     let mut held = travel.coordinator.holders.xids();
@@ -42,7 +42,7 @@ pub(crate) fn examine(travel: &Travel) -> Result<(), Vec<String>> {
         check_locks(desk, &participant.locks, &mut faults);
         check_branches(desk, participant, &mut faults);
     }
-    if travel.settings.roles == Roles::ALL {
+    if travel.settings.roles == TravelRoles::ALL {
         check_agreement(travel, &mut faults);
     }
     if faults.0.is_empty() {
@@ -52,7 +52,7 @@ pub(crate) fn examine(travel: &Travel) -> Result<(), Vec<String>> {
     }
 }
 
-fn check_times(coordinator: &Coordinator, faults: &mut Faults) {
+fn check_times(coordinator: &Coordinator, faults: &mut InvariantFaults) {
     let mut armed = coordinator.clone();
     armed.arm();
     faults.unless(armed.deadlines == coordinator.deadlines, || {
@@ -102,7 +102,7 @@ fn check_times(coordinator: &Coordinator, faults: &mut Faults) {
     );
 }
 
-fn check_locks(desk: Desk, locks: &Locks<Resource>, faults: &mut Faults) {
+fn check_locks(desk: Desk, locks: &Locks<Resource>, faults: &mut InvariantFaults) {
     for (resource, queue) in &locks.queues {
         faults.unless(is_in_order(queue), || {
             format!("{desk}: the queue for {resource:?} is wrong")
@@ -130,7 +130,7 @@ fn check_locks(desk: Desk, locks: &Locks<Resource>, faults: &mut Faults) {
 }
 
 /// Holders fit together, nobody waits who could be served, and those who convert stand in front.
-fn is_in_order(queue: &Queue) -> bool {
+fn is_in_order(queue: &LockQueue) -> bool {
     let mut pairs = queue.holders.iter().zip(queue.holders.iter().skip(1));
     let fit = pairs.all(|(one, other)| one.mode.admits(other.mode));
     let holds = |xid| queue.holders.iter().any(|holder| holder.xid == xid);
@@ -152,7 +152,7 @@ fn is_in_order(queue: &Queue) -> bool {
     !queue.holders.is_empty() && fit && converts && sorted && must_wait
 }
 
-fn check_branches(desk: Desk, participant: &Participant, faults: &mut Faults) {
+fn check_branches(desk: Desk, participant: &Participant, faults: &mut InvariantFaults) {
     for (xid, branch) in &participant.branches {
         let waits = participant.locks.waiting.contains_key(xid);
         faults.unless(waits == branch.waiting.is_some(), || {
@@ -174,7 +174,7 @@ fn check_branches(desk: Desk, participant: &Participant, faults: &mut Faults) {
 }
 
 /// What the desks have committed, as if all that is open were aborted.
-pub(crate) fn committed(participant: &Participant) -> Shelves {
+pub(crate) fn committed(participant: &Participant) -> DeskTables {
     let mut shelves = participant.shelves.clone();
     for branch in participant.branches.values() {
         shelves.revert(branch.undo.clone());
@@ -183,7 +183,7 @@ pub(crate) fn committed(participant: &Participant) -> Shelves {
 }
 
 /// What is reserved at the desks is what stands on the bills.
-fn check_agreement(travel: &Travel, faults: &mut Faults) {
+fn check_agreement(travel: &Travel, faults: &mut InvariantFaults) {
     let mut reserved: BTreeMap<Item, u64> = BTreeMap::new();
     for desk in [Desk::Flights, Desk::Cars, Desk::Rooms] {
         let items = committed(travel.desks.at(desk)).items;

@@ -18,7 +18,7 @@ use crate::{
 
 pub(crate) use holders::TransactionHolders;
 pub(crate) use itineraries::Itinerary;
-pub(crate) use jobs::{Goal, Job};
+pub(crate) use jobs::{Goal, LockWait, TravelJob};
 
 /// Transactions, from their start to their end.
 ///
@@ -46,7 +46,7 @@ pub(crate) struct Coordinator {
     /// How many wait for each, where anybody does.
     pub(crate) waited_for: BTreeMap<Xid, usize>,
     /// How the latest ended; decided ones whose desks do not know yet are among them.
-    pub(crate) ended: BTreeMap<Xid, End>,
+    pub(crate) ended: BTreeMap<Xid, TransactionEnd>,
     pub(crate) itineraries: BTreeMap<Locator, Itinerary>,
     /// How many locators have been given.
     pub(crate) issued: u32,
@@ -78,8 +78,8 @@ pub(crate) struct Transaction {
     /// Desks that have voted yes.
     pub(crate) yes: Desks,
     pub(crate) phase: Phase,
-    pub(crate) job: Option<Job>,
-    pub(crate) wait: Option<Wait>,
+    pub(crate) job: Option<TravelJob>,
+    pub(crate) wait: Option<LockWait>,
     /// When it is given up.
     pub(crate) deadline: Option<Timestamp>,
 }
@@ -155,15 +155,8 @@ impl Transaction {
     }
 }
 
-/// For whom the job's operation waits.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
-pub(crate) struct Wait {
-    pub(crate) holder: Xid,
-    pub(crate) before: Vec<Xid>,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
-pub(crate) enum End {
+pub(crate) enum TransactionEnd {
     #[byte(0x01)]
     Committed,
     #[byte(0x02)]
@@ -268,7 +261,12 @@ impl Coordinator {
     }
 
     /// Begins a job of an open transaction that has none.
-    pub(crate) fn begin(&mut self, moment: Moment, xid: Xid, job: Job) -> Result<(), Refusal> {
+    pub(crate) fn begin(
+        &mut self,
+        moment: Moment,
+        xid: Xid,
+        job: TravelJob,
+    ) -> Result<(), Refusal> {
         let transaction = self.open(xid)?;
         if transaction.phase != Phase::Open || transaction.job.is_some() {
             return Err(Refusal::Busy);
@@ -281,8 +279,8 @@ impl Coordinator {
     /// A transaction that has not ended, for whoever asks.
     fn open(&mut self, xid: Xid) -> Result<&mut Transaction, Refusal> {
         match self.ended.get(&xid) {
-            Some(End::Committed) => Err(Refusal::AlreadyCommitted),
-            Some(End::Aborted(reason)) => Err(Refusal::Aborted(*reason)),
+            Some(TransactionEnd::Committed) => Err(Refusal::AlreadyCommitted),
+            Some(TransactionEnd::Aborted(reason)) => Err(Refusal::Aborted(*reason)),
             None => self
                 .transactions
                 .get_mut(&xid)
@@ -299,7 +297,7 @@ impl Coordinator {
             Say::Ended { committed } => self.desk_ended(moment, desk, xid, committed),
             Say::Found(_) | Say::Waits { .. } | Say::Gone if !self.is_asking(xid, desk) => {}
             Say::Found(finding) => self.found(moment, xid, finding),
-            Say::Waits { holder, before } => self.waits(moment, xid, Wait { holder, before }),
+            Say::Waits { holder, before } => self.waits(moment, xid, LockWait { holder, before }),
             Say::Gone => self.abort(moment, xid, AbortReason::DeskLost(desk)),
         }
     }

@@ -55,6 +55,6 @@ pub use query::{
     Answer, BranchView, ItineraryState, ItineraryView, LateAnswer, Query, Stage, StockView, Totals,
     TransactionState, TransactionView,
 };
-pub use settings::{Roles, Settings};
+pub use settings::{Settings, TravelRoles};
 pub use state::Travel;
 pub use xid::Xid;

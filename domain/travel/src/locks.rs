@@ -49,7 +49,7 @@ pub(crate) struct Waiter {
 /// One locked resource. Those who convert stand before all others, because nobody else can be
 /// served before them; otherwise the queue is in order of arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Bytes)]
-pub(crate) struct Queue {
+pub(crate) struct LockQueue {
     pub(crate) holders: Vec<Holder>,
     pub(crate) waiters: VecDeque<Waiter>,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Queue {
 /// that what is not there can be locked against its appearance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Locks<R> {
-    pub(crate) queues: BTreeMap<R, Queue>,
+    pub(crate) queues: BTreeMap<R, LockQueue>,
     /// What each transaction holds, in order of acquisition.
     pub(crate) held: BTreeMap<Xid, Vec<R>>,
     pub(crate) waiting: BTreeMap<Xid, R>,
@@ -107,7 +107,7 @@ impl<R: Copy + Ord> Locks<R> {
     }
 
     /// A table as it was written down.
-    pub(crate) fn of(queues: BTreeMap<R, Queue>, held: BTreeMap<Xid, Vec<R>>) -> Self {
+    pub(crate) fn of(queues: BTreeMap<R, LockQueue>, held: BTreeMap<Xid, Vec<R>>) -> Self {
         let waiters = queues.iter().flat_map(|(&resource, queue)| {
             queue
                 .waiters
@@ -263,7 +263,7 @@ enum Verdict {
     Queued { converts: bool },
 }
 
-impl Queue {
+impl LockQueue {
     fn ask(&mut self, xid: Xid, mode: Mode) -> Verdict {
         let alone = self.holders.len() == 1;
         if let Some(mine) = self.holders.iter_mut().find(|holder| holder.xid == xid) {

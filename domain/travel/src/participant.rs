@@ -13,7 +13,7 @@ use crate::{
     operation::Resource,
 };
 
-pub(crate) use shelves::{Shelves, Undo};
+pub(crate) use shelves::{DeskTables, Undo};
 
 /// One desk: a resource manager of the ancestor.
 ///
@@ -24,7 +24,7 @@ pub(crate) use shelves::{Shelves, Undo};
 /// then only the decision, or an operator, ends it.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Participant {
-    pub(crate) shelves: Shelves,
+    pub(crate) shelves: DeskTables,
     pub(crate) locks: Locks<Resource>,
     pub(crate) branches: BTreeMap<Xid, Branch>,
     /// What was decided here, alone or by hand, until the coordinator says that it knows.
@@ -51,7 +51,7 @@ pub(crate) struct Branch {
 impl Participant {
     pub(crate) const fn new() -> Self {
         Self {
-            shelves: Shelves::new(),
+            shelves: DeskTables::new(),
             locks: Locks::new(),
             branches: BTreeMap::new(),
             settled: BTreeMap::new(),

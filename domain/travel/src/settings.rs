@@ -6,7 +6,7 @@ use crate::{Desks, limits};
 
 /// Who is played here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
-pub struct Roles {
+pub struct TravelRoles {
     pub coordinator: bool,
     pub desks: Desks,
 }
@@ -15,7 +15,7 @@ pub struct Roles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Settings {
     /// Fixed by the first thing that happens.
-    pub roles: Roles,
+    pub roles: TravelRoles,
     /// How long a transaction lives after its last operation, in milliseconds.
     pub lifetime_ms: u64,
     /// How long a lock is waited for, and how long a desk may be silent, in milliseconds.
@@ -24,7 +24,7 @@ pub struct Settings {
     pub detect_deadlocks: bool,
 }
 
-impl Roles {
+impl TravelRoles {
     /// Everybody in one process.
     pub const ALL: Self = Self {
         coordinator: true,
@@ -35,7 +35,7 @@ impl Roles {
 impl Settings {
     /// What holds until somebody says otherwise.
     pub const FIRST: Self = Self {
-        roles: Roles::ALL,
+        roles: TravelRoles::ALL,
         lifetime_ms: limits::LIFETIME_MS,
         wait_ms: limits::WAIT_MS,
         detect_deadlocks: true,

@@ -17,8 +17,8 @@ use crate::{
 /// record, and between processes the same words are parcels.
 ///
 /// Time: before a command is decided, everything that is due at its instant is done, as by
-/// [`Machine::tick`]. A command that must wait is told so, and answered by an event when it is
-/// free. A refusal changes nothing that is committed.
+/// [`tick`](turnstile_types::Machine::tick). A command that must wait is told so, and answered by
+/// an event when it is free. A refusal changes nothing that is committed.
 ///
 /// A record has promised something when its outcome is firm, or one that it tells late, a parcel that
 /// it makes or an event; when it has staged a trip, or given one up that was; or when it has taken the

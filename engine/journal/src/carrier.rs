@@ -79,7 +79,7 @@ impl<F> Desk<F> {
     }
 }
 
-struct Shared<F> {
+struct SharedDesk<F> {
     desk: Mutex<Desk<F>>,
     changed: Condvar,
 }
@@ -87,18 +87,18 @@ struct Shared<F> {
 /// Carries one group at a time: in a thread of its own or, where everything must happen in the same
 /// order each time, when it is asked what became of the group.
 pub(crate) struct Carrier<F> {
-    way: Way<F>,
+    way: WriteMode<F>,
     sabotage: Sabotage,
     is_busy: bool,
     /// The memory of the last parcel.
     spare: Vec<u8>,
 }
 
-enum Way<F> {
+enum WriteMode<F> {
     /// The group is written when it is handed over, and synced when somebody asks.
     OnDemand(Option<Arc<F>>),
     Thread {
-        shared: Arc<Shared<F>>,
+        shared: Arc<SharedDesk<F>>,
         /// Nothing only while it ends.
         thread: Option<JoinHandle<()>>,
         kind: LogThread,
@@ -108,7 +108,7 @@ enum Way<F> {
 impl<F: DiskFile> Carrier<F> {
     pub(crate) fn start(chores: Chores, sabotage: Sabotage) -> io::Result<Self> {
         let way = match chores {
-            Chores::Inline => Way::OnDemand(None),
+            Chores::Inline => WriteMode::OnDemand(None),
             Chores::Background => start_thread(sabotage)?,
         };
         Ok(Self {
@@ -121,8 +121,8 @@ impl<F: DiskFile> Carrier<F> {
 
     pub(crate) const fn kind(&self) -> LogThread {
         match self.way {
-            Way::OnDemand(_) => LogThread::None,
-            Way::Thread { kind, .. } => kind,
+            WriteMode::OnDemand(_) => LogThread::None,
+            WriteMode::Thread { kind, .. } => kind,
         }
     }
 
@@ -148,12 +148,12 @@ impl<F: DiskFile> Carrier<F> {
             offset,
         };
         match &mut self.way {
-            Way::OnDemand(written) => {
+            WriteMode::OnDemand(written) => {
                 parcel.write()?;
                 self.spare = parcel.bytes;
                 *written = Some(parcel.file);
             }
-            Way::Thread { shared, .. } => shared.put(Desk::Parcel(parcel)),
+            WriteMode::Thread { shared, .. } => shared.put(Desk::Parcel(parcel)),
         }
         self.is_busy = true;
         Ok(())
@@ -162,13 +162,13 @@ impl<F: DiskFile> Carrier<F> {
     /// What became of the group under way, and how long it took; nothing while it is under way.
     pub(crate) fn ask(&mut self) -> Option<Result<Duration, CommitError>> {
         match &mut self.way {
-            Way::OnDemand(written) => {
+            WriteMode::OnDemand(written) => {
                 let file = written.take().expect("only what is under way is asked for");
                 self.is_busy = false;
                 let outcome = sync(&*file, self.sabotage);
                 Some(outcome.map(|()| Duration::ZERO))
             }
-            Way::Thread { shared, .. } => {
+            WriteMode::Thread { shared, .. } => {
                 let delivery = shared.desk().take_delivery()?;
                 self.is_busy = false;
                 self.spare = delivery.bytes;
@@ -179,7 +179,7 @@ impl<F: DiskFile> Carrier<F> {
 
     /// Waits until there is something to say about the group under way.
     pub(crate) fn wait(&self) {
-        if let Way::Thread { shared, .. } = &self.way {
+        if let WriteMode::Thread { shared, .. } = &self.way {
             let mut desk = shared.desk();
             while !matches!(*desk, Desk::Delivery(_)) {
                 desk = shared.wait(desk);
@@ -189,7 +189,7 @@ impl<F: DiskFile> Carrier<F> {
 
     /// Lets the group under way be, unsynced: a planted bug.
     pub(crate) fn forget(&mut self) {
-        if let Way::OnDemand(written) = &mut self.way {
+        if let WriteMode::OnDemand(written) = &mut self.way {
             *written = None;
             self.is_busy = false;
         }
@@ -208,8 +208,8 @@ pub(crate) fn sync<F: DiskFile>(file: &F, sabotage: Sabotage) -> Result<(), Comm
     outcome.map_err(CommitError::Sync)
 }
 
-fn start_thread<F: DiskFile>(sabotage: Sabotage) -> io::Result<Way<F>> {
-    let shared = Arc::new(Shared {
+fn start_thread<F: DiskFile>(sabotage: Sabotage) -> io::Result<WriteMode<F>> {
+    let shared = Arc::new(SharedDesk {
         desk: Mutex::new(Desk::Empty),
         changed: Condvar::new(),
     });
@@ -224,7 +224,7 @@ fn start_thread<F: DiskFile>(sabotage: Sabotage) -> io::Result<Way<F>> {
             }
         })?;
     let kind = kind.recv().map_err(io::Error::other)?;
-    Ok(Way::Thread {
+    Ok(WriteMode::Thread {
         shared,
         thread: Some(thread),
         kind,
@@ -241,7 +241,7 @@ fn claim_priority() -> LogThread {
     }
 }
 
-impl<F: DiskFile> Shared<F> {
+impl<F: DiskFile> SharedDesk<F> {
     fn desk(&self) -> MutexGuard<'_, Desk<F>> {
         self.desk.lock().expect("nobody panics at the desk")
     }
@@ -288,7 +288,7 @@ impl<F: DiskFile> Shared<F> {
 impl<F> Drop for Carrier<F> {
     /// Ends the thread, so that nobody touches the directory once its lock is gone.
     fn drop(&mut self) {
-        if let Way::Thread { shared, thread, .. } = &mut self.way {
+        if let WriteMode::Thread { shared, thread, .. } = &mut self.way {
             *shared.desk.lock().expect("nobody panics at the desk") = Desk::Closed;
             shared.changed.notify_all();
             drop(thread.take().map(JoinHandle::join));

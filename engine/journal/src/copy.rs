@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use turnstile_record::Group;
 
-use crate::mark::Mark;
+use crate::mark::DurableMark;
 use crate::pending;
 use crate::pieces::{CopiedPiece, CopyBreak, CopyCursor, CopyEnd};
 use crate::preparation::{self, PrepareError};
@@ -38,7 +38,7 @@ pub struct JournalCopy<D: Disk> {
     disk: D,
     cursor: CopyCursor,
     current: Option<Segment<D::File>>,
-    mark: Option<Mark<D::File>>,
+    mark: Option<DurableMark<D::File>>,
     is_synced: bool,
     _lock: D::Lock,
 }
@@ -167,7 +167,7 @@ impl<D: Disk> JournalCopy<D> {
         let position = self.cursor.position();
         let marked = match &mut self.mark {
             Some(mark) => mark.write(position),
-            None => Mark::begin(&self.disk, end.journal, position)
+            None => DurableMark::begin(&self.disk, end.journal, position)
                 .map(|mark| self.mark = Some(mark))
                 .and_then(|()| self.disk.sync_directory()),
         };

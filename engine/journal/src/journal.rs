@@ -8,8 +8,8 @@ use turnstile_types::{Position, Timestamp};
 use crate::carrier::{self, Carrier, LogThread};
 use crate::commit_error::CommitError;
 use crate::log::{Durability, Log, Progress, Room};
-use crate::mark::Mark;
-use crate::preparation::{Next, PrepareError, Preparer};
+use crate::mark::DurableMark;
+use crate::preparation::{NextSegment, PrepareError, Preparer};
 use crate::recovery::{self, OpenError, Report};
 use crate::replay::{self, ReplayError};
 use crate::sabotage::Sabotage;
@@ -53,9 +53,9 @@ pub struct Journal<D: Disk> {
     /// Where the next group goes.
     offset: u32,
     link: Link,
-    next: Next<D::File>,
+    next: NextSegment<D::File>,
     group: GroupBuilder,
-    mark: Mark<D::File>,
+    mark: DurableMark<D::File>,
     /// Every group so far is durable.
     is_synced: bool,
     /// The last group is a seal.
@@ -145,7 +145,9 @@ impl<D: Disk> Journal<D> {
             current: recovered.current,
             offset: recovered.offset,
             link: recovered.link,
-            next: recovered.next.map_or(Next::Failed, Next::Ready),
+            next: recovered
+                .next
+                .map_or(NextSegment::Failed, NextSegment::Ready),
             group: GroupBuilder::new(),
             mark: recovered.mark,
             is_synced: true,
@@ -198,7 +200,7 @@ impl<D: Disk> Journal<D> {
 
     /// Orders the next segment unless it is there or coming.
     fn order_next(&mut self) {
-        if !matches!(self.next, Next::Failed) {
+        if !matches!(self.next, NextSegment::Failed) {
             return;
         }
         let label = SegmentLabel {
@@ -210,20 +212,20 @@ impl<D: Disk> Journal<D> {
         self.note(outcome);
     }
 
-    fn note(&mut self, outcome: Result<Next<D::File>, PrepareError>) {
+    fn note(&mut self, outcome: Result<NextSegment<D::File>, PrepareError>) {
         match outcome {
             Ok(next) => {
-                if matches!(next, Next::Ready(_)) {
+                if matches!(next, NextSegment::Ready(_)) {
                     self.shortage = None;
                 }
                 self.next = next;
             }
             Err(PrepareError::Retryable(error)) => {
-                self.next = Next::Failed;
+                self.next = NextSegment::Failed;
                 self.shortage = Some(error);
             }
             Err(PrepareError::Final(error)) => {
-                self.next = Next::Failed;
+                self.next = NextSegment::Failed;
                 self.is_poisoned = true;
                 self.directory_failure = Some(error);
             }
@@ -240,13 +242,13 @@ impl<D: Disk> Journal<D> {
             // So that the groups that are not durable never spread over two segments.
             self.sync()?;
         }
-        match std::mem::replace(&mut self.next, Next::Failed) {
-            Next::Ready(segment) => {
+        match std::mem::replace(&mut self.next, NextSegment::Failed) {
+            NextSegment::Ready(segment) => {
                 self.current = segment;
                 self.offset = FIRST_OFFSET;
                 Ok(())
             }
-            Next::Coming | Next::Retrying | Next::Failed => {
+            NextSegment::Coming | NextSegment::Retrying | NextSegment::Failed => {
                 panic!("a record is pushed only where there is room")
             }
         }
@@ -380,7 +382,7 @@ impl<D: Disk> Log for Journal<D> {
             return Room::Fits;
         }
         self.poll_next();
-        if let Next::Ready(next) = &self.next {
+        if let NextSegment::Ready(next) = &self.next {
             if Self::fits(body_bytes, FIRST_OFFSET, &next.label) {
                 return Room::Fits;
             }
@@ -463,7 +465,7 @@ impl<D: Disk> Log for Journal<D> {
 impl<D: Disk> Journal<D> {
     /// Takes notice of a segment that has become ready, or not, in the meantime.
     fn poll_next(&mut self) {
-        if matches!(self.next, Next::Coming | Next::Retrying)
+        if matches!(self.next, NextSegment::Coming | NextSegment::Retrying)
             && let Some(outcome) = self.preparer.poll()
         {
             self.note(outcome);
@@ -477,20 +479,21 @@ impl<D: Disk> Journal<D> {
     ///
     /// A journal that was poisoned meanwhile takes the record: its commit tells what happened.
     fn room_in_next(&mut self) -> Room {
-        if matches!(self.next, Next::Coming) {
+        if matches!(self.next, NextSegment::Coming) {
             let outcome = self.preparer.wait();
             self.note(outcome);
         }
-        if matches!(self.next, Next::Failed) && !self.is_poisoned {
+        if matches!(self.next, NextSegment::Failed) && !self.is_poisoned {
             self.order_next();
-            if matches!(self.next, Next::Coming) {
-                self.next = Next::Retrying;
+            if matches!(self.next, NextSegment::Coming) {
+                self.next = NextSegment::Retrying;
             }
         }
-        match self.next {
-            Next::Ready(_) => Room::Fits,
-            Next::Coming | Next::Retrying | Next::Failed if self.is_poisoned => Room::Fits,
-            Next::Coming | Next::Retrying | Next::Failed => Room::DiskFull,
+        // A journal that failed takes nothing more, and says so elsewhere.
+        if matches!(self.next, NextSegment::Ready(_)) || self.is_poisoned {
+            Room::Fits
+        } else {
+            Room::DiskFull
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) enum MarkError {
 
 /// The mark of an open journal.
 #[derive(Debug)]
-pub(crate) struct Mark<F> {
+pub(crate) struct DurableMark<F> {
     /// Nothing where the disk had no room for it; the next start tries again.
     file: Option<F>,
     journal: u64,
@@ -70,7 +70,7 @@ fn is_whole<F: DiskFile>(file: &F) -> io::Result<bool> {
     Ok(file.size()? == bytes)
 }
 
-impl<F: DiskFile> Mark<F> {
+impl<F: DiskFile> DurableMark<F> {
     /// Makes the mark say `last`, durably but for the directory's entry.
     ///
     /// # Errors

@@ -61,7 +61,7 @@ pub(crate) fn sync_directory<D: Disk>(disk: &D, sabotage: Sabotage) -> io::Resul
 
 /// The segment after the current one.
 #[derive(Debug)]
-pub(crate) enum Next<F> {
+pub(crate) enum NextSegment<F> {
     Ready(Segment<F>),
     /// Ordered from the thread.
     Coming,
@@ -102,29 +102,29 @@ impl<D: Disk> Preparer<D> {
     }
 
     /// Begins to prepare; with a thread the answer comes later.
-    pub(crate) fn order(&self, label: SegmentLabel) -> Result<Next<D::File>, PrepareError> {
+    pub(crate) fn order(&self, label: SegmentLabel) -> Result<NextSegment<D::File>, PrepareError> {
         match &self.worker {
-            None => prepare(&self.disk, label, self.sabotage).map(Next::Ready),
+            None => prepare(&self.disk, label, self.sabotage).map(NextSegment::Ready),
             Some(worker) => match worker.orders.send(label) {
-                Ok(()) => Ok(Next::Coming),
+                Ok(()) => Ok(NextSegment::Coming),
                 Err(_gone) => Err(thread_ended()),
             },
         }
     }
 
     /// What became of an order; nothing while nobody knows.
-    pub(crate) fn poll(&self) -> Option<Result<Next<D::File>, PrepareError>> {
+    pub(crate) fn poll(&self) -> Option<Result<NextSegment<D::File>, PrepareError>> {
         match self.thread().done.try_recv() {
-            Ok(outcome) => Some(outcome.map(Next::Ready)),
+            Ok(outcome) => Some(outcome.map(NextSegment::Ready)),
             Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => Some(Err(thread_ended())),
         }
     }
 
     /// Waits for what becomes of an order.
-    pub(crate) fn wait(&self) -> Result<Next<D::File>, PrepareError> {
+    pub(crate) fn wait(&self) -> Result<NextSegment<D::File>, PrepareError> {
         match self.thread().done.recv() {
-            Ok(outcome) => outcome.map(Next::Ready),
+            Ok(outcome) => outcome.map(NextSegment::Ready),
             Err(_gone) => Err(thread_ended()),
         }
     }

@@ -17,7 +17,7 @@ use turnstile_types::{Position, Timestamp};
 pub use self::acknowledged::{acknowledged, journal_id};
 use self::scan::{End, open_segments, scan};
 use self::tail::{Tail, spot, survey, zero};
-use crate::mark::{self, Mark, MarkError};
+use crate::mark::{self, DurableMark, MarkError};
 use crate::pending;
 use crate::preparation::{self, PrepareError, sync_directory};
 use crate::sabotage::Sabotage;
@@ -110,7 +110,7 @@ pub(crate) struct Recovered<D: Disk> {
     pub(crate) link: Link,
     /// The last group is a seal.
     pub(crate) is_sealed: bool,
-    pub(crate) mark: Mark<D::File>,
+    pub(crate) mark: DurableMark<D::File>,
     pub(crate) report: Report,
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn recover<D: Disk>(
     settle(&segments, &end, &tail, &mut window, sabotage).map_err(OpenError::Io)?;
     remove_unfinished(disk).map_err(OpenError::Io)?;
     let next = keep_one_spare(disk, &mut segments, end.index).map_err(OpenError::Io)?;
-    let mark = Mark::begin(disk, journal, report.last).map_err(OpenError::Io)?;
+    let mark = DurableMark::begin(disk, journal, report.last).map_err(OpenError::Io)?;
     // Entries may be in the cache only: of a process that died between a rename and its sync.
     sync_directory(disk, sabotage).map_err(OpenError::Io)?;
     let current = segments.pop().expect("the segment of the end is there");

@@ -2,7 +2,7 @@
 
 use turnstile_types::{Position, Reader, Timestamp};
 
-use crate::record::Parts;
+use crate::record::RecordParts;
 use crate::{Broken, HEADER_BYTES, Header, Kind, Link, Place, Record};
 
 /// A group that passed every check: place, link, both checksums, and each record's form.
@@ -109,7 +109,8 @@ fn check_records(header: &Header, body: &[u8]) -> Result<(), Broken> {
     let mut principal: &[u8] = &[];
     let mut origin = None;
     for _ in 0..header.records {
-        let parts = Parts::read(header.version, &mut body).map_err(|_malformed| Broken::Records)?;
+        let parts =
+            RecordParts::read(header.version, &mut body).map_err(|_malformed| Broken::Records)?;
         let is_known = !principal.is_empty() && parts.principal == principal;
         let is_sound = (is_known || parts.principal().is_some())
             && (origin == Some(parts.origin) || parts.origin.read().is_some())
@@ -143,7 +144,7 @@ impl<'a> Iterator for Records<'a> {
         if self.next == self.end {
             return None;
         }
-        let parts = Parts::read(self.version, &mut self.body);
+        let parts = RecordParts::read(self.version, &mut self.body);
         let parts = parts.expect("the group's records were checked");
         let position = self.next;
         self.next = position.next();

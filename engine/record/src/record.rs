@@ -104,7 +104,7 @@ impl<'a> Record<'a> {
 
 /// A record's parts as they lie in a group's body.
 #[derive(Clone, Copy)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct RecordParts<'a> {
     pub(crate) service: u8,
     pub(crate) principal: &'a [u8],
     pub(crate) key: &'a [u8],
@@ -112,7 +112,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) origin: RawOrigin<'a>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> RecordParts<'a> {
     pub(crate) fn read(version: u16, body: &mut Reader<'a>) -> Result<Self, Malformed> {
         let service = body.u8("service")?;
         let principal_bytes = body.u8("principal length")?;

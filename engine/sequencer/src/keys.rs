@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::{
     places::Places,
-    remembered::{First, OUTCOME_BYTES_MAX, Remembered, Services, size_of},
+    remembered::{First, OUTCOME_BYTES_MAX, Remembered, RememberedField, size_of},
     ring::Ring,
 };
 
@@ -401,7 +401,10 @@ impl Keys {
     }
 
     /// Passes over what [`Self::snapshot`] wrote.
-    pub(crate) fn pass(reader: &mut Reader<'_>, services: Services) -> Result<(), Malformed> {
+    pub(crate) fn pass(
+        reader: &mut Reader<'_>,
+        services: RememberedField,
+    ) -> Result<(), Malformed> {
         for _ in 0..reader.u64("number of keys")? {
             Remembered::pass(reader, services)?;
         }
@@ -413,7 +416,7 @@ impl Keys {
     pub(crate) fn restore(
         reader: &mut Reader<'_>,
         refused_bytes_max: u64,
-        services: Services,
+        services: RememberedField,
         effect_of: impl Fn(u8, &[u8]) -> Result<Effect, Malformed>,
     ) -> Result<Self, Malformed> {
         let mut keys = Self::new(refused_bytes_max);

@@ -25,7 +25,7 @@ pub use keys::{KEY_MS, KeyFigures, REFUSED_BYTES_MAX};
 pub use ordered::{EntryFate, EntryOutcome, EntryWitness, NotOrdered};
 pub use remembered::{First, OUTCOME_BYTES_MAX, Remembered, SERVICE_UNKNOWN};
 pub use replay::Replay;
-pub use replay_error::ReplayError;
+pub use replay_error::RecordReplayError;
 pub use reply::Reply;
 pub use runs::KnownServer;
 pub use sequencer::{KEY_BYTES_MAX, Sequencer, Settled};

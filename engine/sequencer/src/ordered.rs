@@ -9,7 +9,7 @@ use turnstile_types::{Author, Key, Machines, Malformed, PartitionFounding, Princ
 #[cfg(feature = "sabotage")]
 use crate::EntrySabotage;
 use crate::{
-    ExecuteError, ReplayError, Reply, Sequencer, State,
+    ExecuteError, RecordReplayError, Reply, Sequencer, State,
     founding::founding_record,
     runs::HeardEntry,
     shared::SharedPlace,
@@ -58,7 +58,7 @@ pub enum NotOrdered {
     /// Entries are missing, or come twice.
     Gap { expected: u64, found: u64 },
     /// No machine here knows such a record: a newer version wrote it.
-    Unreadable(ReplayError),
+    Unreadable(RecordReplayError),
     /// The journal of this server did not take it.
     Journal(ExecuteError),
 }
@@ -191,7 +191,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         };
         read.map_err(|cause| {
             let position = self.state().position().next();
-            NotOrdered::Unreadable(ReplayError::Malformed { position, cause })
+            NotOrdered::Unreadable(RecordReplayError::Malformed { position, cause })
         })
     }
 

@@ -35,7 +35,7 @@ pub struct First<'a> {
 
 /// Whether a snapshot of the keys says what service each is for: earlier versions did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Services {
+pub(crate) enum RememberedField {
     Noted,
     NotNoted,
 }
@@ -54,13 +54,16 @@ pub struct Remembered<'a> {
 }
 
 impl<'a> Remembered<'a> {
-    pub(crate) fn read(reader: &mut Reader<'a>, services: Services) -> Result<Self, Malformed> {
+    pub(crate) fn read(
+        reader: &mut Reader<'a>,
+        services: RememberedField,
+    ) -> Result<Self, Malformed> {
         let time = Timestamp(reader.u64("time of a key")?);
         let position = Position(reader.u64("position of a key")?);
         let content = reader.u64("content of a key")?;
         let service = match services {
-            Services::Noted => reader.u8("service of a key")?,
-            Services::NotNoted => SERVICE_UNKNOWN,
+            RememberedField::Noted => reader.u8("service of a key")?,
+            RememberedField::NotNoted => SERVICE_UNKNOWN,
         };
         let principal = Principal(reader.name("principal of a key")?);
         let key =
@@ -86,10 +89,13 @@ impl<'a> Remembered<'a> {
     }
 
     /// Passes over an entry without a look at it.
-    pub(crate) fn pass(reader: &mut Reader<'_>, services: Services) -> Result<(), Malformed> {
+    pub(crate) fn pass(
+        reader: &mut Reader<'_>,
+        services: RememberedField,
+    ) -> Result<(), Malformed> {
         let fixed = match services {
-            Services::Noted => 8 + 8 + 8 + 1,
-            Services::NotNoted => 8 + 8 + 8,
+            RememberedField::Noted => 8 + 8 + 8 + 1,
+            RememberedField::NotNoted => 8 + 8 + 8,
         };
         reader.take(fixed, "key")?;
         for field in ["principal of a key", "key", "outcome of a key"] {

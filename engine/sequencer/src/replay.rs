@@ -10,7 +10,7 @@ use turnstile_record::{Group, Record};
 use turnstile_types::{Effect, Key, Machines, Position, Principal, Reader, Timestamp};
 
 use crate::{
-    ReplayError, State,
+    RecordReplayError, State,
     keys::Keys,
     remembered::{First, Remembered},
     state::content_of,
@@ -31,8 +31,8 @@ const BATCHES_MAX: usize = 8;
 #[derive(Debug)]
 pub struct Replay<S> {
     state: State<S>,
-    batch: Batch,
-    batches: SyncSender<Batch>,
+    batch: NoteBatch,
+    batches: SyncSender<NoteBatch>,
     keys: thread::JoinHandle<Keys>,
     /// Whether a command under a key may wait for its final answer.
     may_wait: bool,
@@ -40,7 +40,7 @@ pub struct Replay<S> {
 
 /// What keys are to remember, with the text of keys and answers one behind the other.
 #[derive(Debug, Default)]
-struct Batch {
+struct NoteBatch {
     notes: Vec<Note>,
     bytes: Vec<u8>,
 }
@@ -77,7 +77,7 @@ impl<S: Machines> Replay<S> {
             .spawn(move || remember(keys, &taken))?;
         Ok(Self {
             state,
-            batch: Batch::default(),
+            batch: NoteBatch::default(),
             batches,
             keys,
             may_wait,
@@ -88,7 +88,7 @@ impl<S: Machines> Replay<S> {
     ///
     /// # Errors
     /// As [`State::replay`].
-    pub fn replay(&mut self, group: &Group<'_>) -> Result<(), ReplayError> {
+    pub fn replay(&mut self, group: &Group<'_>) -> Result<(), RecordReplayError> {
         for record in group.records() {
             let effect = self.state.apply_to_machines(&record, false)?;
             self.note(&record, effect);
@@ -157,7 +157,7 @@ impl<S: Machines> Replay<S> {
     }
 }
 
-impl Batch {
+impl NoteBatch {
     fn put(
         &mut self,
         (time, position): (Timestamp, Position),
@@ -177,8 +177,8 @@ impl Batch {
 }
 
 /// The second thread: remembers what comes, until no more can come.
-fn remember(mut keys: Keys, batches: &Receiver<Batch>) -> Keys {
-    for Batch { notes, bytes } in batches {
+fn remember(mut keys: Keys, batches: &Receiver<NoteBatch>) -> Keys {
+    for NoteBatch { notes, bytes } in batches {
         let mut bytes = Reader::new(&bytes);
         let mut take = |length| bytes.take(length, "note").expect("a note has its text");
         for note in &notes {

@@ -5,7 +5,7 @@ use turnstile_types::{Malformed, Position};
 /// Why a journal cannot be replayed: it was written by another version, or it is damaged in a way
 /// that its checksums do not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReplayError {
+pub enum RecordReplayError {
     /// The record is for a service that no machine here decides.
     UnknownService { position: Position, service: u8 },
     Malformed {
@@ -16,7 +16,7 @@ pub enum ReplayError {
     Gap { expected: Position, found: Position },
 }
 
-impl std::fmt::Display for ReplayError {
+impl std::fmt::Display for RecordReplayError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::UnknownService { position, service } => {
@@ -38,4 +38,4 @@ impl std::fmt::Display for ReplayError {
     }
 }
 
-impl std::error::Error for ReplayError {}
+impl std::error::Error for RecordReplayError {}

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::remembered::{ENTRY_BYTES_MAX, Remembered, Services};
+use crate::remembered::{ENTRY_BYTES_MAX, Remembered, RememberedField};
 use turnstile_types::{Reader, Timestamp};
 
 /// Entries lie in chunks of this many bytes, so that growing never copies what is there.
@@ -104,7 +104,8 @@ impl Ring {
             .get(number)
             .and_then(|chunk| chunk.get(offset..));
         let mut reader = Reader::new(bytes.expect("an address lies in the ring"));
-        Remembered::read(&mut reader, Services::Noted).expect("the ring holds what was put there")
+        Remembered::read(&mut reader, RememberedField::Noted)
+            .expect("the ring holds what was put there")
     }
 
     /// All entries with their addresses, the oldest first.

@@ -10,7 +10,7 @@ use turnstile_types::{
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::{
-    ReplayError,
+    RecordReplayError,
     founding::{FOUNDED, read_founding_record},
     keys::{KeyFigures, Keys, REFUSED_BYTES_MAX},
     remembered::{First, Remembered},
@@ -176,7 +176,7 @@ impl<S: Machines> State<S> {
     ///
     /// # Errors
     /// A record that does not follow the last one, or that no machine of ours has written.
-    pub fn replay(&mut self, group: &Group<'_>) -> Result<(), ReplayError> {
+    pub fn replay(&mut self, group: &Group<'_>) -> Result<(), RecordReplayError> {
         for record in group.records() {
             self.apply_ordered(&record, false)?;
         }
@@ -190,16 +190,16 @@ impl<S: Machines> State<S> {
         &mut self,
         record: &Record<'_>,
         wants_outcome: bool,
-    ) -> Result<Option<Effect>, ReplayError> {
+    ) -> Result<Option<Effect>, RecordReplayError> {
         let position = record.position;
         if position != self.position.next() {
-            return Err(ReplayError::Gap {
+            return Err(RecordReplayError::Gap {
                 expected: self.position.next(),
                 found: position,
             });
         }
         if record.service == SERVICE_ENGINE {
-            let malformed = |cause| ReplayError::Malformed { position, cause };
+            let malformed = |cause| RecordReplayError::Malformed { position, cause };
             if record.payload.first() == Some(&FOUNDED) {
                 let founding = read_founding_record(record.payload).map_err(malformed)?;
                 self.found(position, record.time, founding);
@@ -222,11 +222,11 @@ impl<S: Machines> State<S> {
         );
         self.outcome_bytes = outcome;
         let effect = applied.map_err(|cause| match cause {
-            Unapplied::UnknownService => ReplayError::UnknownService {
+            Unapplied::UnknownService => RecordReplayError::UnknownService {
                 position,
                 service: record.service,
             },
-            Unapplied::Malformed(cause) => ReplayError::Malformed { position, cause },
+            Unapplied::Malformed(cause) => RecordReplayError::Malformed { position, cause },
         })?;
         (self.position, self.time) = (position, record.time);
         if let Some(shared) = &mut self.shared {
@@ -243,7 +243,7 @@ impl<S: Machines> State<S> {
         &mut self,
         record: &Record<'_>,
         wants_outcome: bool,
-    ) -> Result<(), ReplayError> {
+    ) -> Result<(), RecordReplayError> {
         match self.apply_to_machines(record, wants_outcome)? {
             Some(effect) => self.note(&Positioned::of(record), effect),
             None => self.settle_late(),

@@ -1,6 +1,6 @@
 //! The arena between the two of a pair: whose turn it is to speak, and what may be sent.
 
-use crate::{Cell, Move, Parcel, Refusal, Seat, Triple, scan};
+use crate::{BoardCell, DuelSeat, Move, Parcel, Refusal, Triple, scan};
 
 /// One pair on its two connections, from the start byte of the first game to the end of either
 /// connection.
@@ -19,11 +19,11 @@ use crate::{Cell, Move, Parcel, Refusal, Seat, Triple, scan};
 #[derive(Clone, Debug)]
 pub struct Duel {
     /// Who is to move, also while the move is decided; between two games, who begins the next.
-    turn: Seat,
+    turn: DuelSeat,
     stage: Stage,
     /// Whether this game has seen a move.
     moved: bool,
-    queue: [Option<(Seat, Message)>; 2],
+    queue: [Option<(DuelSeat, Message)>; 2],
 }
 
 /// What one seat said.
@@ -49,7 +49,7 @@ pub enum Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Playing,
-    Deciding(Cell),
+    Deciding(BoardCell),
     /// Who has said that it is done.
     Over([bool; 2]),
 }
@@ -57,7 +57,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Message {
     Start,
-    Cell(Cell),
+    Cell(BoardCell),
     Triple(Triple),
 }
 
@@ -66,12 +66,12 @@ impl Default for Duel {
     fn default() -> Self {
         // The second first: the first answers at once, the second is to have read by then.
         Self {
-            turn: Seat::First,
+            turn: DuelSeat::First,
             stage: Stage::Playing,
             moved: false,
             queue: [
-                Some((Seat::Second, Message::Start)),
-                Some((Seat::First, Message::Start)),
+                Some((DuelSeat::Second, Message::Start)),
+                Some((DuelSeat::First, Message::Start)),
             ],
         }
     }
@@ -83,7 +83,11 @@ impl Duel {
     ///
     /// # Errors
     /// It cannot be said, or not now, and it is not known where this client stands.
-    pub fn hear(&mut self, from: Seat, bytes: &[u8]) -> Result<Option<(Heard, usize)>, Refusal> {
+    pub fn hear(
+        &mut self,
+        from: DuelSeat,
+        bytes: &[u8],
+    ) -> Result<Option<(Heard, usize)>, Refusal> {
         let Some(&byte) = bytes.first() else {
             return Ok(None);
         };
@@ -116,7 +120,7 @@ impl Duel {
 
     /// This seat has made a move where it is heard by others; [`accept`](Self::accept) or
     /// [`accept_last`](Self::accept_last) is to follow. Answers whether it was its turn.
-    pub fn overhear(&mut self, from: Seat, cell: Cell) -> bool {
+    pub fn overhear(&mut self, from: DuelSeat, cell: BoardCell) -> bool {
         let is_due = self.stage == Stage::Playing && from == self.turn;
         if is_due {
             self.stage = Stage::Deciding(cell);
@@ -126,7 +130,7 @@ impl Duel {
 
     /// This seat waits for its statistics where it is heard by others; after the game it may be said at
     /// any time.
-    pub const fn overhear_done(&mut self, from: Seat) {
+    pub const fn overhear_done(&mut self, from: DuelSeat) {
         if let Stage::Over(done) = &mut self.stage {
             done[from.index()] = true;
         }
@@ -173,7 +177,7 @@ impl Duel {
 
     /// The next message, and to whom. It MUST meet the socket of this seat at once and in one send, or
     /// that connection is broken: no more than one parcel is ever under way to a client that follows.
-    pub fn next_parcel(&mut self) -> Option<(Seat, Parcel)> {
+    pub fn next_parcel(&mut self) -> Option<(DuelSeat, Parcel)> {
         let (to, message) = self.queue[0]?;
         self.queue = [self.queue[1], None];
         let parcel = match message {
@@ -187,7 +191,7 @@ impl Duel {
 
     /// Who is to move; between two games, who begins the next.
     #[must_use]
-    pub const fn turn(&self) -> Seat {
+    pub const fn turn(&self) -> DuelSeat {
         self.turn
     }
 
@@ -210,7 +214,7 @@ impl Duel {
         self.enqueue(self.turn, Message::Cell(cell));
     }
 
-    fn enqueue(&mut self, seat: Seat, message: Message) {
+    fn enqueue(&mut self, seat: DuelSeat, message: Message) {
         let free = self.queue.iter_mut().find(|place| place.is_none());
         let place = free.expect("nobody is owed anything when a move or statistics are due");
         *place = Some((seat, message));
@@ -218,7 +222,7 @@ impl Duel {
 
     /// Whether the client says nothing between this message and the next to it. That is so where it
     /// is told that a game begins or has ended and the other moves; after a cell it answers.
-    fn precedes_another(&self, to: Seat, message: Message) -> bool {
+    fn precedes_another(&self, to: DuelSeat, message: Message) -> bool {
         match message {
             Message::Start | Message::Triple(_) => to != self.turn,
             Message::Cell(_) => false,

@@ -1,6 +1,6 @@
 //! The client's end of the wire to an arena.
 
-use crate::{Cell, Greeting, Move, Parcel, Refusal, Seat, Triple, scan};
+use crate::{BoardCell, DuelSeat, Greeting, Move, Parcel, Refusal, Triple, scan};
 
 /// One player on one connection. It knows what may come next, not the rules of the game: whoever
 /// drives it knows when a game is over.
@@ -14,9 +14,9 @@ pub struct Guest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     /// The opponent is there.
-    Start(Seat),
+    Start(DuelSeat),
     /// The opponent's move.
-    Cell(Cell),
+    Cell(BoardCell),
     /// How this player stands after the game.
     Triple(Triple),
 }
@@ -57,11 +57,11 @@ impl Guest {
         match self.stage {
             Stage::Greeted => {
                 let seat = match byte {
-                    1 => Seat::First,
-                    2 => Seat::Second,
+                    1 => DuelSeat::First,
+                    2 => DuelSeat::Second,
                     byte => return Err(Refusal::NoStart { byte }),
                 };
-                self.begin(seat == Seat::First);
+                self.begin(seat == DuelSeat::First);
                 Ok(Some((Told::Start(seat), 1)))
             }
             Stage::Silent | Stage::Moves => Err(Refusal::OutOfTurn { byte }),

@@ -29,4 +29,4 @@ pub use guest::{Guest, Told};
 pub use parcel::Parcel;
 pub use refusal::Refusal;
 pub use reporter::{Reported, Reporter};
-pub use words::{Cell, Claim, Greeting, Move, Player, Report, Seat, Triple, Verdict};
+pub use words::{BoardCell, Claim, DuelSeat, Greeting, Move, Player, Report, Triple, Verdict};

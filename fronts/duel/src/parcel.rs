@@ -1,7 +1,7 @@
 //! What goes into one send.
 
 use crate::{
-    Cell, Greeting, Move, Player, Report, Seat, Triple,
+    BoardCell, DuelSeat, Greeting, Move, Player, Report, Triple,
     limits::PARCEL_BYTES_MAX,
     scan::{DONE, ONE},
 };
@@ -33,7 +33,7 @@ impl Parcel {
         Self::byte(ONE).player(own).player(opponent)
     }
 
-    pub(crate) fn start(seat: Seat) -> Self {
+    pub(crate) fn start(seat: DuelSeat) -> Self {
         Self::byte(seat.byte())
     }
 
@@ -41,7 +41,7 @@ impl Parcel {
         Self::byte(play.claim.byte()).and(play.cell.number())
     }
 
-    pub(crate) fn cell(cell: Cell) -> Self {
+    pub(crate) fn cell(cell: BoardCell) -> Self {
         Self::byte(cell.number())
     }
 

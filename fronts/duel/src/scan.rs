@@ -2,12 +2,12 @@
 //! is not whole, and refuses it at its first wrong byte, so that no peer can make us keep more.
 
 use crate::{
-    Cell, Claim, Greeting, Move, Player, Refusal, Report, Triple, Verdict,
+    BoardCell, Claim, Greeting, Move, Player, Refusal, Report, Triple, Verdict,
     limits::{COUNT_DIGITS_MAX, PLAYER_DIGITS_MAX},
 };
 
 /// What was read, and how many bytes it took.
-pub(crate) type Read<T> = Result<Option<(T, usize)>, Refusal>;
+pub(crate) type ScanResult<T> = Result<Option<(T, usize)>, Refusal>;
 
 /// The byte before the numbers of a greeting; to the scores, the wish for the second triple.
 pub(crate) const ONE: u8 = 1;
@@ -57,7 +57,7 @@ impl<'a> NumberScanner<'a> {
     }
 }
 
-pub(crate) fn greeting(bytes: &[u8]) -> Read<Greeting> {
+pub(crate) fn greeting(bytes: &[u8]) -> ScanResult<Greeting> {
     match bytes.first() {
         None => return Ok(None),
         Some(&ONE) => {}
@@ -76,7 +76,7 @@ pub(crate) fn greeting(bytes: &[u8]) -> Read<Greeting> {
     Ok(Some((Greeting { own, opponent }, numbers.at)))
 }
 
-pub(crate) fn play(bytes: &[u8]) -> Read<Move> {
+pub(crate) fn play(bytes: &[u8]) -> ScanResult<Move> {
     let Some(&byte) = bytes.first() else {
         return Ok(None);
     };
@@ -87,15 +87,15 @@ pub(crate) fn play(bytes: &[u8]) -> Read<Move> {
     Ok(Some((Move { claim, cell }, 2)))
 }
 
-pub(crate) fn cell(bytes: &[u8]) -> Read<Cell> {
+pub(crate) fn cell(bytes: &[u8]) -> ScanResult<BoardCell> {
     let Some(&byte) = bytes.first() else {
         return Ok(None);
     };
-    let cell = Cell::new(byte).ok_or(Refusal::NoCell { byte })?;
+    let cell = BoardCell::new(byte).ok_or(Refusal::NoCell { byte })?;
     Ok(Some((cell, 1)))
 }
 
-pub(crate) fn done(bytes: &[u8]) -> Read<()> {
+pub(crate) fn done(bytes: &[u8]) -> ScanResult<()> {
     match bytes.first() {
         None => Ok(None),
         Some(&DONE) => Ok(Some(((), 1))),
@@ -104,7 +104,7 @@ pub(crate) fn done(bytes: &[u8]) -> Read<()> {
 }
 
 /// A result: its verdict, and two players, each with its colon.
-pub(crate) fn report(bytes: &[u8]) -> Read<Report> {
+pub(crate) fn report(bytes: &[u8]) -> ScanResult<Report> {
     let Some(&byte) = bytes.first() else {
         return Ok(None);
     };
@@ -132,7 +132,7 @@ pub(crate) fn report(bytes: &[u8]) -> Read<Report> {
     Ok(Some((report, numbers.at)))
 }
 
-pub(crate) fn triple(bytes: &[u8]) -> Read<Triple> {
+pub(crate) fn triple(bytes: &[u8]) -> ScanResult<Triple> {
     let mut numbers = NumberScanner::new(bytes, 0);
     let mut counts = [0; 3];
     for count in &mut counts {

@@ -13,14 +13,14 @@ pub struct Greeting {
 
 /// Which of a pair: the first moves first in their first game. Its number is the start byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seat {
+pub enum DuelSeat {
     First,
     Second,
 }
 
 /// A cell of the board, 1 to 9, row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cell(u8);
+pub struct BoardCell(u8);
 
 /// What a mover says of its move. The arena decides whether it is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     pub claim: Claim,
-    pub cell: Cell,
+    pub cell: BoardCell,
 }
 
 /// How a game ended, for the pair in the order in which its result names it.
@@ -61,7 +61,7 @@ pub struct Triple {
     lost: u64,
 }
 
-impl Seat {
+impl DuelSeat {
     /// Both, in order.
     pub const BOTH: [Self; 2] = [Self::First, Self::Second];
 
@@ -90,7 +90,7 @@ impl Seat {
     }
 }
 
-impl Cell {
+impl BoardCell {
     /// The cell of this number; none but 1 to 9.
     #[must_use]
     pub const fn new(number: u8) -> Option<Self> {

@@ -76,7 +76,7 @@ pub enum Framing {
 
 /// Why bytes are no request that this server reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Violation {
+pub enum FramingViolation {
     /// A line that ends in a bare LF, or holds a bare CR or a NUL.
     LineEnd,
     /// A header line that continues the one before.
@@ -141,7 +141,7 @@ impl Scanner {
     ///
     /// # Errors
     /// The violation, and how many of these bytes come before the request that it is in.
-    pub fn follow(&mut self, bytes: &[u8]) -> Result<(), (usize, Violation)> {
+    pub fn follow(&mut self, bytes: &[u8]) -> Result<(), (usize, FramingViolation)> {
         let mut at = 0;
         let mut start = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
@@ -178,18 +178,18 @@ impl Scanner {
     }
 
     /// Reads up to the end of the line, or all that is there of it.
-    fn follow_line(&mut self, rest: &[u8], kind: LineKind) -> Result<usize, Violation> {
+    fn follow_line(&mut self, rest: &[u8], kind: LineKind) -> Result<usize, FramingViolation> {
         let end = memchr(b'\n', rest);
         let piece = rest.get(..end.map_or(rest.len(), |end| end + 1));
         let piece = piece.expect("the end was found inside");
         if self.framing() == Framing::Body {
             if self.line.len() + piece.len() > CHUNK_LINE_MAX {
-                return Err(Violation::Chunk);
+                return Err(FramingViolation::Chunk);
             }
         } else {
             self.head_bytes += piece.len();
             if self.head_bytes > HEAD_BYTES_MAX {
-                return Err(Violation::HeadTooLarge);
+                return Err(FramingViolation::HeadTooLarge);
             }
         }
         if end.is_none() {
@@ -224,12 +224,12 @@ impl Scanner {
     }
 
     /// Judges one whole line, its LF included.
-    fn end_line(&mut self, line: &[u8], kind: LineKind) -> Result<(), Violation> {
+    fn end_line(&mut self, line: &[u8], kind: LineKind) -> Result<(), FramingViolation> {
         let Some(text) = line.strip_suffix(b"\r\n") else {
-            return Err(Violation::LineEnd);
+            return Err(FramingViolation::LineEnd);
         };
         if memchr::memchr2(b'\r', 0, text).is_some() {
-            return Err(Violation::LineEnd);
+            return Err(FramingViolation::LineEnd);
         }
         match kind {
             LineKind::Request => {
@@ -241,7 +241,9 @@ impl Scanner {
             LineKind::Field if text.is_empty() => self.end_head(),
             LineKind::Field => self.field(text),
             LineKind::ChunkLength => self.begin_chunk(text),
-            LineKind::ChunkEnd | LineKind::LastChunk if !text.is_empty() => Err(Violation::Chunk),
+            LineKind::ChunkEnd | LineKind::LastChunk if !text.is_empty() => {
+                Err(FramingViolation::Chunk)
+            }
             LineKind::ChunkEnd => {
                 self.part = Part::Line(LineKind::ChunkLength);
                 Ok(())
@@ -253,18 +255,18 @@ impl Scanner {
         }
     }
 
-    fn field(&mut self, text: &[u8]) -> Result<(), Violation> {
+    fn field(&mut self, text: &[u8]) -> Result<(), FramingViolation> {
         self.fields += 1;
         if self.fields > FIELDS_MAX {
-            return Err(Violation::HeadTooLarge);
+            return Err(FramingViolation::HeadTooLarge);
         }
         if matches!(text, [b' ' | b'\t', ..]) {
-            return Err(Violation::FoldedField);
+            return Err(FramingViolation::FoldedField);
         }
-        let colon = memchr(b':', text).ok_or(Violation::FieldName)?;
+        let colon = memchr(b':', text).ok_or(FramingViolation::FieldName)?;
         let (name, value) = text.split_at(colon);
         if name.is_empty() || !name.iter().copied().all(is_token_byte) {
-            return Err(Violation::FieldName);
+            return Err(FramingViolation::FieldName);
         }
         // Only two lengths of name matter: the others are not compared.
         if name.len() == b"content-length".len() && name.eq_ignore_ascii_case(b"content-length") {
@@ -275,21 +277,21 @@ impl Scanner {
         {
             let coding = value.get(1..).unwrap_or_default().trim_ascii();
             if self.chunked || !coding.eq_ignore_ascii_case(b"chunked") {
-                return Err(Violation::TransferCoding);
+                return Err(FramingViolation::TransferCoding);
             }
             self.chunked = true;
         }
         Ok(())
     }
 
-    fn begin_chunk(&mut self, digits: &[u8]) -> Result<(), Violation> {
+    fn begin_chunk(&mut self, digits: &[u8]) -> Result<(), FramingViolation> {
         let is_length = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
         let text = str::from_utf8(digits).ok().filter(|_| is_length);
         let length = text.and_then(|text| u64::from_str_radix(text, 16).ok());
-        let length = length.ok_or(Violation::Chunk)?;
+        let length = length.ok_or(FramingViolation::Chunk)?;
         self.chunk_bytes += length;
         if self.chunk_bytes > BODY_BYTES_MAX {
-            return Err(Violation::BodyTooLarge);
+            return Err(FramingViolation::BodyTooLarge);
         }
         self.part = match length {
             0 => Part::Line(LineKind::LastChunk),
@@ -298,12 +300,12 @@ impl Scanner {
         Ok(())
     }
 
-    fn declare_length(&mut self, value: &[u8]) -> Result<(), Violation> {
+    fn declare_length(&mut self, value: &[u8]) -> Result<(), FramingViolation> {
         let digits = value.get(1..).unwrap_or_default().trim_ascii();
         let plain =
             !digits.is_empty() && digits.len() <= 19 && digits.iter().all(u8::is_ascii_digit);
         if !plain || self.length.is_some() {
-            return Err(Violation::Length);
+            return Err(FramingViolation::Length);
         }
         self.length = Some(
             digits
@@ -313,13 +315,13 @@ impl Scanner {
         Ok(())
     }
 
-    const fn end_head(&mut self) -> Result<(), Violation> {
+    const fn end_head(&mut self) -> Result<(), FramingViolation> {
         self.part = match (self.length, self.chunked) {
-            (Some(_), true) => return Err(Violation::TwoFramings),
-            (None, true) if self.is_old => return Err(Violation::TransferCoding),
+            (Some(_), true) => return Err(FramingViolation::TwoFramings),
+            (None, true) if self.is_old => return Err(FramingViolation::TransferCoding),
             (None, true) => Part::Line(LineKind::ChunkLength),
             (Some(length), false) if length > BODY_BYTES_MAX => {
-                return Err(Violation::BodyTooLarge);
+                return Err(FramingViolation::BodyTooLarge);
             }
             (Some(0) | None, false) => Part::Between,
             (Some(length), false) => Part::Body(length),
@@ -329,12 +331,12 @@ impl Scanner {
     }
 }
 
-fn judge_request_line(text: &[u8]) -> Result<(), Violation> {
+fn judge_request_line(text: &[u8]) -> Result<(), FramingViolation> {
     let rest = text
         .strip_suffix(b" HTTP/1.1")
         .or_else(|| text.strip_suffix(b" HTTP/1.0"))
-        .ok_or(Violation::RequestLine)?;
-    let space = memchr(b' ', rest).ok_or(Violation::RequestLine)?;
+        .ok_or(FramingViolation::RequestLine)?;
+    let space = memchr(b' ', rest).ok_or(FramingViolation::RequestLine)?;
     let (method, target) = rest.split_at(space);
     let target = target.get(1..).unwrap_or_default();
     let sound = !method.is_empty()
@@ -344,7 +346,7 @@ fn judge_request_line(text: &[u8]) -> Result<(), Violation> {
     if sound {
         Ok(())
     } else {
-        Err(Violation::RequestLine)
+        Err(FramingViolation::RequestLine)
     }
 }
 

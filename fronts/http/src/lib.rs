@@ -52,7 +52,7 @@ pub use event::{
     EventId, EventIds, FeedEvent, InvalidEventId, STOPPING, put_event, put_event_in, put_lagged,
     put_lagged_in, put_reset, put_reset_in, read_since, read_since_in_partition,
 };
-pub use framing::{Framing, Scanner, Violation};
+pub use framing::{Framing, FramingViolation, Scanner};
 pub use given::{Given, Reader};
 pub use key::{InvalidKeyHeader, parse_key};
 pub use lab::{

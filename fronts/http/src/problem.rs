@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use turnstile_types::Position;
 use utoipa::ToSchema;
 
-use crate::{code::Code, framing::Violation, glossary};
+use crate::{code::Code, framing::FramingViolation, glossary};
 
 /// Where a wrong field stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -101,38 +101,44 @@ impl Problem {
     }
 }
 
-impl From<Violation> for Problem {
-    fn from(violation: Violation) -> Self {
+impl From<FramingViolation> for Problem {
+    fn from(violation: FramingViolation) -> Self {
         let code = match violation {
-            Violation::LineEnd
-            | Violation::FoldedField
-            | Violation::FieldName
-            | Violation::Length
-            | Violation::TwoFramings
-            | Violation::TransferCoding
-            | Violation::Chunk
-            | Violation::RequestLine => Code::MalformedHead,
-            Violation::HeadTooLarge => Code::HeadTooLarge,
-            Violation::BodyTooLarge => Code::BodyTooLarge,
+            FramingViolation::LineEnd
+            | FramingViolation::FoldedField
+            | FramingViolation::FieldName
+            | FramingViolation::Length
+            | FramingViolation::TwoFramings
+            | FramingViolation::TransferCoding
+            | FramingViolation::Chunk
+            | FramingViolation::RequestLine => Code::MalformedHead,
+            FramingViolation::HeadTooLarge => Code::HeadTooLarge,
+            FramingViolation::BodyTooLarge => Code::BodyTooLarge,
         };
         Self::with(code, violation_detail(violation))
     }
 }
 
-const fn violation_detail(violation: Violation) -> &'static str {
+const fn violation_detail(violation: FramingViolation) -> &'static str {
     match violation {
-        Violation::LineEnd => "a header line ends in CR LF, and holds no other CR and no NUL",
-        Violation::FoldedField => "a header line does not begin with space",
-        Violation::FieldName => "a header line is a name, a colon right after it, and a value",
-        Violation::Length => "a request has one Content-Length, of plain digits",
-        Violation::TwoFramings => "a request has no Content-Length and Transfer-Encoding at once",
-        Violation::TransferCoding => "the transfer coding is not known",
-        Violation::Chunk => {
+        FramingViolation::LineEnd => {
+            "a header line ends in CR LF, and holds no other CR and no NUL"
+        }
+        FramingViolation::FoldedField => "a header line does not begin with space",
+        FramingViolation::FieldName => {
+            "a header line is a name, a colon right after it, and a value"
+        }
+        FramingViolation::Length => "a request has one Content-Length, of plain digits",
+        FramingViolation::TwoFramings => {
+            "a request has no Content-Length and Transfer-Encoding at once"
+        }
+        FramingViolation::TransferCoding => "the transfer coding is not known",
+        FramingViolation::Chunk => {
             "a chunk is its length in 1 to 8 hexadecimal digits alone, its bytes, and no trailers"
         }
-        Violation::RequestLine => "a request line is METHOD target HTTP/1.1",
-        Violation::HeadTooLarge => "a head has at most 16 KiB and 100 fields",
-        Violation::BodyTooLarge => "a body has at most 64 KiB",
+        FramingViolation::RequestLine => "a request line is METHOD target HTTP/1.1",
+        FramingViolation::HeadTooLarge => "a head has at most 16 KiB and 100 fields",
+        FramingViolation::BodyTooLarge => "a body has at most 64 KiB",
     }
 }
 

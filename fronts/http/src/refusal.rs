@@ -150,7 +150,7 @@ mod travel_tests {
 
 #[cfg(test)]
 mod exchange_tests {
-    use turnstile_exchange::{Cash, Decimal, Field, OrderId, Refusal};
+    use turnstile_exchange::{Cash, CommandField, Decimal, OrderId, Refusal};
 
     use crate::{Code, Problem};
 
@@ -192,7 +192,7 @@ mod exchange_tests {
     fn a_refusal_with_data_tells_it() {
         let (needed, limit) = (Decimal::new(35, 1), Decimal::new(2, 0));
         let (free, cash) = (limit, Cash(150_000_000));
-        let (field, scale) = (Field::Price, 4);
+        let (field, scale) = (CommandField::Price, 4);
         let order = OrderId(9);
         let (low, high) = (Some(limit), None);
         let short = Refusal::InsufficientFunds {

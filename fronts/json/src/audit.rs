@@ -336,7 +336,7 @@ impl AuditLine {
 impl AuditPage {
     /// Says where the next page begins: after this position, or before it where the newest come first.
     pub fn go_on_at(&mut self, position: Position) {
-        let next = serde_json::to_value(crate::Shown(&Cursor(position.0)));
+        let next = serde_json::to_value(crate::AsJson(&Cursor(position.0)));
         self.next = next.ok().and_then(|next| next.as_str().map(str::to_owned));
     }
 

@@ -116,7 +116,7 @@ impl Visitor for FindWithin {
         if self.text.is_some() {
             return;
         }
-        let value = serde_json::to_value(Shown(value)).unwrap_or_default();
+        let value = serde_json::to_value(AsJson(value)).unwrap_or_default();
         let value = if name == self.name {
             Some(&value)
         } else {
@@ -142,7 +142,7 @@ struct NumberFields(Vec<(&'static str, u64)>);
 
 impl Visitor for NumberFields {
     fn field(&mut self, name: &'static str, value: &impl Value) {
-        let value = serde_json::to_value(Shown(value)).ok();
+        let value = serde_json::to_value(AsJson(value)).ok();
         let number = value.and_then(|value| value.as_u64());
         self.0.extend(number.map(|number| (name, number)));
     }
@@ -156,7 +156,7 @@ struct Find {
 impl Visitor for Find {
     fn field(&mut self, name: &'static str, value: &impl Value) {
         if name == self.name {
-            let value = serde_json::to_value(Shown(value)).ok();
+            let value = serde_json::to_value(AsJson(value)).ok();
             self.text = value.and_then(|value| value.as_str().map(str::to_owned));
         }
     }
@@ -171,15 +171,15 @@ struct Entries<'a, M: SerializeMap> {
 impl<M: SerializeMap> Visitor for Entries<'_, M> {
     fn field(&mut self, name: &'static str, value: &impl Value) {
         if self.result.is_ok() && !value.is_none() {
-            self.result = self.map.serialize_entry(name, &Shown(value));
+            self.result = self.map.serialize_entry(name, &AsJson(value));
         }
     }
 }
 
 /// A value as JSON.
-struct Shown<'a, T>(&'a T);
+struct AsJson<'a, T>(&'a T);
 
-impl<T: Value> Serialize for Shown<'_, T> {
+impl<T: Value> Serialize for AsJson<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.show(Json(serializer))
     }
@@ -225,7 +225,7 @@ impl<S: Serializer> Show for Json<S> {
     fn list<T: Value>(self, length: usize, values: impl Iterator<Item = T>) -> Self::Out {
         let mut list = self.0.serialize_seq(Some(length))?;
         for value in values {
-            list.serialize_element(&Shown(&value))?;
+            list.serialize_element(&AsJson(&value))?;
         }
         list.end()
     }

@@ -11,7 +11,7 @@ use serde::{
 use turnstile_chassis::{Fields, Refuse, Served, Value, Visitor};
 use turnstile_types::{Machine as _, Outcome, Unapplied};
 
-use crate::Shown;
+use crate::AsJson;
 
 /// Fields with their values, in the order of their declaration.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,7 +57,7 @@ impl RecordedFields {
 impl Visitor for RecordedFields {
     fn field(&mut self, name: &'static str, value: &impl Value) {
         if !value.is_none() {
-            let shown = serde_json::to_value(Shown(value));
+            let shown = serde_json::to_value(AsJson(value));
             self.0.push((
                 name.into(),
                 shown.expect("a value is text, numbers, lists and objects"),

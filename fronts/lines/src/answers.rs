@@ -6,7 +6,7 @@ use turnstile_chassis::Refuse as _;
 use turnstile_travel::{Bill, Done, Outcome, Refusal, Stock, Xid};
 
 use crate::{
-    Verb, Wording, itineraries,
+    LineVerb, Wording, itineraries,
     sentence::{put, put_exception},
 };
 
@@ -32,11 +32,11 @@ pub fn put_ok(out: &mut Vec<u8>) {
 }
 
 /// Appends the list of commands, or the arguments of one.
-pub fn put_help(out: &mut Vec<u8>, verb: Option<Verb>) {
+pub fn put_help(out: &mut Vec<u8>, verb: Option<LineVerb>) {
     if let Some(verb) = verb {
         return put(out, format_args!("{verb}: {}", verb.usage()));
     }
-    for verb in Verb::all() {
+    for verb in LineVerb::all() {
         put(out, format_args!("{verb}: {}", verb.usage()));
     }
     out.push(b'\n');
@@ -80,9 +80,11 @@ fn put_done(out: &mut Vec<u8>, options: Options, Wording { verb, xid }: Wording,
 }
 
 /// The number that a query of an item asks for.
-const fn asked_of(verb: Verb, stock: Stock) -> u32 {
+const fn asked_of(verb: LineVerb, stock: Stock) -> u32 {
     match verb {
-        Verb::QueryFlightPrice | Verb::QueryCarsPrice | Verb::QueryRoomsPrice => stock.price,
+        LineVerb::QueryFlightPrice | LineVerb::QueryCarsPrice | LineVerb::QueryRoomsPrice => {
+            stock.price
+        }
         _ => stock.free,
     }
 }

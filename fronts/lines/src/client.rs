@@ -3,7 +3,7 @@
 use memchr::memchr;
 use turnstile_travel::Xid;
 
-use crate::Verb;
+use crate::LineVerb;
 
 /// What was answered to one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Reply<'a> {
 /// Reads the answer to a line with this command, which is not `Help`, at the start of `bytes`, and
 /// says how many bytes it takes; nothing when more are needed.
 #[must_use]
-pub fn reply(verb: Verb, bytes: &[u8]) -> Option<(Reply<'_>, usize)> {
+pub fn reply(verb: LineVerb, bytes: &[u8]) -> Option<(Reply<'_>, usize)> {
     let (line, length) = line(bytes)?;
     if let Some(failure) = failure(line) {
         return Some((failure, length));
@@ -32,7 +32,10 @@ pub fn reply(verb: Verb, bytes: &[u8]) -> Option<(Reply<'_>, usize)> {
     if is_refusal(verb, line) {
         return Some((Reply::Refused, length));
     }
-    if !matches!(verb, Verb::QueryCustomer | Verb::Summary | Verb::Itinerary) {
+    if !matches!(
+        verb,
+        LineVerb::QueryCustomer | LineVerb::Summary | LineVerb::Itinerary
+    ) {
         return Some((Reply::Done(line), length));
     }
     let mut end = 0;
@@ -57,7 +60,7 @@ fn failure(line: &[u8]) -> Option<Reply<'_>> {
 }
 
 /// Whether a line says that it could not be done; of itineraries it says why, too.
-fn is_refusal(verb: Verb, line: &[u8]) -> bool {
+fn is_refusal(verb: LineVerb, line: &[u8]) -> bool {
     let refused = verb.refused().as_bytes();
     let rest = line.strip_prefix(refused).filter(|_| !refused.is_empty());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b": "))
@@ -81,7 +84,7 @@ pub fn started(done: &[u8]) -> Option<Xid> {
 
 /// The number that the answer to a query tells.
 #[must_use]
-pub fn number(verb: Verb, done: &[u8]) -> Option<u32> {
+pub fn number(verb: LineVerb, done: &[u8]) -> Option<u32> {
     let text = str::from_utf8(done).ok()?;
     text.strip_prefix(verb.done())?.parse().ok()
 }

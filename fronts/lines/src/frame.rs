@@ -15,7 +15,7 @@ pub struct Lines {
 
 /// What the unread bytes of a connection begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Framed {
+pub enum LineScan {
     /// No whole line. The first `skipped` bytes are to be dropped.
     Incomplete { skipped: usize },
     /// Where the line lies without its end, and how many bytes it took with it.
@@ -28,10 +28,10 @@ impl Lines {
     /// Looks at the start of `bytes`. A caller that drops what is consumed or skipped and
     /// calls again finds the same lines, wherever the stream was cut.
     #[must_use]
-    pub fn next(&mut self, bytes: &[u8]) -> Framed {
+    pub fn next(&mut self, bytes: &[u8]) -> LineScan {
         let start = match memchr(b'\n', bytes) {
             None if self.skips => {
-                return Framed::Incomplete {
+                return LineScan::Incomplete {
                     skipped: bytes.len(),
                 };
             }
@@ -45,18 +45,18 @@ impl Lines {
             Some(length) => {
                 let text = near.get(..length).unwrap_or_default();
                 let text = text.strip_suffix(b"\r").unwrap_or(text);
-                Framed::Line {
+                LineScan::Line {
                     line: start..start + text.len(),
                     consumed: start + length + 1,
                 }
             }
             None if rest.len() > LINE_BYTES_MAX => {
                 self.skips = true;
-                Framed::TooLong {
+                LineScan::TooLong {
                     consumed: start + near.len(),
                 }
             }
-            None => Framed::Incomplete { skipped: start },
+            None => LineScan::Incomplete { skipped: start },
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use turnstile_travel::{InvalidLocation, InvalidLocator, limits::ITEMS_PER_TRIP_MAX};
 
 use crate::{
-    Verb,
+    LineVerb,
     limits::{EXCERPT_CHARACTERS_MAX, LINE_BYTES_MAX},
 };
 
@@ -21,7 +21,7 @@ pub enum Invalid<'a> {
     NoCommand,
     UnknownCommand(Excerpt<'a>),
     Count {
-        verb: Verb,
+        verb: LineVerb,
         given: usize,
     },
     /// It is no whole number of this range.

@@ -6,12 +6,12 @@ use turnstile_chassis::Refuse as _;
 use turnstile_travel::{Done, ItineraryState, ItineraryView, Refusal, limits::HOLD_MS_MAX};
 
 use crate::{
-    Verb,
+    LineVerb,
     sentence::{put, put_exception},
 };
 
 /// Appends what was done for such a line.
-pub(crate) fn put_done(out: &mut Vec<u8>, verb: Verb, done: &Done) {
+pub(crate) fn put_done(out: &mut Vec<u8>, verb: LineVerb, done: &Done) {
     match done {
         Done::Booked {
             locator,
@@ -31,7 +31,7 @@ pub(crate) fn put_done(out: &mut Vec<u8>, verb: Verb, done: &Done) {
 }
 
 /// Appends why such a line was not done; of a trip, the first item that is in the way.
-pub(crate) fn put_refusal(out: &mut Vec<u8>, verb: Verb, refusal: &Refusal) {
+pub(crate) fn put_refusal(out: &mut Vec<u8>, verb: LineVerb, refusal: &Refusal) {
     match refusal {
         Refusal::NotHere => put_exception(out, "this server is not the middleware"),
         Refusal::InDoubt(desk) => put(

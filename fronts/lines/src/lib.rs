@@ -18,9 +18,9 @@ mod sentence;
 mod verb;
 
 pub use answers::{Options, put_help, put_ok, put_outcome};
-pub use frame::{Framed, Lines};
+pub use frame::{LineScan, Lines};
 pub use invalid::{Excerpt, Invalid};
 pub use itineraries::put_itinerary;
 pub use request::{Ask, Crash, Wording, read};
 pub use sentence::put_exception;
-pub use verb::Verb;
+pub use verb::LineVerb;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use turnstile_travel::{Command, CustomerId, Desk, Item, Location, Locator, Step, Trip, Xid};
 
 use crate::{
-    Excerpt, Invalid, Verb,
+    Excerpt, Invalid, LineVerb,
     limits::{MANAGER_MODE_MAX, MIDDLEWARE_MODE_MAX},
 };
 
@@ -19,7 +19,7 @@ pub enum Ask {
     /// One itinerary is to be shown.
     Itinerary(Locator),
     /// The list of commands, or the arguments of one.
-    Help(Option<Verb>),
+    Help(Option<LineVerb>),
     /// A process is to end itself at some point of a commit.
     Crash(Crash),
     /// All servers are to stop.
@@ -31,14 +31,14 @@ pub enum Ask {
 /// What of a command its answer needs, kept while the command waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
-    pub(crate) verb: Verb,
+    pub(crate) verb: LineVerb,
     /// Xid 0 where there is none.
     pub(crate) xid: Xid,
 }
 
 impl Wording {
     /// Of a command that is about no transaction.
-    pub(crate) const fn of(verb: Verb) -> Self {
+    pub(crate) const fn of(verb: LineVerb) -> Self {
         let xid = Xid(0);
         Self { verb, xid }
     }
@@ -73,36 +73,36 @@ pub fn read(line: &[u8]) -> Result<Ask, Invalid<'_>> {
     let pieces = text.split(',').filter(|piece| !piece.is_empty());
     let words: Vec<&str> = pieces.map(trim).collect();
     let (name, arguments) = words.split_first().ok_or(Invalid::NoCommand)?;
-    let verb = Verb::named(name).ok_or(Invalid::UnknownCommand(Excerpt(name)))?;
+    let verb = LineVerb::named(name).ok_or(Invalid::UnknownCommand(Excerpt(name)))?;
     let ask = match (verb, arguments) {
-        (Verb::Help, []) => Ask::Help(None),
-        (Verb::Help, [name]) => {
-            let verb = Verb::named(name).ok_or(Invalid::UnknownCommand(Excerpt(name)))?;
+        (LineVerb::Help, []) => Ask::Help(None),
+        (LineVerb::Help, [name]) => {
+            let verb = LineVerb::named(name).ok_or(Invalid::UnknownCommand(Excerpt(name)))?;
             Ask::Help(Some(verb))
         }
-        (Verb::Quit, []) => Ask::Quit,
-        (Verb::Shutdown, []) => Ask::Shutdown,
-        (Verb::ResetCrashes, []) => Ask::Crash(Crash::Reset),
-        (Verb::CrashMiddleware, [mode]) => Ask::Crash(Crash::Middleware {
+        (LineVerb::Quit, []) => Ask::Quit,
+        (LineVerb::Shutdown, []) => Ask::Shutdown,
+        (LineVerb::ResetCrashes, []) => Ask::Crash(Crash::Reset),
+        (LineVerb::CrashMiddleware, [mode]) => Ask::Crash(Crash::Middleware {
             mode: self::mode(mode, MIDDLEWARE_MODE_MAX)?,
         }),
-        (Verb::CrashResourceManager, [name, mode]) => Ask::Crash(Crash::ResourceManager {
+        (LineVerb::CrashResourceManager, [name, mode]) => Ask::Crash(Crash::ResourceManager {
             desk: desk(name)?,
             mode: self::mode(mode, MANAGER_MODE_MAX)?,
         }),
-        (Verb::Start, []) => Ask::Command {
+        (LineVerb::Start, []) => Ask::Command {
             command: Command::Start,
             wording: Wording::of(verb),
         },
         (verb, arguments) if verb.is_about_itineraries() => itinerary(verb, arguments)?,
         (
-            Verb::Help
-            | Verb::Quit
-            | Verb::Shutdown
-            | Verb::ResetCrashes
-            | Verb::CrashMiddleware
-            | Verb::CrashResourceManager
-            | Verb::Start,
+            LineVerb::Help
+            | LineVerb::Quit
+            | LineVerb::Shutdown
+            | LineVerb::ResetCrashes
+            | LineVerb::CrashMiddleware
+            | LineVerb::CrashResourceManager
+            | LineVerb::Start,
             _,
         )
         | (_, []) => {
@@ -123,25 +123,25 @@ pub fn read(line: &[u8]) -> Result<Ask, Invalid<'_>> {
 }
 
 /// What a line about an itinerary asks for.
-fn itinerary<'a>(verb: Verb, arguments: &[&'a str]) -> Result<Ask, Invalid<'a>> {
+fn itinerary<'a>(verb: LineVerb, arguments: &[&'a str]) -> Result<Ask, Invalid<'a>> {
     let command = match (verb, arguments) {
-        (Verb::Book, [id, flights @ .., place, car, room]) => Command::Book {
+        (LineVerb::Book, [id, flights @ .., place, car, room]) => Command::Book {
             customer: customer(id)?,
             trip: bundle(flights, place, [car, room])?,
             hold_ms: None,
         },
-        (Verb::Hold, [ms, id, flights @ .., place, car, room]) => Command::Book {
+        (LineVerb::Hold, [ms, id, flights @ .., place, car, room]) => Command::Book {
             customer: customer(id)?,
             trip: bundle(flights, place, [car, room])?,
             hold_ms: Some(number("milliseconds", ms, 0, u64::MAX)?),
         },
-        (Verb::Confirm, [name]) => Command::Confirm {
+        (LineVerb::Confirm, [name]) => Command::Confirm {
             locator: locator(name)?,
         },
-        (Verb::Cancel, [name]) => Command::Cancel {
+        (LineVerb::Cancel, [name]) => Command::Cancel {
             locator: locator(name)?,
         },
-        (Verb::Itinerary, [name]) => return Ok(Ask::Itinerary(locator(name)?)),
+        (LineVerb::Itinerary, [name]) => return Ok(Ask::Itinerary(locator(name)?)),
         _ => {
             let given = arguments.len();
             return Err(Invalid::Count { verb, given });
@@ -159,40 +159,44 @@ fn locator(given: &str) -> Result<Locator, Invalid<'_>> {
 }
 
 /// What is asked of a transaction; none: its end.
-fn step<'a>(verb: Verb, arguments: &[&'a str]) -> Result<Option<Step>, Invalid<'a>> {
+fn step<'a>(verb: LineVerb, arguments: &[&'a str]) -> Result<Option<Step>, Invalid<'a>> {
     let step = match (verb, arguments) {
-        (Verb::Abort, []) => return Ok(None),
-        (Verb::Commit, []) => Step::Commit,
-        (Verb::Summary, []) => Step::Summary,
-        (Verb::AddFlight, [flight, seats, price]) => {
+        (LineVerb::Abort, []) => return Ok(None),
+        (LineVerb::Commit, []) => Step::Commit,
+        (LineVerb::Summary, []) => Step::Summary,
+        (LineVerb::AddFlight, [flight, seats, price]) => {
             add(self::flight(flight)?, "seats", seats, price)?
         }
-        (Verb::AddCars, [place, count, price]) => add(car(place)?, "count", count, price)?,
-        (Verb::AddRooms, [place, count, price]) => add(room(place)?, "count", count, price)?,
-        (Verb::AddCustomer, []) => Step::AddCustomer { customer: None },
-        (Verb::AddCustomerId, [id]) => Step::AddCustomer {
+        (LineVerb::AddCars, [place, count, price]) => add(car(place)?, "count", count, price)?,
+        (LineVerb::AddRooms, [place, count, price]) => add(room(place)?, "count", count, price)?,
+        (LineVerb::AddCustomer, []) => Step::AddCustomer { customer: None },
+        (LineVerb::AddCustomerId, [id]) => Step::AddCustomer {
             customer: Some(customer(id)?),
         },
-        (Verb::DeleteFlight, [number]) => Step::Delete {
+        (LineVerb::DeleteFlight, [number]) => Step::Delete {
             item: flight(number)?,
         },
-        (Verb::DeleteCars, [place]) => Step::Delete { item: car(place)? },
-        (Verb::DeleteRooms, [place]) => Step::Delete { item: room(place)? },
-        (Verb::DeleteCustomer, [id]) => Step::DeleteCustomer {
+        (LineVerb::DeleteCars, [place]) => Step::Delete { item: car(place)? },
+        (LineVerb::DeleteRooms, [place]) => Step::Delete { item: room(place)? },
+        (LineVerb::DeleteCustomer, [id]) => Step::DeleteCustomer {
             customer: customer(id)?,
         },
-        (Verb::QueryFlight | Verb::QueryFlightPrice, [number]) => Step::Query {
+        (LineVerb::QueryFlight | LineVerb::QueryFlightPrice, [number]) => Step::Query {
             item: flight(number)?,
         },
-        (Verb::QueryCars | Verb::QueryCarsPrice, [place]) => Step::Query { item: car(place)? },
-        (Verb::QueryRooms | Verb::QueryRoomsPrice, [place]) => Step::Query { item: room(place)? },
-        (Verb::QueryCustomer, [id]) => Step::QueryCustomer {
+        (LineVerb::QueryCars | LineVerb::QueryCarsPrice, [place]) => {
+            Step::Query { item: car(place)? }
+        }
+        (LineVerb::QueryRooms | LineVerb::QueryRoomsPrice, [place]) => {
+            Step::Query { item: room(place)? }
+        }
+        (LineVerb::QueryCustomer, [id]) => Step::QueryCustomer {
             customer: customer(id)?,
         },
-        (Verb::ReserveFlight, [id, number]) => reserve(id, Trip::of(flight(number)?))?,
-        (Verb::ReserveCar, [id, place]) => reserve(id, Trip::of(car(place)?))?,
-        (Verb::ReserveRoom, [id, place]) => reserve(id, Trip::of(room(place)?))?,
-        (Verb::Bundle, [id, flights @ .., place, car, room]) if !flights.is_empty() => {
+        (LineVerb::ReserveFlight, [id, number]) => reserve(id, Trip::of(flight(number)?))?,
+        (LineVerb::ReserveCar, [id, place]) => reserve(id, Trip::of(car(place)?))?,
+        (LineVerb::ReserveRoom, [id, place]) => reserve(id, Trip::of(room(place)?))?,
+        (LineVerb::Bundle, [id, flights @ .., place, car, room]) if !flights.is_empty() => {
             reserve(id, bundle(flights, place, [car, room])?)?
         }
         _ => {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What a line can ask for, in the order in which `Help` lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verb {
+pub enum LineVerb {
     Help,
     Start,
     Commit,
@@ -44,7 +44,7 @@ pub enum Verb {
 
 /// One command.
 struct VerbRow {
-    verb: Verb,
+    verb: LineVerb,
     name: &'static str,
     /// The arguments, as `Help` tells them.
     arguments: &'static str,
@@ -55,7 +55,7 @@ struct VerbRow {
 }
 
 const fn row(
-    verb: Verb,
+    verb: LineVerb,
     name: &'static str,
     arguments: &'static str,
     [done, refused]: [&'static str; 2],
@@ -71,44 +71,44 @@ const fn row(
 
 #[rustfmt::skip]
 const TABLE: [VerbRow; 35] = [
-    row(Verb::Help, "Help", "[command]", ["", ""]),
-    row(Verb::Start, "Start", "", ["", "Transaction could not be started"]),
-    row(Verb::Commit, "Commit", "xid", ["", ""]),
-    row(Verb::Abort, "Abort", "xid", ["", ""]),
-    row(Verb::AddFlight, "AddFlight", "xid, flight number, seats, price", ["Flight added", "Flight could not be added"]),
-    row(Verb::AddCars, "AddCars", "xid, location, count, price", ["Cars added", "Cars could not be added"]),
-    row(Verb::AddRooms, "AddRooms", "xid, location, count, price", ["Rooms added", "Rooms could not be added"]),
-    row(Verb::AddCustomer, "AddCustomer", "xid", ["Add customer ID: ", "Customer could not be added"]),
-    row(Verb::AddCustomerId, "AddCustomerID", "xid, customer", ["Add customer ID: ", "Customer could not be added"]),
-    row(Verb::DeleteFlight, "DeleteFlight", "xid, flight number", ["Flight Deleted", "Flight could not be deleted"]),
-    row(Verb::DeleteCars, "DeleteCars", "xid, location", ["Cars Deleted", "Cars could not be deleted"]),
-    row(Verb::DeleteRooms, "DeleteRooms", "xid, location", ["Rooms Deleted", "Rooms could not be deleted"]),
-    row(Verb::DeleteCustomer, "DeleteCustomer", "xid, customer", ["Customer Deleted", "Customer could not be deleted"]),
-    row(Verb::QueryFlight, "QueryFlight", "xid, flight number", ["Number of seats available: ", ""]),
-    row(Verb::QueryCars, "QueryCars", "xid, location", ["Number of cars at this location: ", ""]),
-    row(Verb::QueryRooms, "QueryRooms", "xid, location", ["Number of rooms at this location: ", ""]),
-    row(Verb::QueryCustomer, "QueryCustomer", "xid, customer", ["", ""]),
-    row(Verb::QueryFlightPrice, "QueryFlightPrice", "xid, flight number", ["Price of a seat: ", ""]),
-    row(Verb::QueryCarsPrice, "QueryCarsPrice", "xid, location", ["Price of cars at this location: ", ""]),
-    row(Verb::QueryRoomsPrice, "QueryRoomsPrice", "xid, location", ["Price of rooms at this location: ", ""]),
-    row(Verb::ReserveFlight, "ReserveFlight", "xid, customer, flight number", ["Flight Reserved", "Flight could not be reserved"]),
-    row(Verb::ReserveCar, "ReserveCar", "xid, customer, location", ["Car Reserved", "Car could not be reserved"]),
-    row(Verb::ReserveRoom, "ReserveRoom", "xid, customer, location", ["Room Reserved", "Room could not be reserved"]),
-    row(Verb::Bundle, "Bundle", "xid, customer, flight number 1..n, location, car?, room?", ["Bundle Reserved", "Bundle could not be reserved"]),
-    row(Verb::Summary, "Summary", "xid", ["", ""]),
-    row(Verb::Book, "Book", "customer, flight number 0..n, location, car?, room?", ["", "Itinerary could not be booked"]),
-    row(Verb::Hold, "Hold", "milliseconds, customer, flight number 0..n, location, car?, room?", ["", "Itinerary could not be held"]),
-    row(Verb::Confirm, "Confirm", "locator", ["Itinerary confirmed", "Itinerary could not be confirmed"]),
-    row(Verb::Cancel, "Cancel", "locator", ["Itinerary cancelled", "Itinerary could not be cancelled"]),
-    row(Verb::Itinerary, "Itinerary", "locator", ["", ""]),
-    row(Verb::ResetCrashes, "ResetCrashes", "", ["", ""]),
-    row(Verb::CrashMiddleware, "CrashMiddleware", "mode", ["", ""]),
-    row(Verb::CrashResourceManager, "CrashResourceManager", "name, mode", ["", ""]),
-    row(Verb::Shutdown, "Shutdown", "", ["", ""]),
-    row(Verb::Quit, "Quit", "", ["", ""]),
+    row(LineVerb::Help, "Help", "[command]", ["", ""]),
+    row(LineVerb::Start, "Start", "", ["", "Transaction could not be started"]),
+    row(LineVerb::Commit, "Commit", "xid", ["", ""]),
+    row(LineVerb::Abort, "Abort", "xid", ["", ""]),
+    row(LineVerb::AddFlight, "AddFlight", "xid, flight number, seats, price", ["Flight added", "Flight could not be added"]),
+    row(LineVerb::AddCars, "AddCars", "xid, location, count, price", ["Cars added", "Cars could not be added"]),
+    row(LineVerb::AddRooms, "AddRooms", "xid, location, count, price", ["Rooms added", "Rooms could not be added"]),
+    row(LineVerb::AddCustomer, "AddCustomer", "xid", ["Add customer ID: ", "Customer could not be added"]),
+    row(LineVerb::AddCustomerId, "AddCustomerID", "xid, customer", ["Add customer ID: ", "Customer could not be added"]),
+    row(LineVerb::DeleteFlight, "DeleteFlight", "xid, flight number", ["Flight Deleted", "Flight could not be deleted"]),
+    row(LineVerb::DeleteCars, "DeleteCars", "xid, location", ["Cars Deleted", "Cars could not be deleted"]),
+    row(LineVerb::DeleteRooms, "DeleteRooms", "xid, location", ["Rooms Deleted", "Rooms could not be deleted"]),
+    row(LineVerb::DeleteCustomer, "DeleteCustomer", "xid, customer", ["Customer Deleted", "Customer could not be deleted"]),
+    row(LineVerb::QueryFlight, "QueryFlight", "xid, flight number", ["Number of seats available: ", ""]),
+    row(LineVerb::QueryCars, "QueryCars", "xid, location", ["Number of cars at this location: ", ""]),
+    row(LineVerb::QueryRooms, "QueryRooms", "xid, location", ["Number of rooms at this location: ", ""]),
+    row(LineVerb::QueryCustomer, "QueryCustomer", "xid, customer", ["", ""]),
+    row(LineVerb::QueryFlightPrice, "QueryFlightPrice", "xid, flight number", ["Price of a seat: ", ""]),
+    row(LineVerb::QueryCarsPrice, "QueryCarsPrice", "xid, location", ["Price of cars at this location: ", ""]),
+    row(LineVerb::QueryRoomsPrice, "QueryRoomsPrice", "xid, location", ["Price of rooms at this location: ", ""]),
+    row(LineVerb::ReserveFlight, "ReserveFlight", "xid, customer, flight number", ["Flight Reserved", "Flight could not be reserved"]),
+    row(LineVerb::ReserveCar, "ReserveCar", "xid, customer, location", ["Car Reserved", "Car could not be reserved"]),
+    row(LineVerb::ReserveRoom, "ReserveRoom", "xid, customer, location", ["Room Reserved", "Room could not be reserved"]),
+    row(LineVerb::Bundle, "Bundle", "xid, customer, flight number 1..n, location, car?, room?", ["Bundle Reserved", "Bundle could not be reserved"]),
+    row(LineVerb::Summary, "Summary", "xid", ["", ""]),
+    row(LineVerb::Book, "Book", "customer, flight number 0..n, location, car?, room?", ["", "Itinerary could not be booked"]),
+    row(LineVerb::Hold, "Hold", "milliseconds, customer, flight number 0..n, location, car?, room?", ["", "Itinerary could not be held"]),
+    row(LineVerb::Confirm, "Confirm", "locator", ["Itinerary confirmed", "Itinerary could not be confirmed"]),
+    row(LineVerb::Cancel, "Cancel", "locator", ["Itinerary cancelled", "Itinerary could not be cancelled"]),
+    row(LineVerb::Itinerary, "Itinerary", "locator", ["", ""]),
+    row(LineVerb::ResetCrashes, "ResetCrashes", "", ["", ""]),
+    row(LineVerb::CrashMiddleware, "CrashMiddleware", "mode", ["", ""]),
+    row(LineVerb::CrashResourceManager, "CrashResourceManager", "name, mode", ["", ""]),
+    row(LineVerb::Shutdown, "Shutdown", "", ["", ""]),
+    row(LineVerb::Quit, "Quit", "", ["", ""]),
 ];
 
-impl Verb {
+impl LineVerb {
     /// The command of this name; case does not count.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -157,7 +157,7 @@ impl Verb {
     }
 }
 
-impl fmt::Display for Verb {
+impl fmt::Display for LineVerb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

@@ -15,7 +15,7 @@ pub struct Frames {
 
 /// What the unread bytes of a connection begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Framed<'a> {
+pub enum MessageScan<'a> {
     /// No whole message. The first `skipped` bytes are to be dropped.
     Incomplete { skipped: usize },
     /// A message, and how many bytes are to be dropped with it.
@@ -31,18 +31,18 @@ impl Frames {
     ///
     /// # Errors
     /// The peer does not speak this protocol.
-    pub fn next<'a>(&mut self, bytes: &'a [u8]) -> Result<Framed<'a>, Broken> {
+    pub fn next<'a>(&mut self, bytes: &'a [u8]) -> Result<MessageScan<'a>, Broken> {
         let mut start = 0;
         if !self.opened {
             if !is_opened(bytes)? {
-                return Ok(Framed::Incomplete { skipped: 0 });
+                return Ok(MessageScan::Incomplete { skipped: 0 });
             }
             self.opened = true;
             start = OPENING_BYTES;
         }
         Ok(match whole_frame(bytes, start)? {
-            None => Framed::Incomplete { skipped: start },
-            Some((frame, consumed)) => Framed::Message {
+            None => MessageScan::Incomplete { skipped: start },
+            Some((frame, consumed)) => MessageScan::Message {
                 message: message::read(frame)?,
                 consumed,
             },

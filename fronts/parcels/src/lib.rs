@@ -16,7 +16,7 @@ mod opening;
 mod results;
 
 pub use broken::Broken;
-pub use frames::{Framed, Frames};
+pub use frames::{Frames, MessageScan};
 pub use message::{Hello, Message, put_message, put_parcel, put_refusal};
 pub use opening::put_opening;
 pub use results::{Commands, put_command};

@@ -114,7 +114,7 @@ impl Answers {
     pub fn error(&self, out: &mut Vec<u8>, echo: &Echo<'_>, sentence: impl fmt::Display) {
         begin(out, b"<error", echo);
         out.push(b'>');
-        write!(Escaped(out), "{sentence}").expect("writing to memory does not fail");
+        write!(EscapingWriter(out), "{sentence}").expect("writing to memory does not fail");
         out.extend_from_slice(b"</error>");
     }
 
@@ -144,9 +144,9 @@ impl Answers {
 }
 
 /// Text with the characters of markup written as references.
-struct Escaped<'a>(&'a mut Vec<u8>);
+struct EscapingWriter<'a>(&'a mut Vec<u8>);
 
-impl Write for Escaped<'_> {
+impl Write for EscapingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         for &byte in bytes {
             match byte {

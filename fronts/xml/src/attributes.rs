@@ -6,7 +6,7 @@
 use quick_xml::escape::resolve_xml_entity;
 
 use crate::{
-    Flaw, Malformed,
+    Flaw, MalformedRequest,
     limits::{ATTRIBUTE_BYTES_MAX, ATTRIBUTES_MAX},
     span::ByteSpan,
 };
@@ -64,7 +64,7 @@ pub(crate) fn attributes<'x>(
     from: usize,
     to: usize,
     mut take: impl FnMut(&'x [u8], ByteSpan),
-) -> Result<(), Malformed> {
+) -> Result<(), MalformedRequest> {
     let mut tag = TagReader { xml, at: from, to };
     let mut names: [&[u8]; ATTRIBUTES_MAX] = [&[]; ATTRIBUTES_MAX];
     for count in 0.. {
@@ -96,8 +96,8 @@ struct TagReader<'x> {
 }
 
 impl<'x> TagReader<'x> {
-    const fn flaw(&self, flaw: Flaw) -> Malformed {
-        Malformed { flaw, at: self.at }
+    const fn flaw(&self, flaw: Flaw) -> MalformedRequest {
+        MalformedRequest { flaw, at: self.at }
     }
 
     #[inline]
@@ -117,7 +117,7 @@ impl<'x> TagReader<'x> {
 
     /// A name, and the equals sign behind it.
     #[inline]
-    fn name(&mut self) -> Result<&'x [u8], Malformed> {
+    fn name(&mut self) -> Result<&'x [u8], MalformedRequest> {
         let rest = self.rest();
         let end = rest.iter().position(|&byte| !IN_NAME[usize::from(byte)]);
         let name = rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest);
@@ -136,7 +136,7 @@ impl<'x> TagReader<'x> {
 
     /// A quoted value, without the quotes.
     #[inline]
-    fn value(&mut self) -> Result<ByteSpan, Malformed> {
+    fn value(&mut self) -> Result<ByteSpan, MalformedRequest> {
         let Some((&quote @ (b'"' | b'\''), rest)) = self.rest().split_first() else {
             return Err(self.flaw(Flaw::Attribute));
         };

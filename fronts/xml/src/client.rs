@@ -4,4 +4,4 @@ mod outgoing;
 mod replies;
 
 pub use outgoing::Outgoing;
-pub use replies::{Garbled, Part, Replies, Reply, ReplyKind, frame};
+pub use replies::{GarbledReply, Part, Replies, Reply, ReplyKind, frame};

@@ -19,7 +19,7 @@ pub enum Fault {
 
 /// A frame that is not one request: nothing of it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed {
+pub struct MalformedRequest {
     pub flaw: Flaw,
     /// The byte of the XML near which it was noticed, from 0.
     pub at: usize,
@@ -115,7 +115,7 @@ impl fmt::Display for Fault {
     }
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for MalformedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (near byte {})", self.flaw, self.at)
     }
@@ -200,5 +200,5 @@ impl fmt::Display for Invalid {
 }
 
 impl std::error::Error for Fault {}
-impl std::error::Error for Malformed {}
+impl std::error::Error for MalformedRequest {}
 impl std::error::Error for Invalid {}

@@ -11,7 +11,7 @@ use crate::{
 
 /// One item, and what its answer repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<'a> {
+pub struct RequestItem<'a> {
     pub echo: Echo<'a>,
     pub ask: Ask,
 }
@@ -31,7 +31,7 @@ pub enum Ask {
     Nothing(Invalid),
 }
 
-impl<'a> Item<'a> {
+impl<'a> RequestItem<'a> {
     /// Reads the values of one child of the root. `account` is that of `transactions`.
     #[inline]
     pub(crate) fn read(

@@ -26,9 +26,9 @@ mod tests;
 
 pub use answers::{Answers, put_error};
 pub use echo::Echo;
-pub use fault::{Attribute, Fault, Flaw, Invalid, Malformed};
+pub use fault::{Attribute, Fault, Flaw, Invalid, MalformedRequest};
 pub use frame::{Framed, frame};
-pub use items::{Ask, Item};
+pub use items::{Ask, RequestItem};
 pub use requests::{Batch, Requests, Root};
 
 /// Where a deployment may differ.

@@ -3,7 +3,7 @@
 use turnstile_exchange::AccountId;
 
 use crate::{
-    Attribute, Flaw, Invalid, Item, Malformed, Options, number,
+    Attribute, Flaw, Invalid, MalformedRequest, Options, RequestItem, number,
     scan::{RootChild, Top, scan},
 };
 
@@ -48,7 +48,7 @@ impl Requests {
     ///
     /// # Errors
     /// It is not one request: answer with [`put_error`](crate::put_error) and do nothing.
-    pub fn read<'a>(&'a mut self, xml: &'a [u8]) -> Result<Batch<'a>, Malformed> {
+    pub fn read<'a>(&'a mut self, xml: &'a [u8]) -> Result<Batch<'a>, MalformedRequest> {
         self.children.clear();
         let xml = text(xml)?;
         self.root = match scan(xml, &mut self.children)? {
@@ -113,25 +113,30 @@ impl<'a> Batch<'a> {
     /// The item at `place`, from 0.
     #[must_use]
     #[inline]
-    pub fn get(&self, place: usize) -> Option<Item<'a>> {
+    pub fn get(&self, place: usize) -> Option<RequestItem<'a>> {
         let child = self.requests.children.get(place)?;
         let account = match self.requests.root {
             Root::Transactions(account) => account,
             Root::Create => Err(Invalid::NoAccount),
         };
-        Some(Item::read(child, self.xml, account, &self.requests.options))
+        Some(RequestItem::read(
+            child,
+            self.xml,
+            account,
+            &self.requests.options,
+        ))
     }
 
     /// The items in the order in which they were sent.
-    pub fn items(self) -> impl Iterator<Item = Item<'a>> + Clone {
+    pub fn items(self) -> impl Iterator<Item = RequestItem<'a>> + Clone {
         (0..self.len()).filter_map(move |place| self.get(place))
     }
 }
 
 /// The XML as text, without the mark that some editors put before it.
-fn text(xml: &[u8]) -> Result<&str, Malformed> {
+fn text(xml: &[u8]) -> Result<&str, MalformedRequest> {
     let xml = xml.strip_prefix(b"\xef\xbb\xbf").unwrap_or(xml);
-    str::from_utf8(xml).map_err(|found| Malformed {
+    str::from_utf8(xml).map_err(|found| MalformedRequest {
         flaw: Flaw::Characters,
         at: found.valid_up_to(),
     })

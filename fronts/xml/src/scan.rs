@@ -7,7 +7,7 @@ use quick_xml::{
 };
 
 use crate::{
-    Flaw, Invalid, Malformed,
+    Flaw, Invalid, MalformedRequest,
     attributes::{attributes, is_blank, is_character, is_name, is_reference},
     limits::{DEPTH_MAX, ITEMS_MAX},
     span::ByteSpan,
@@ -73,10 +73,10 @@ impl Kind {
 }
 
 /// Finds the items of a frame and puts them into `children`.
-pub(crate) fn scan(xml: &str, children: &mut Vec<RootChild>) -> Result<Top, Malformed> {
+pub(crate) fn scan(xml: &str, children: &mut Vec<RootChild>) -> Result<Top, MalformedRequest> {
     children.clear();
     if !has_only_characters(xml) {
-        return Err(Malformed {
+        return Err(MalformedRequest {
             flaw: Flaw::Characters,
             at: 0,
         });
@@ -173,12 +173,12 @@ impl<'t> StartTag<'t> {
 }
 
 impl Scan<'_, '_> {
-    const fn flaw(&self, flaw: Flaw) -> Malformed {
-        Malformed { flaw, at: self.at }
+    const fn flaw(&self, flaw: Flaw) -> MalformedRequest {
+        MalformedRequest { flaw, at: self.at }
     }
 
     #[inline]
-    fn event(&mut self, event: &Event<'_>, began: usize) -> Result<(), Malformed> {
+    fn event(&mut self, event: &Event<'_>, began: usize) -> Result<(), MalformedRequest> {
         match event {
             Event::Start(tag) => self.open(&StartTag::new(tag, self.at - 1)),
             Event::Empty(tag) => {
@@ -208,7 +208,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn open(&mut self, tag: &StartTag<'_>) -> Result<(), Malformed> {
+    fn open(&mut self, tag: &StartTag<'_>) -> Result<(), MalformedRequest> {
         match (self.depth, self.top, self.symbol) {
             (0, None, _) => self.root(tag)?,
             (0, Some(_), _) => return Err(self.flaw(Flaw::OutsideRoot)),
@@ -224,7 +224,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn close(&mut self) -> Result<(), Malformed> {
+    fn close(&mut self) -> Result<(), MalformedRequest> {
         self.depth -= 1;
         match self.depth {
             1 => match self.symbol.take() {
@@ -241,7 +241,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    fn root(&mut self, tag: &StartTag<'_>) -> Result<(), Malformed> {
+    fn root(&mut self, tag: &StartTag<'_>) -> Result<(), MalformedRequest> {
         let [id, ..] = self.values(tag, Kind::Query.names())?;
         self.top = Some(match tag.name {
             b"create" => Top::Create,
@@ -252,7 +252,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn child(&mut self, top: Top, tag: &StartTag<'_>) -> Result<(), Malformed> {
+    fn child(&mut self, top: Top, tag: &StartTag<'_>) -> Result<(), MalformedRequest> {
         let kind = match (top, tag.name) {
             (Top::Transactions { .. }, b"order") => Kind::Order,
             (Top::Transactions { .. }, b"query") => Kind::Query,
@@ -271,7 +271,7 @@ impl Scan<'_, '_> {
         self.push(kind, values)
     }
 
-    fn account(&mut self, symbol: Symbol, tag: &StartTag<'_>) -> Result<(), Malformed> {
+    fn account(&mut self, symbol: Symbol, tag: &StartTag<'_>) -> Result<(), MalformedRequest> {
         let [id, ..] = self.values(tag, Kind::Query.names())?;
         self.in_grant = tag.name == b"account";
         let kind = if self.in_grant {
@@ -284,7 +284,11 @@ impl Scan<'_, '_> {
 
     /// The places of the named attributes. All others are looked at and forgotten.
     #[inline]
-    fn values(&self, tag: &StartTag<'_>, names: &[&[u8]]) -> Result<[ByteSpan; 3], Malformed> {
+    fn values(
+        &self,
+        tag: &StartTag<'_>,
+        names: &[&[u8]],
+    ) -> Result<[ByteSpan; 3], MalformedRequest> {
         if !is_name(tag.name) {
             return Err(self.flaw(Flaw::Name));
         }
@@ -299,7 +303,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn push(&mut self, kind: Kind, values: [ByteSpan; 3]) -> Result<(), Malformed> {
+    fn push(&mut self, kind: Kind, values: [ByteSpan; 3]) -> Result<(), MalformedRequest> {
         if self.children.len() == ITEMS_MAX {
             return Err(self.flaw(Flaw::TooManyItems));
         }
@@ -308,7 +312,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn text(&mut self, text: &str, began: usize) -> Result<(), Malformed> {
+    fn text(&mut self, text: &str, began: usize) -> Result<(), MalformedRequest> {
         let after = text.trim_start_matches(is_blank_character);
         if after.is_empty() {
             return Ok(());
@@ -343,7 +347,7 @@ impl Scan<'_, '_> {
 
     /// `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`, of which only the version must be
     /// there.
-    fn declaration(&self, length: usize, began: usize) -> Result<(), Malformed> {
+    fn declaration(&self, length: usize, began: usize) -> Result<(), MalformedRequest> {
         let mut next = 0;
         let mut is_sound = began == 0;
         let to = self.at - 2;
@@ -365,7 +369,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    const fn end(self) -> Result<Top, Malformed> {
+    const fn end(self) -> Result<Top, MalformedRequest> {
         match self.top {
             _ if self.depth > 0 => Err(self.flaw(Flaw::Unclosed)),
             None => Err(self.flaw(Flaw::Empty)),

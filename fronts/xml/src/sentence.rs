@@ -3,7 +3,7 @@
 use std::fmt;
 
 use turnstile_chassis::Refuse as _;
-use turnstile_exchange::{Field, Refusal};
+use turnstile_exchange::{CommandField, Refusal};
 
 /// A refusal as the text of an `error`: its declared sentence, or what was wrong with the figures.
 pub(crate) struct Sentence<'a>(pub(crate) &'a Refusal);
@@ -55,10 +55,10 @@ impl fmt::Display for Sentence<'_> {
     }
 }
 
-const fn word(field: Field) -> &'static str {
+const fn word(field: CommandField) -> &'static str {
     match field {
-        Field::Price => "limit",
-        Field::Quantity => "number of shares",
-        Field::Cash => "amount of cash",
+        CommandField::Price => "limit",
+        CommandField::Quantity => "number of shares",
+        CommandField::Cash => "amount of cash",
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What a point says against itself or against its neighbours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
+pub struct AuditFinding {
     pub law: Law,
     pub weight: Weight,
     /// Why, with the figures.
@@ -52,7 +52,7 @@ impl fmt::Display for Law {
     }
 }
 
-impl Finding {
+impl AuditFinding {
     pub(crate) const fn broken(law: Law, why: String) -> Self {
         Self {
             law,
@@ -70,7 +70,7 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for AuditFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.weight {
             Weight::Broken => "breaks",

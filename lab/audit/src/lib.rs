@@ -14,7 +14,7 @@ mod published;
 mod table;
 
 pub use audit::{Audit, Series};
-pub use finding::{Finding, Law, Weight};
+pub use finding::{AuditFinding, Law, Weight};
 pub use points::{Point, Settings};
 pub use published::{Published, published};
-pub use table::{ReadError, Row, Table};
+pub use table::{InvalidTable, Row, Table};

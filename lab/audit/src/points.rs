@@ -6,7 +6,7 @@ use turnstile_stats::{
     units::{Nanos, PerSecond},
 };
 
-use crate::{Finding, Law, Row, Weight};
+use crate::{AuditFinding, Law, Row, Weight};
 
 /// How far what is printed of runs may be from what follows from them: rounding.
 const ROUNDING: f64 = 0.01;
@@ -36,7 +36,7 @@ pub struct Point {
     pub response: Option<f64>,
     /// Throughput x (response + think time) over users: 1 where Little's law holds.
     pub little: Option<f64>,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<AuditFinding>,
 }
 
 impl Point {
@@ -97,13 +97,13 @@ fn ratio(row: &Row, settings: &Settings) -> Option<f64> {
     Some(row.throughput? * (row.response? + think(row, settings)) / users)
 }
 
-fn little(row: &Row, settings: &Settings) -> Option<Finding> {
+fn little(row: &Row, settings: &Settings) -> Option<AuditFinding> {
     let ratio = ratio(row, settings)?;
     let (users, throughput, response) = (row.users?, row.throughput?, row.response?);
     let (rate, printed) = (PerSecond(throughput), Nanos(response * 1e9));
     if ratio > 1.0 + settings.tolerance {
         let found = ratio * users;
-        return Some(Finding::broken(
+        return Some(AuditFinding::broken(
             Law::Little,
             format!(
                 "{rate}/s of {printed} each keep {found:.1} users waiting at any time, and there \
@@ -116,7 +116,7 @@ fn little(row: &Row, settings: &Settings) -> Option<Finding> {
     }
     let expected = Nanos((users / throughput - think(row, settings)) * 1e9);
     let lost = (1.0 - ratio) * 100.0;
-    Some(Finding::broken(
+    Some(AuditFinding::broken(
         Law::Little,
         format!(
             "{users} users at {rate}/s take {expected} each, {printed} is printed: {lost:.0} % of \
@@ -125,10 +125,10 @@ fn little(row: &Row, settings: &Settings) -> Option<Finding> {
     ))
 }
 
-fn utilization(row: &Row, settings: &Settings) -> Option<Finding> {
+fn utilization(row: &Row, settings: &Settings) -> Option<AuditFinding> {
     let (busy, servers) = (row.utilization?, row.cores.unwrap_or(1.0));
     (busy > servers * (1.0 + settings.tolerance)).then(|| {
-        Finding::broken(
+        AuditFinding::broken(
             Law::Utilization,
             format!("{:.0} % of {servers} is busy", busy * 100.0),
         )
@@ -136,12 +136,12 @@ fn utilization(row: &Row, settings: &Settings) -> Option<Finding> {
 }
 
 /// Odd, not impossible: a server may take less for a request when more come at once.
-fn throughput_bound(lowest: &Row, row: &Row, settings: &Settings) -> Option<Finding> {
+fn throughput_bound(lowest: &Row, row: &Row, settings: &Settings) -> Option<AuditFinding> {
     let (users, throughput) = (row.users?, row.throughput?);
     let alone = lowest.response? + think(lowest, settings);
     let bound = users / alone;
     (settings.closed && throughput > bound * (1.0 + settings.tolerance)).then(|| {
-        Finding::odd(
+        AuditFinding::odd(
             Law::ThroughputBound,
             format!(
                 "{users} users could do {}/s if each took the {} of {} users, the fewest; {}/s is \
@@ -156,14 +156,14 @@ fn throughput_bound(lowest: &Row, row: &Row, settings: &Settings) -> Option<Find
 }
 
 /// Against the point with the next fewer users.
-fn falls(before: &Row, row: &Row, settings: &Settings) -> Vec<Finding> {
+fn falls(before: &Row, row: &Row, settings: &Settings) -> Vec<AuditFinding> {
     let mut findings = Vec::new();
     let grows = before.users.zip(row.users).filter(|(a, b)| b > a);
     let rises = |(a, b): &(f64, f64)| *b > a * (1.0 + settings.tolerance);
     let sinks = |(a, b): &(f64, f64)| *b < a * (1.0 - settings.tolerance);
     if let Some((fewer, users)) = grows {
         if let Some((a, b)) = before.response.zip(row.response).filter(sinks) {
-            findings.push(Finding::odd(
+            findings.push(AuditFinding::odd(
                 Law::Monotonicity,
                 format!(
                     "the response falls from {} to {} as users grow from {fewer} to {users}",
@@ -175,7 +175,7 @@ fn falls(before: &Row, row: &Row, settings: &Settings) -> Vec<Finding> {
         let each = before.throughput.zip(row.throughput);
         let each = each.map(|(a, b)| (a / fewer, b / users));
         if let Some((a, b)) = each.filter(|pair| settings.closed && rises(pair)) {
-            findings.push(Finding::odd(
+            findings.push(AuditFinding::odd(
                 Law::Monotonicity,
                 format!(
                     "each user gets {:.2} times what it got with {fewer}; with more users it gets \
@@ -191,7 +191,7 @@ fn falls(before: &Row, row: &Row, settings: &Settings) -> Vec<Finding> {
         .is_some_and(|pair| rises(&pair));
     let busy = before.utilization.zip(row.utilization);
     if let Some((a, b)) = busy.filter(|pair| more && sinks(pair)) {
-        findings.push(Finding::odd(
+        findings.push(AuditFinding::odd(
             Law::Utilization,
             format!(
                 "it does more than the point before and is busy {:.0} % instead of {:.0} %",
@@ -204,7 +204,7 @@ fn falls(before: &Row, row: &Row, settings: &Settings) -> Vec<Finding> {
 }
 
 /// What is printed about the runs of a row.
-fn statistics(row: &Row) -> Vec<Finding> {
+fn statistics(row: &Row) -> Vec<AuditFinding> {
     if row.runs.len() < 2 {
         return Vec::new();
     }
@@ -237,7 +237,7 @@ fn statistics(row: &Row) -> Vec<Finding> {
                     format!("{}/s", PerSecond(figure))
                 }
             });
-            findings.push(Finding::broken(
+            findings.push(AuditFinding::broken(
                 Law::Statistics,
                 format!("the {what} of its runs is {follows}, {printed} is printed"),
             ));

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use serde::Serialize;
-use turnstile_published::{BOOKING_MYSQL, BOOKING_REDIS, SOURCES, TRAVEL_OPS, Times, travel};
+use turnstile_published::{BOOKING_MYSQL, BOOKING_REDIS, MeanTimes, SOURCES, TRAVEL_OPS, travel};
 
-use crate::{Audit, Finding, Law, Point, Series, Settings, Table};
+use crate::{Audit, AuditFinding, Law, Point, Series, Settings, Table};
 
 /// All five.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,11 +66,11 @@ fn parts(settings: Settings) -> Audit {
     }
 }
 
-fn composition(times: &Times, tolerance: f64) -> Option<Finding> {
+fn composition(times: &MeanTimes, tolerance: f64) -> Option<AuditFinding> {
     let (parts, whole) = (times.composed(), times.transaction);
     ((parts - whole).abs() > tolerance * whole).then(|| {
         let why = format!("the parts take {parts:.3} ms, {whole} ms is printed for the whole");
-        Finding::broken(Law::Composition, why)
+        AuditFinding::broken(Law::Composition, why)
     })
 }
 

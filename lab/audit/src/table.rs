@@ -40,7 +40,7 @@ pub struct Row {
 
 /// Why text is no table.
 #[derive(Debug)]
-pub enum ReadError {
+pub enum InvalidTable {
     /// It is not CSV, or its rows are not equally long.
     Form(csv::Error),
     /// Nothing that a law could test is in its columns.
@@ -66,23 +66,23 @@ impl Table {
     /// Reads CSV: names of columns in the first line, `#` before comments.
     ///
     /// # Errors
-    /// As [`ReadError`] says.
-    pub fn read(text: &str) -> Result<Self, ReadError> {
+    /// As [`InvalidTable`] says.
+    pub fn read(text: &str) -> Result<Self, InvalidTable> {
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
             .trim(csv::Trim::All)
             .from_reader(text.as_bytes());
-        let names = reader.headers().map_err(ReadError::Form)?.clone();
+        let names = reader.headers().map_err(InvalidTable::Form)?.clone();
         let columns = columns(&names)?;
         let mut records = Vec::new();
         for record in reader.records() {
-            records.push(record.map_err(ReadError::Form)?);
+            records.push(record.map_err(InvalidTable::Form)?);
             if records.len() > ROWS_MAX {
-                return Err(ReadError::TooLong);
+                return Err(InvalidTable::TooLong);
             }
         }
         if records.is_empty() {
-            return Err(ReadError::Empty);
+            return Err(InvalidTable::Empty);
         }
         let is_label: Vec<bool> = (0..columns.len())
             .map(|column| columns[column] == Column::Other && has_words(&records, column))
@@ -119,10 +119,10 @@ impl Table {
     }
 }
 
-fn columns(names: &StringRecord) -> Result<Vec<Column>, ReadError> {
+fn columns(names: &StringRecord) -> Result<Vec<Column>, InvalidTable> {
     let mut columns = Vec::with_capacity(names.len());
     for name in names {
-        columns.push(Column::of(name).map_err(|NoUnit| ReadError::Unit {
+        columns.push(Column::of(name).map_err(|NoUnit| InvalidTable::Unit {
             column: name.to_owned(),
         })?);
     }
@@ -142,7 +142,7 @@ fn columns(names: &StringRecord) -> Result<Vec<Column>, ReadError> {
     if little || runs || has(|column| matches!(column, Column::Utilization(_))) {
         return Ok(columns);
     }
-    Err(ReadError::NothingToTest {
+    Err(InvalidTable::NothingToTest {
         columns: names.iter().map(str::to_owned).collect(),
     })
 }
@@ -158,7 +158,11 @@ fn label(record: &StringRecord, is_label: &[bool]) -> String {
     labels.join(", ")
 }
 
-fn row(record: &StringRecord, columns: &[Column], names: &StringRecord) -> Result<Row, ReadError> {
+fn row(
+    record: &StringRecord,
+    columns: &[Column],
+    names: &StringRecord,
+) -> Result<Row, InvalidTable> {
     let line = record.position().map_or(0, csv::Position::line);
     let mut row = Row {
         line,
@@ -172,7 +176,7 @@ fn row(record: &StringRecord, columns: &[Column], names: &StringRecord) -> Resul
         let figure = figure.filter(|figure| figure.is_finite() && *figure >= 0.0);
         row.put(
             column,
-            figure.ok_or_else(|| ReadError::Figure {
+            figure.ok_or_else(|| InvalidTable::Figure {
                 line,
                 column: name.to_owned(),
                 text: text.to_owned(),
@@ -201,7 +205,7 @@ impl Row {
     }
 }
 
-impl fmt::Display for ReadError {
+impl fmt::Display for InvalidTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Form(error) => write!(f, "no table: {error}"),
@@ -227,7 +231,7 @@ impl fmt::Display for ReadError {
     }
 }
 
-impl std::error::Error for ReadError {
+impl std::error::Error for InvalidTable {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Form(error) => Some(error),

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use turnstile_audit::{Audit, Law, Settings, Table, Weight, published};
-use turnstile_stats::truth::{Network, Station};
+use turnstile_stats::truth::{Network, QueueingStation};
 
 const CLOSED: Settings = Settings {
     closed: true,
@@ -17,7 +17,8 @@ fn audit(text: &str, settings: Settings) -> Audit {
 
 /// Two cores of 6 ms in all and a disk of 4 ms, with this time to think, as a table.
 fn simulated(think: f64, timed_share: f64) -> String {
-    let stations = [(0.006, 2), (0.004, 1)].map(|(demand, servers)| Station { demand, servers });
+    let stations =
+        [(0.006, 2), (0.004, 1)].map(|(demand, servers)| QueueingStation { demand, servers });
     let network = Network {
         stations: stations.into(),
         think,

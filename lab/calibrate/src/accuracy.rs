@@ -18,7 +18,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Count, Nanos, to_float};
 
 use crate::{
-    CalibrationSetting, Error, ProgressWatch, Verdict,
+    CalibrationError, CalibrationSetting, ProgressWatch, Verdict,
     delay::{Clockwork, DelayedLoad},
     diary::RequestLog,
     run::{self, Run},
@@ -104,7 +104,7 @@ pub fn measure(
     case: &DelayedLoad,
     setting: &CalibrationSetting,
     watch: ProgressWatch<'_>,
-) -> Result<(Trial, Run), Error> {
+) -> Result<(Trial, Run), CalibrationError> {
     let (known, ran) = observe(case, setting, CONNECTIONS, watch)?;
     let said = Said {
         response: &ran.point.times.response,
@@ -125,7 +125,7 @@ pub fn observe(
     setting: &CalibrationSetting,
     connections: usize,
     watch: ProgressWatch<'_>,
-) -> Result<(Known, Run), Error> {
+) -> Result<(Known, Run), CalibrationError> {
     let pace = setting.open(case.arrivals.clone(), case.rate);
     let kept = dues(&pace).len();
     let server = Server::start(Setup {

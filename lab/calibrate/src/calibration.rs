@@ -6,7 +6,7 @@ use turnstile_result::{Machine, Point};
 use turnstile_stats::units::Nanos;
 
 use crate::{
-    CalibrationSetting, Claim, Error, Verdict,
+    CalibrationError, CalibrationSetting, Claim, Verdict,
     accuracy::{self, NANOS, SHARE, Trial},
     contest::{self, Contest, Rival},
     crowd::{self, Crowd},
@@ -83,7 +83,7 @@ pub fn calibrate(
     setting: &CalibrationSetting,
     parts: &[Part],
     tell: Tell<'_>,
-) -> Result<Calibration, Error> {
+) -> Result<Calibration, CalibrationError> {
     let mut found = Calibration::blank(setting);
     for &part in parts {
         found.measure(part, tell)?;
@@ -106,7 +106,7 @@ impl Calibration {
         }
     }
 
-    fn measure(&mut self, part: Part, tell: Tell<'_>) -> Result<(), Error> {
+    fn measure(&mut self, part: Part, tell: Tell<'_>) -> Result<(), CalibrationError> {
         let setting = &self.setting.clone();
         match part {
             Part::Accuracy => {
@@ -153,7 +153,11 @@ impl Calibration {
     }
 
     /// As the setting says, and with real-time priority where that is allowed.
-    fn measure_lag(&mut self, setting: &CalibrationSetting, tell: Tell<'_>) -> Result<(), Error> {
+    fn measure_lag(
+        &mut self,
+        setting: &CalibrationSetting,
+        tell: Tell<'_>,
+    ) -> Result<(), CalibrationError> {
         let also = setting.wait != Wait::RealTime && punctual::can_be_real_time();
         for wait in [setting.wait]
             .into_iter()

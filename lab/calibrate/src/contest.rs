@@ -21,12 +21,12 @@ use turnstile_load::{
 use turnstile_result::Point;
 use turnstile_stats::{
     Interval,
-    pairs::{self, Comparison, First},
+    pairs::{self, LeadingSystem, PairedComparison},
     units::{Nanos, to_float},
 };
 
 use crate::{
-    CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
+    CalibrationError, CalibrationSetting, Claim, ProgressWatch, Verdict,
     server::{Server, Setup},
     wire::Wire,
 };
@@ -101,7 +101,7 @@ pub fn measure(
     of: Match,
     setting: &CalibrationSetting,
     watch: ProgressWatch<'_>,
-) -> Result<Contest, Error> {
+) -> Result<Contest, CalibrationError> {
     let mut dice = turnstile_load::dice(setting.seed);
     let mut pairs = Vec::new();
     let mut requests = 0;
@@ -112,18 +112,18 @@ pub fn measure(
             requests = ours()?.requests;
         }
         let pair = match first {
-            First::Old => {
+            LeadingSystem::Old => {
                 let theirs = theirs(of, setting, requests)?;
                 (theirs.each(), ours()?.each())
             }
-            First::New => {
+            LeadingSystem::New => {
                 let own = ours()?;
                 (theirs(of, setting, requests)?.each(), own.each())
             }
         };
         pairs.push(pair);
     }
-    let ratio = Comparison::of(&pairs, MARGIN).map(|comparison| comparison.ratio);
+    let ratio = PairedComparison::of(&pairs, MARGIN).map(|comparison| comparison.ratio);
     let verdict = ratio.map_or(Verdict::NotMeasured, |ratio| {
         Verdict::of(ratio.estimate <= of.bound, true)
     });
@@ -149,7 +149,7 @@ impl Used {
     }
 }
 
-fn serve(of: Match, setting: &CalibrationSetting) -> Result<Server, Error> {
+fn serve(of: Match, setting: &CalibrationSetting) -> Result<Server, CalibrationError> {
     let wire = match of.rival {
         Rival::Wrk => Wire::Http,
         Rival::RedisBenchmark => Wire::Resp,
@@ -157,11 +157,15 @@ fn serve(of: Match, setting: &CalibrationSetting) -> Result<Server, Error> {
     Ok(Server::start(Setup::at_once(wire, setting.server_core()))?)
 }
 
-fn ours(of: Match, setting: &CalibrationSetting, watch: ProgressWatch<'_>) -> Result<Used, Error> {
+fn ours(
+    of: Match,
+    setting: &CalibrationSetting,
+    watch: ProgressWatch<'_>,
+) -> Result<Used, CalibrationError> {
     let server = serve(of, setting)?;
     let core = setting.generator_core();
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();
-    let stay = stay.map_err(Error::Processors)?;
+    let stay = stay.map_err(CalibrationError::Processors)?;
     let pace = Pace {
         address: server.address.into(),
         pipeline: of.pipeline,
@@ -182,7 +186,7 @@ fn ours(of: Match, setting: &CalibrationSetting, watch: ProgressWatch<'_>) -> Re
     Ok(Used { requests, cpu })
 }
 
-fn drive(of: Match, pace: &Pace, watch: ProgressWatch<'_>) -> Result<Point, Error> {
+fn drive(of: Match, pace: &Pace, watch: ProgressWatch<'_>) -> Result<Point, CalibrationError> {
     let point = match of.rival {
         Rival::Wrk => {
             let request = Request {
@@ -210,11 +214,15 @@ fn own_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
-fn theirs(of: Match, setting: &CalibrationSetting, requests: u64) -> Result<Used, Error> {
+fn theirs(
+    of: Match,
+    setting: &CalibrationSetting,
+    requests: u64,
+) -> Result<Used, CalibrationError> {
     let server = serve(of, setting)?;
     let core = setting.generator_core();
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();
-    let stay = stay.map_err(Error::Processors)?;
+    let stay = stay.map_err(CalibrationError::Processors)?;
     let seconds = (setting.warm_up + setting.duration).as_secs().max(1);
     let mut command = Command::new("timeout");
     command.arg((seconds * u64::from(PATIENCE)).to_string());
@@ -244,8 +252,8 @@ fn theirs(of: Match, setting: &CalibrationSetting, requests: u64) -> Result<Used
     Ok(Used { requests, ..ended })
 }
 
-fn run(rival: Rival, command: &mut Command) -> Result<Used, Error> {
-    let failed = |reason: String| Error::Rival {
+fn run(rival: Rival, command: &mut Command) -> Result<Used, CalibrationError> {
+    let failed = |reason: String| CalibrationError::Rival {
         name: rival.name(),
         reason,
     };

@@ -12,7 +12,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Count, Nanos, PerSecond, to_float};
 
 use crate::{
-    CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
+    CalibrationError, CalibrationSetting, Claim, ProgressWatch, Verdict,
     apart::ServerProcess,
     run::{self, Run},
     server::{Server, Setup},
@@ -47,7 +47,7 @@ pub struct Crowd {
 pub fn measure(
     setting: &CalibrationSetting,
     watch: ProgressWatch<'_>,
-) -> Result<(Crowd, Run), Error> {
+) -> Result<(Crowd, Run), CalibrationError> {
     let server = Doorman::start(setting)?;
     let users = USERS.min(server.users());
     let pace = Pace {
@@ -92,14 +92,14 @@ enum Doorman {
 }
 
 impl Doorman {
-    fn start(setting: &CalibrationSetting) -> Result<Self, Error> {
+    fn start(setting: &CalibrationSetting) -> Result<Self, CalibrationError> {
         let Some(program) = &setting.program else {
             let setup = Setup::at_once(Wire::Numbers, setting.server_core());
             return Ok(Self::Here(Server::start(setup)?));
         };
         let core = setting.server_core();
         let stay = core.map(|core| processors::stay_on(&[core])).transpose();
-        let _stay = stay.map_err(Error::Processors)?;
+        let _stay = stay.map_err(CalibrationError::Processors)?;
         Ok(Self::Apart(ServerProcess::start(program)?))
     }
 
@@ -120,7 +120,7 @@ impl Doorman {
         hard.saturating_sub(OTHERS) / ends
     }
 
-    fn stop(self) -> Result<(), Error> {
+    fn stop(self) -> Result<(), CalibrationError> {
         match self {
             Self::Apart(server) => drop(server),
             Self::Here(server) => drop(server.stop()?),

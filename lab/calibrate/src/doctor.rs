@@ -24,7 +24,7 @@ pub enum Grade {
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct HealthCheck {
     /// Its name, always the same: `timer`, `neighbours`, ...
     pub check: &'static str,
     pub grade: Grade,
@@ -41,7 +41,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Examination {
     pub machine: Machine,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<HealthCheck>,
 }
 
 /// Looks at the machine for some seconds. `directory`: where a server would keep its data.
@@ -71,7 +71,7 @@ impl Examination {
     }
 }
 
-impl Finding {
+impl HealthCheck {
     const fn new(check: &'static str, means: &'static str) -> Self {
         Self {
             check,
@@ -131,7 +131,7 @@ impl fmt::Display for Grade {
 impl fmt::Display for Examination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.findings {
-            let Finding {
+            let HealthCheck {
                 check,
                 grade,
                 found,
@@ -167,7 +167,7 @@ impl fmt::Display for Examination {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Examination, Finding, Grade, examine};
+    use super::{Examination, Grade, HealthCheck, examine};
 
     #[test]
     fn everything_is_looked_at_once_and_what_is_not_fine_has_a_cure() {
@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_finding_is_a_line_and_a_bad_one_three() {
-        let fine = Finding::new("cores", "nothing").fine("2 cores".to_owned());
-        let bad = Finding::new("timer", "requests leave late").is(
+        let fine = HealthCheck::new("cores", "nothing").fine("2 cores".to_owned());
+        let bad = HealthCheck::new("timer", "requests leave late").is(
             Grade::Bad,
             "late by 3ms".to_owned(),
             "use --rt",

@@ -5,7 +5,7 @@ use std::{fmt, io};
 use turnstile_load as load;
 
 #[derive(Debug)]
-pub enum Error {
+pub enum CalibrationError {
     /// The server of known delays.
     Server(io::Error),
     /// The generator.
@@ -16,7 +16,7 @@ pub enum Error {
     Rival { name: &'static str, reason: String },
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for CalibrationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Server(error) => write!(f, "the server of known delays: {error}"),
@@ -27,7 +27,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
+impl std::error::Error for CalibrationError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Server(error) | Self::Processors(error) => Some(error),
@@ -37,13 +37,13 @@ impl std::error::Error for Error {
     }
 }
 
-impl From<io::Error> for Error {
+impl From<io::Error> for CalibrationError {
     fn from(error: io::Error) -> Self {
         Self::Server(error)
     }
 }
 
-impl From<load::Error> for Error {
+impl From<load::Error> for CalibrationError {
     fn from(error: load::Error) -> Self {
         Self::Load(error)
     }

@@ -25,7 +25,7 @@ mod verdict;
 pub mod wire;
 
 pub use calibration::{Calibration, CalibrationNews, Part, calibrate};
-pub use error::Error;
+pub use error::CalibrationError;
 pub use run::Run;
 pub use setting::CalibrationSetting;
 pub use verdict::{Claim, Verdict};

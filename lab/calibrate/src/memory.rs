@@ -10,7 +10,7 @@ use turnstile_load::{
 use turnstile_stats::units::{Bytes, Count, PerSecond, to_float};
 
 use crate::{
-    CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
+    CalibrationError, CalibrationSetting, Claim, ProgressWatch, Verdict,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -49,7 +49,7 @@ pub struct Growth {
 pub fn measure(
     setting: &CalibrationSetting,
     watch: ProgressWatch<'_>,
-) -> Result<(Growth, Run), Error> {
+) -> Result<(Growth, Run), CalibrationError> {
     let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
         address: server.address.into(),

@@ -9,7 +9,7 @@ use turnstile_result::Distribution;
 use turnstile_stats::units::{Nanos, to_float};
 
 use crate::{
-    CalibrationSetting, Claim, Error, ProgressWatch, Verdict,
+    CalibrationError, CalibrationSetting, Claim, ProgressWatch, Verdict,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -39,7 +39,7 @@ pub fn measure(
     setting: &CalibrationSetting,
     wait: Wait,
     watch: ProgressWatch<'_>,
-) -> Result<(Lag, Run), Error> {
+) -> Result<(Lag, Run), CalibrationError> {
     let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
         address: server.address.into(),

@@ -10,7 +10,7 @@ use turnstile_load::{
 };
 use turnstile_result::Point;
 
-use crate::{CalibrationSetting, Error, ProgressWatch, Verdict};
+use crate::{CalibrationError, CalibrationSetting, ProgressWatch, Verdict};
 
 /// A run that is over.
 #[derive(Debug)]
@@ -27,10 +27,10 @@ pub(crate) fn measure<U: User>(
     users: Vec<U>,
     setting: &CalibrationSetting,
     watch: ProgressWatch<'_>,
-) -> Result<Run, Error> {
+) -> Result<Run, CalibrationError> {
     let core = setting.generator_core();
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();
-    let _stay = stay.map_err(Error::Processors)?;
+    let _stay = stay.map_err(CalibrationError::Processors)?;
     let mut sampler = Sampler::new(Vec::new());
     // A look takes the generator's processor for a moment, which is seen in what it measures.
     let pause = setting.duration / 10;

@@ -192,7 +192,7 @@ struct Desk {
     alarms: Alarms,
     listener: TcpListener,
     /// By token; none where one has gone.
-    guests: Vec<Option<Guest>>,
+    guests: Vec<Option<DelayedClient>>,
     clockwork: Clockwork,
     at_once: bool,
     wire: Wire,
@@ -208,7 +208,7 @@ struct Desk {
 }
 
 #[derive(Debug)]
-struct Guest {
+struct DelayedClient {
     stream: TcpStream,
     rest: Vec<u8>,
     out: Vec<u8>,
@@ -280,7 +280,7 @@ impl Desk {
             self.poll
                 .registry()
                 .register(&mut stream, token, readable)?;
-            self.guests.push(Some(Guest {
+            self.guests.push(Some(DelayedClient {
                 stream,
                 rest: Vec::new(),
                 out: Vec::new(),
@@ -299,7 +299,7 @@ impl Desk {
         }
     }
 
-    fn read(&mut self, number: usize, guest: &mut Guest) -> io::Result<()> {
+    fn read(&mut self, number: usize, guest: &mut DelayedClient) -> io::Result<()> {
         loop {
             let kept = guest.rest.len();
             self.scratch[..kept].copy_from_slice(&guest.rest);
@@ -334,7 +334,7 @@ impl Desk {
     fn take(
         &mut self,
         guest_number: usize,
-        guest: &mut Guest,
+        guest: &mut DelayedClient,
         read: usize,
         came: u64,
     ) -> io::Result<usize> {

@@ -9,8 +9,8 @@ use std::{
     time::Instant,
 };
 
-use turnstile_client::resp::{self, Limits};
-use turnstile_load::pace::{Answer, Ended, Garbled, Heard, User};
+use turnstile_client::resp::{self, ReplyLimits};
+use turnstile_load::pace::{Answer, Ended, Garbled, ParsedAnswer, User};
 
 use crate::diary::RequestLog;
 
@@ -42,7 +42,7 @@ impl Wire {
                 let frame = bytes.first_chunk::<FRAME_BYTES>();
                 return Ok(frame.map(|frame| (FRAME_BYTES, u64::from_le_bytes(*frame))));
             }
-            Self::Resp => resp::reply_length(bytes, &Limits::REPLY)
+            Self::Resp => resp::reply_length(bytes, &ReplyLimits::REPLY)
                 .map_err(|_malformed| io::Error::from(ErrorKind::InvalidData))?,
             Self::Http => bytes
                 .windows(4)
@@ -136,10 +136,14 @@ impl User for Asker {
         0
     }
 
-    fn hear<'a>(&mut self, number: &u64, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(
+        &mut self,
+        number: &u64,
+        bytes: &'a [u8],
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         match bytes.first_chunk::<FRAME_BYTES>() {
             None => Ok(None),
-            Some(frame) if u64::from_le_bytes(*frame) == *number => Ok(Some(Heard {
+            Some(frame) if u64::from_le_bytes(*frame) == *number => Ok(Some(ParsedAnswer {
                 length: FRAME_BYTES,
                 answer: Answer::Done,
             })),

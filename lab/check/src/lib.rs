@@ -34,6 +34,6 @@ pub use checker::{CheckedSoFar, Checker};
 pub use compact::Compact;
 pub use horizon::{Asked, Record, Seen};
 pub use model::Model;
-pub use replay::{Findings, Garbled};
+pub use replay::{Findings, GarbledRecord};
 pub use spool::{Spool, Spooled};
 pub use witness::{Chronicle, Witness, witnesses};

@@ -38,7 +38,7 @@ pub struct Findings {
 
 /// Bytes that nobody told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Garbled;
+pub struct GarbledRecord;
 
 /// The state of a replay.
 ///
@@ -143,9 +143,9 @@ impl<M: Model> HistoryReplay<M> {
     ///
     /// # Errors
     /// It is not whole, or nobody told it.
-    pub(crate) fn take(&mut self, mut piece: &[u8]) -> Result<(), Garbled> {
+    pub(crate) fn take(&mut self, mut piece: &[u8]) -> Result<(), GarbledRecord> {
         while !piece.is_empty() {
-            let record = Record::take(&mut piece).ok_or(Garbled)?;
+            let record = Record::take(&mut piece).ok_or(GarbledRecord)?;
             if self.findings.overflowed {
                 continue;
             }
@@ -285,13 +285,13 @@ impl fmt::Display for ReplayedAt {
     }
 }
 
-impl fmt::Display for Garbled {
+impl fmt::Display for GarbledRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("these bytes are nothing that was told")
     }
 }
 
-impl std::error::Error for Garbled {}
+impl std::error::Error for GarbledRecord {}
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,8 +15,8 @@ use crate::Model;
 use holds::{Hold, RoomsClock};
 pub use last::{Account, Final};
 pub use words::{
-    Booked, Cancelled, Confirmed, Extended, Held, Moved, NoHold, NoReference, Operation, Picked,
-    Place, Reference, Released, Wish,
+    Booked, Cancelled, Confirmed, Extended, Held, InlineReference, Moved, NoHold, NoReference,
+    Operation, Picked, Place, Released, Wish,
 };
 
 /// How many references that ended are remembered, to notice one that is given again.
@@ -33,14 +33,14 @@ const ENDED_MAX: usize = 1 << 20;
 pub struct Table {
     nights: u16,
     cells: Vec<Option<CellHolder>>,
-    bookings: HashMap<Reference, Booking>,
+    bookings: HashMap<InlineReference, Booking>,
     /// Those that are over by the clock, too: they may be confirmed late.
-    holds: HashMap<Reference, Hold>,
+    holds: HashMap<InlineReference, Hold>,
     clock: RoomsClock,
     /// Whether some holds are not remembered.
     forgot_holds: bool,
     /// When each reference ended, by its position.
-    ended: HashMap<Reference, u64>,
+    ended: HashMap<InlineReference, u64>,
     /// Bookings that may have been made.
     shades: Vec<Shade>,
     /// Cells that are not in sale: free, and given to nobody.
@@ -52,9 +52,9 @@ pub struct Table {
 /// Who has a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellHolder {
-    Booking(Reference),
+    Booking(InlineReference),
     /// A hold, whose time may be over.
-    Hold(Reference),
+    Hold(InlineReference),
     /// A booking that was made without an answer: by its number among the shades.
     Shade(usize),
 }
@@ -144,7 +144,7 @@ impl Table {
         }
     }
 
-    fn is_fading(&self, reference: Reference) -> bool {
+    fn is_fading(&self, reference: InlineReference) -> bool {
         self.bookings
             .get(&reference)
             .is_some_and(|booking| booking.fading)
@@ -185,7 +185,7 @@ impl Table {
     }
 
     /// A booking ends, by a cancellation with or without an answer.
-    fn end(&mut self, reference: Reference, position: u64) {
+    fn end(&mut self, reference: InlineReference, position: u64) {
         let Some(booking) = self.bookings.remove(&reference) else {
             return;
         };
@@ -200,7 +200,7 @@ impl Table {
     }
 
     /// Remembers that a reference is given to nobody any more.
-    fn note_end(&mut self, reference: Reference, position: u64) {
+    fn note_end(&mut self, reference: InlineReference, position: u64) {
         if self.ended.len() >= ENDED_MAX {
             // The older half is forgotten.
             let mut ends: Vec<u64> = self.ended.values().copied().collect();
@@ -222,7 +222,7 @@ impl Table {
         }
     }
 
-    fn was_given(&self, reference: Reference) -> bool {
+    fn was_given(&self, reference: InlineReference) -> bool {
         self.bookings.contains_key(&reference)
             || self.ended.contains_key(&reference)
             || self.holds.contains_key(&reference)
@@ -249,7 +249,7 @@ impl Table {
         position: u64,
         place: Place,
         id: u64,
-        reference: Reference,
+        reference: InlineReference,
     ) -> Result<(), String> {
         let again = self.was_given(reference);
         let free = self.make_free(position, place, &format!("booked as {reference}"));

@@ -10,7 +10,7 @@ mod world;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Model, rooms::Reference};
+use crate::{Model, rooms::InlineReference};
 
 use holds::{Deadlines, HoldClock, TripHold};
 pub use last::AgencyEnd;
@@ -19,7 +19,7 @@ pub use words::{
     TripCancelled, TripConfirmed, TripItems,
 };
 use world::{Before, World, WorldChange};
-pub use world::{BillLine, ItemOffer};
+pub use world::{BillRow, ItemOffer};
 
 /// How many transactions of unknown outcome may bear on one answer: all ways in which some of them
 /// were carried out are tried. Where there are more, the answer is believed.
@@ -41,8 +41,8 @@ const OVER_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Agency {
     world: World,
-    itineraries: HashMap<Reference, StandingItinerary>,
-    over: HashSet<Reference>,
+    itineraries: HashMap<InlineReference, StandingItinerary>,
+    over: HashSet<InlineReference>,
     floating: Vec<Floating>,
     booked: u64,
     clock: HoldClock,
@@ -74,9 +74,9 @@ struct Floating {
 enum FloatingKind {
     Transaction,
     Booking,
-    Cancellation(Reference),
+    Cancellation(InlineReference),
     /// The end of a hold.
-    Expiry(Reference),
+    Expiry(InlineReference),
     /// A hold that may have been made.
     Hold,
     /// The end of one whose locator nobody was told.
@@ -87,7 +87,7 @@ enum FloatingKind {
 
 impl FloatingKind {
     /// Whether it gives this itinerary back.
-    fn ends(self, wanted: Reference) -> bool {
+    fn ends(self, wanted: InlineReference) -> bool {
         matches!(self, Self::Cancellation(locator) | Self::Expiry(locator) if locator == wanted)
     }
 
@@ -219,7 +219,7 @@ impl Agency {
         });
     }
 
-    fn end(&mut self, locator: Reference) {
+    fn end(&mut self, locator: InlineReference) {
         self.itineraries.remove(&locator);
         if self.over.len() >= OVER_MAX {
             self.over.clear();
@@ -227,7 +227,11 @@ impl Agency {
         self.over.insert(locator);
     }
 
-    fn begin(&mut self, locator: Reference, itinerary: StandingItinerary) -> Result<(), String> {
+    fn begin(
+        &mut self,
+        locator: InlineReference,
+        itinerary: StandingItinerary,
+    ) -> Result<(), String> {
         self.booked += 1;
         if let Some(hold) = itinerary.hold {
             self.float(itinerary.given_back(), FloatingKind::Expiry(locator));

@@ -16,7 +16,7 @@ use turnstile_client::{PeerStream, ServerAddress, resp};
 
 use crate::{
     door,
-    pace::{Answer, Ended, Garbled, Heard, User},
+    pace::{Answer, Ended, Garbled, ParsedAnswer, User},
     reply,
 };
 
@@ -146,7 +146,7 @@ pub(crate) trait KeyedUser: fmt::Debug + Send {
         &mut self,
         _what: &Self::What,
         _bytes: &'a [u8],
-    ) -> Result<Option<Heard<'a>>, Garbled> {
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         Err(Garbled)
     }
 
@@ -384,7 +384,7 @@ impl<U: KeyedUser> User for Keyed<U> {
         &mut self,
         ask: &Ask<U::What>,
         bytes: &'a [u8],
-    ) -> Result<Option<Heard<'a>>, Garbled> {
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let Some(checked) = &mut self.checked else {
             return self.user.hear_briefly(&ask.what, bytes);
         };
@@ -393,7 +393,7 @@ impl<U: KeyedUser> User for Keyed<U> {
         };
         let length = whole.end;
         let answer = self.user.hear_whole(&ask.what, &bytes[whole], checked)?;
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 
     fn heard(&mut self, ask: &Ask<U::What>, due: u64, free: u64) -> Option<Ended> {

@@ -6,12 +6,12 @@ mod reason;
 mod stages;
 mod waiting;
 
-use turnstile_result::{Bottleneck, Load, Outcome, Point, Suspect, Verdict};
+use turnstile_result::{Bottleneck, OfferedLoad, Outcome, Point, Suspect, Verdict};
 use turnstile_stats::bottleneck::{Draw, FULL, Piece, RunPieces, Use};
 
 use crate::seed::Dice;
 pub use stages::Stages;
-use waiting::{Turn, Waiting};
+use waiting::{ThreadStates, Turn};
 
 /// Bins that make a piece: half a second, for what is used is looked at five times in it at most.
 const PIECE_BINS: usize = 5;
@@ -77,7 +77,7 @@ struct Soundness<'a> {
 /// What was seen, or might have been: of what is used, and of what threads are at.
 struct Drawn {
     draw: Draw,
-    waiting: Option<Waiting>,
+    waiting: Option<ThreadStates>,
 }
 
 /// A rule that fails because of what limits the server, and not because of the measurement.
@@ -145,7 +145,7 @@ fn judged(points: &[&Point], soundness: Soundness<'_>, seed: u64) -> Option<Bott
     };
     let measured = Drawn {
         draw: pieces.measured(),
-        waiting: Waiting::of(points),
+        waiting: ThreadStates::of(points),
     };
     measured.draw.growth(&evidence.users)?;
     let mut dice = Dice::of_user(seed, 0);
@@ -154,7 +154,7 @@ fn judged(points: &[&Point], soundness: Soundness<'_>, seed: u64) -> Option<Bott
     let uses = pieces.uses(&draws);
     let drawn = draws.into_iter().map(|draw| Drawn {
         draw,
-        waiting: Waiting::drawn(points, &mut dice),
+        waiting: ThreadStates::drawn(points, &mut dice),
     });
     let drawn: Vec<Drawn> = drawn.collect();
     let named = evidence.name(&measured);
@@ -189,8 +189,8 @@ fn has(point: &Point, resource: &str) -> bool {
 
 const fn users_of(point: &Point) -> u32 {
     match point.load {
-        Load::Closed { users, .. } | Load::Count { users, .. } => users,
-        Load::Open { connections, .. } => connections,
+        OfferedLoad::Closed { users, .. } | OfferedLoad::Count { users, .. } => users,
+        OfferedLoad::Open { connections, .. } => connections,
     }
 }
 
@@ -333,7 +333,7 @@ impl<'a> Evidence<'a> {
 
     /// How many have their turn while others stand before a lock; nothing where so few stand there that it
     /// is not what limits.
-    fn queue(&self, waiting: &Waiting) -> Option<Named<'a>> {
+    fn queue(&self, waiting: &ThreadStates) -> Option<Named<'a>> {
         let waits = (BEFORE_LOCK * users(self.last)).max(1.0);
         (waiting.lock >= waits).then_some(if waiting.within() >= SEVERAL {
             Named::Slots

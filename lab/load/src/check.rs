@@ -22,7 +22,7 @@ use crate::{
     again::{Keyed, KeyedUser},
     crew,
     error::unfit,
-    pace::{self, Checked, Pace, Progress, Totals, User},
+    pace::{self, CheckProgress, Pace, Progress, Totals, User},
     point,
 };
 
@@ -95,7 +95,7 @@ struct WithChecked<'a> {
 impl Watch for WithChecked<'_> {
     fn progress(&mut self, progress: &Progress) {
         self.watch.progress(&Progress {
-            checked: Some(Checked {
+            checked: Some(CheckProgress {
                 answers: self.so_far.answers.load(Ordering::Relaxed),
                 violations: self.so_far.violations.load(Ordering::Relaxed),
             }),
@@ -221,10 +221,10 @@ pub(crate) fn speak_resp3(door: &mut Connection) -> Result<(), Error> {
 }
 
 /// What the server counts, before and after the run, and how many more there are by the replay.
-pub(crate) type Counted = (&'static str, u64, u64, u64);
+pub(crate) type CountComparison = (&'static str, u64, u64, u64);
 
 /// Whether the server counts what the replay does.
-pub(crate) fn compare_counts(charge: &mut Charge, counts: &[Counted]) {
+pub(crate) fn compare_counts(charge: &mut Charge, counts: &[CountComparison]) {
     for &(what, before, after, replayed) in counts {
         let counted = after.wrapping_sub(before);
         if counted != replayed {

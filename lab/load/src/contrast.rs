@@ -3,14 +3,14 @@
 use turnstile_result::{Better, Metric, PERCENTILES, Point, Shape};
 use turnstile_stats::{
     Interval,
-    distance::{Apart, Buckets},
+    distance::{Buckets, PairedEffect},
     pairs::{self, holm},
     units::to_float,
 };
 
 /// A figure of a point, by name and unit, and its interval within the run; none where the point does
 /// not have it.
-type Figure = (
+type PointMetric = (
     &'static str,
     &'static str,
     Better,
@@ -18,7 +18,7 @@ type Figure = (
     fn(&Point) -> Option<Interval>,
 );
 
-const FIGURES: [Figure; 5] = [
+const FIGURES: [PointMetric; 5] = [
     (
         "throughput",
         "1/s",
@@ -69,8 +69,10 @@ pub fn metrics(pairs: &[(&Point, &Point)], margin: f64) -> Vec<Metric> {
         .filter_map(|(name, unit, better, figure, interval)| {
             let values = values(pairs, figure)?;
             let found = match pairs {
-                [(a, b)] => pairs::Comparison::of_one_pair(&interval(a)?, &interval(b)?, margin)?,
-                _ => pairs::Comparison::of(&values, margin)?,
+                [(a, b)] => {
+                    pairs::PairedComparison::of_one_pair(&interval(a)?, &interval(b)?, margin)?
+                }
+                _ => pairs::PairedComparison::of(&values, margin)?,
             };
             Some(Metric {
                 name: name.to_owned(),
@@ -99,7 +101,7 @@ pub fn shape(pairs: &[(&Point, &Point)], margin: f64) -> Vec<Shape> {
         let values = values(pairs, |point| {
             point.times.response.at(quantile).map(to_float)
         })?;
-        let ratio = pairs::Comparison::of(&values, margin)?.ratio;
+        let ratio = pairs::PairedComparison::of(&values, margin)?.ratio;
         Some(Shape { quantile, ratio })
     };
     PERCENTILES.into_iter().filter_map(at).collect()
@@ -108,12 +110,12 @@ pub fn shape(pairs: &[(&Point, &Point)], margin: f64) -> Vec<Shape> {
 /// How far the responses of A and B are apart, whatever their shape: Kolmogorov and Smirnov's distance
 /// over the pairs.
 #[must_use]
-pub fn apart(pairs: &[(&Point, &Point)]) -> Option<Apart> {
+pub fn apart(pairs: &[(&Point, &Point)]) -> Option<PairedEffect> {
     let buckets: Vec<(&Buckets, &Buckets)> = pairs
         .iter()
         .map(|(a, b)| (&*a.times.response.buckets, &*b.times.response.buckets))
         .collect();
-    Apart::of(&buckets)
+    PairedEffect::of(&buckets)
 }
 
 fn values(

@@ -1,6 +1,8 @@
 //! What the points of a curve say together: capacity, knee, demands, and what other rules would say.
 
-use turnstile_result::{Curve, Demand, Load, OtherRules, Outcome, Point, Usl, Verdict};
+use turnstile_result::{
+    Curve, OfferedLoad, OtherRules, Outcome, Point, ResourceDemand, Usl, Verdict,
+};
 use turnstile_stats::{
     Interval,
     capacity::{self, Segments},
@@ -97,7 +99,7 @@ fn is_usable(point: &Point) -> bool {
 }
 
 const fn is_open(point: &Point) -> bool {
-    matches!(point.load, Load::Open { .. })
+    matches!(point.load, OfferedLoad::Open { .. })
 }
 
 /// The scalability law over the processors of the server.
@@ -125,8 +127,8 @@ fn fit(points: &[(f64, f64)], seed: u64) -> Option<Usl> {
 /// Where a point is along its axis: users, or a rate.
 fn load(point: &Point) -> f64 {
     match point.load {
-        Load::Closed { users, .. } | Load::Count { users, .. } => f64::from(users),
-        Load::Open { rate, .. } => rate,
+        OfferedLoad::Closed { users, .. } | OfferedLoad::Count { users, .. } => f64::from(users),
+        OfferedLoad::Open { rate, .. } => rate,
     }
 }
 
@@ -157,7 +159,7 @@ fn lone(points: &[&Point]) -> Option<Interval> {
         .filter(|point| {
             matches!(
                 point.load,
-                Load::Closed {
+                OfferedLoad::Closed {
                     users: 1,
                     pipeline: 1,
                     ..
@@ -179,14 +181,14 @@ fn lone(points: &[&Point]) -> Option<Interval> {
 }
 
 /// What a request asks of all that may be full, the fullest first.
-fn demands(points: &[&Point]) -> Vec<Demand> {
+fn demands(points: &[&Point]) -> Vec<ResourceDemand> {
     let mut names: Vec<&str> = Vec::new();
     for station in points.iter().flat_map(|point| &point.resources.stations) {
         if !names.contains(&station.resource.as_str()) {
             names.push(&station.resource);
         }
     }
-    let mut demands: Vec<Demand> = names
+    let mut demands: Vec<ResourceDemand> = names
         .into_iter()
         .filter_map(|name| {
             let mut servers = 1.0;
@@ -200,7 +202,7 @@ fn demands(points: &[&Point]) -> Vec<Demand> {
                 })
                 .collect();
             let demand = capacity::Demand::of(&each)?;
-            Some(Demand {
+            Some(ResourceDemand {
                 resource: name.to_owned(),
                 busy_ns: demand.seconds.map(|seconds| seconds * 1e9),
                 servers,
@@ -208,7 +210,7 @@ fn demands(points: &[&Point]) -> Vec<Demand> {
             })
         })
         .collect();
-    let share = |demand: &Demand| demand.busy_ns.estimate / demand.servers;
+    let share = |demand: &ResourceDemand| demand.busy_ns.estimate / demand.servers;
     demands.sort_by(|one, other| share(other).total_cmp(&share(one)));
     demands
 }
@@ -216,13 +218,13 @@ fn demands(points: &[&Point]) -> Vec<Demand> {
 #[cfg(test)]
 mod tests {
     use turnstile_result::{Arrivals, Validity};
-    use turnstile_stats::truth::{Network, Station};
+    use turnstile_stats::truth::{Network, QueueingStation};
 
     use super::*;
 
     /// The exact points of a server with one processor and 1 ms of work, of which half is CPU time.
     fn points() -> Vec<Point> {
-        let stations = vec![Station {
+        let stations = vec![QueueingStation {
             demand: 0.001,
             servers: 1,
         }];
@@ -234,7 +236,7 @@ mod tests {
         let point = |users: u32| {
             let throughput = exact[usize::try_from(users).unwrap() - 1].throughput;
             let mut point = Point::blank("rooms");
-            point.load = Load::Closed {
+            point.load = OfferedLoad::Closed {
                 users,
                 pipeline: 1,
                 think_ns: Some(4e6),
@@ -309,7 +311,7 @@ mod tests {
     fn rates_that_a_server_cannot_keep_up_with_show_its_capacity() {
         let at = |rate: f64, check: &str| {
             let mut point = Point::blank("rooms");
-            point.load = Load::Open {
+            point.load = OfferedLoad::Open {
                 rate,
                 arrivals: Arrivals::Poisson,
                 connections: 8,

@@ -25,7 +25,7 @@ pub(crate) const EMBEDDED: &str = "embedded";
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Counters {
+pub(crate) struct RoomCounters {
     /// A number that no other run has found: every booking raises it.
     pub(crate) position: u64,
     pub(crate) booked: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Counters {
 pub(crate) fn connect(address: &ServerAddress) -> Result<Connection, Error> {
     let connected = Connection::connect(address, TIMEOUT);
     Ok(connected.map_err(|error| match error {
-        client::Error::Io(error) => client::Error::Io(io::Error::new(
+        client::ConnectionError::Io(error) => client::ConnectionError::Io(io::Error::new(
             error.kind(),
             format!("no server answers at {address}: {error}"),
         )),
@@ -67,7 +67,7 @@ fn is_loading(info: &Value) -> bool {
 
 /// What `INFO` says, and of a service that a database keeps what that has just counted: what `INFO`
 /// says of it is a second old.
-pub(crate) struct Facts {
+pub(crate) struct ServerFacts {
     /// Empty where no service is asked about.
     service: &'static str,
     info: Value,
@@ -75,8 +75,8 @@ pub(crate) struct Facts {
 }
 
 /// Asks for `INFO`, to learn about this service.
-pub(crate) fn facts(door: &mut Connection, service: &'static str) -> Result<Facts, Error> {
-    let mut facts = Facts {
+pub(crate) fn facts(door: &mut Connection, service: &'static str) -> Result<ServerFacts, Error> {
+    let mut facts = ServerFacts {
         service,
         info: let_in(door.command(&[b"INFO"])?)?,
         totals: None,
@@ -94,10 +94,12 @@ fn let_in(answer: Value) -> Result<Value, Error> {
         Value::Error(error) => Denied::of(error),
         _ => None,
     };
-    denied.map_or(Ok(answer), |denied| Err(client::Error::from(denied).into()))
+    denied.map_or(Ok(answer), |denied| {
+        Err(client::ConnectionError::from(denied).into())
+    })
 }
 
-impl Facts {
+impl ServerFacts {
     fn find(&self, name: &str) -> Option<&str> {
         let mut lines = self.info.as_str()?.lines();
         let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -153,11 +155,11 @@ impl Facts {
 }
 
 /// Asks for `INFO` and reads what the rooms workloads need of it.
-pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
+pub(crate) fn info(door: &mut Connection) -> Result<(Server, RoomCounters), Error> {
     let facts = facts(door, "rooms")?;
     // What a database keeps moves no position of the server's own journal.
     let rising = facts.totals.as_ref().map_or("position", |_| BOOKED);
-    let counters = Counters {
+    let counters = RoomCounters {
         position: facts.count(rising)?,
         booked: facts.count(BOOKED)?,
         cancelled: facts.count("rooms_cancelled_total")?,
@@ -176,13 +178,13 @@ pub(crate) fn behind(resp: &ServerAddress) -> Option<String> {
 }
 
 /// What the server at this door says of its journal, if it says anything.
-pub(crate) fn persistence(resp: &ServerAddress) -> Option<Facts> {
+pub(crate) fn persistence(resp: &ServerAddress) -> Option<ServerFacts> {
     section(resp, b"persistence")
 }
 
-fn section(resp: &ServerAddress, name: &[u8]) -> Option<Facts> {
+fn section(resp: &ServerAddress, name: &[u8]) -> Option<ServerFacts> {
     let mut door = Connection::connect(resp, BRIEF).ok()?;
-    Some(Facts {
+    Some(ServerFacts {
         service: "",
         info: door.command(&[b"INFO", name]).ok()?,
         totals: None,
@@ -219,7 +221,7 @@ mod tests {
     use turnstile_client::resp::Value;
     use turnstile_result::Server;
 
-    use super::{Facts, code, field, refusal};
+    use super::{ServerFacts, code, field, refusal};
 
     #[test]
     fn a_server_says_where_a_service_lies_and_how_safely() {
@@ -234,7 +236,7 @@ mod tests {
             back_end: back_end.to_owned(),
         };
         let of = |service| {
-            let facts = Facts {
+            let facts = ServerFacts {
                 service,
                 info: bulk(info),
                 totals: None,

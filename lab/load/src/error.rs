@@ -23,7 +23,7 @@ pub enum Error {
     /// What users told could not be kept in a file, or read again.
     Spool(io::Error),
     /// The connection that prepares and proves failed.
-    Door(client::Error),
+    Door(client::ConnectionError),
     /// `INFO` does not have this field: the server cannot be reconciled with.
     Field(&'static str),
     /// The server did not do what the run needs first; its whole answer.
@@ -38,7 +38,7 @@ pub(crate) fn unfit(command: &'static str, answer: &impl fmt::Display) -> Error 
     let answer = answer.to_string();
     let denied = answer.strip_prefix("(error) ").and_then(Denied::of);
     match denied {
-        Some(denied) => client::Error::from(denied).into(),
+        Some(denied) => client::ConnectionError::from(denied).into(),
         None => Error::Preparation { command, answer },
     }
 }
@@ -71,8 +71,8 @@ impl std::error::Error for Error {
     }
 }
 
-impl From<client::Error> for Error {
-    fn from(error: client::Error) -> Self {
+impl From<client::ConnectionError> for Error {
+    fn from(error: client::ConnectionError) -> Self {
         Self::Door(error)
     }
 }

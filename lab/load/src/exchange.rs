@@ -19,7 +19,7 @@ use turnstile_result::{Point, Server};
 
 pub use market::RunMarket;
 pub use proof::Proof;
-pub use workload::Exchange;
+pub use workload::TradingLoad;
 
 pub(crate) use books::{AccountBooks, Balance, CENTS, WHOLE};
 pub(crate) use trader::{Trader, checked};
@@ -69,7 +69,7 @@ pub type Report = LoadReport<Proof>;
 pub struct Driven {
     /// None where only XML is spoken.
     server: Option<Server>,
-    before: Option<proof::Counters>,
+    before: Option<proof::TradeCounters>,
     market: Arc<RunMarket>,
     totals: Totals<Keyed<Trader<false>>>,
 }
@@ -91,7 +91,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
 pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Driven, Error> {
     config.check()?;
     let witness = config.witness();
-    let before = witness.map(proof::Counters::ask).transpose()?;
+    let before = witness.map(proof::TradeCounters::ask).transpose()?;
     let server = witness
         .map(|address| door::facts(&mut door::connect(address)?, "exchange")?.server())
         .transpose()?;

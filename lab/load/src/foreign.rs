@@ -3,7 +3,7 @@
 mod http;
 mod template;
 
-use turnstile_client::resp::{self, Limits, Token};
+use turnstile_client::resp::{self, ReplyLimits, Token};
 use turnstile_result::Point;
 
 pub use http::Request;
@@ -11,7 +11,7 @@ pub use template::{NUMBER, Template};
 
 use crate::{
     Error,
-    pace::{self, Answer, Garbled, Heard, Pace, Progress, User},
+    pace::{self, Answer, Garbled, Pace, ParsedAnswer, Progress, User},
 };
 
 /// The longest command or request.
@@ -38,7 +38,7 @@ pub fn run_resp(
     if command.is_empty() || longest > REQUEST_BYTES_MAX {
         return Err(Error::Setting("a command has 1 to 16,000 bytes"));
     }
-    let caller = |numbers| Caller {
+    let caller = |numbers| CommandUser {
         arguments: arguments.clone(),
         text: Vec::with_capacity(longest),
         numbers,
@@ -89,14 +89,14 @@ impl Numbers {
 
 /// Sends one command over and over, and takes any reply for an answer.
 #[derive(Clone, Debug)]
-struct Caller {
+struct CommandUser {
     arguments: Vec<Template>,
     /// One argument with its number.
     text: Vec<u8>,
     numbers: Numbers,
 }
 
-impl User for Caller {
+impl User for CommandUser {
     type Ask = ();
 
     const OPERATIONS: &'static [&'static str] = &["command"];
@@ -124,8 +124,8 @@ impl User for Caller {
         0
     }
 
-    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
-        let reply = resp::reply(bytes, &Limits::REPLY).map_err(|_malformed| Garbled)?;
+    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
+        let reply = resp::reply(bytes, &ReplyLimits::REPLY).map_err(|_malformed| Garbled)?;
         let Some((first, length)) = reply else {
             return Ok(None);
         };
@@ -133,7 +133,7 @@ impl User for Caller {
             Token::Error(text) => Answer::Error(crate::door::code(text)),
             _ => Answer::Done,
         };
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_command_is_sent_with_its_number() {
-        let mut caller = Caller {
+        let mut caller = CommandUser {
             arguments: [&b"SET"[..], b"key:__n__", b"__n__"]
                 .map(Template::new)
                 .to_vec(),

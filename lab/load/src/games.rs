@@ -38,7 +38,7 @@ use crate::{
 };
 use plan::ScriptedPlay;
 use player::WirePlayer;
-use report::Kept;
+use report::GamesRun;
 use standings::Standings;
 
 /// Pairs of players who play over RESP.
@@ -106,7 +106,7 @@ pub fn play(
             let users = both.map(|greeting| WirePlayer::new(greeting, config.iterations));
             let totals = pace::run(&pace, users.collect(), progress)?;
             let proof = Proof::of_players(&totals.users, config.iterations.is_some());
-            Kept::of(&pace, &totals, proof)
+            GamesRun::of(&pace, &totals, proof)
         }
         Door::Resp => {
             let names = Arc::new(PlayerNames::numbered(config.first_player, players));
@@ -124,7 +124,7 @@ pub fn play(
             let totals = pace::run(&pace, tables, progress)?;
             let after = Standings::ask(&pace.address, &names, &pairs)?;
             let proof = standings::prove(&totals.users, &names, &before, &after);
-            Kept::of(&pace, &totals, proof)
+            GamesRun::of(&pace, &totals, proof)
         }
     };
     Ok(Level::new(config, players, kept))

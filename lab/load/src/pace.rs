@@ -32,14 +32,14 @@ use std::{
 
 use serde::Serialize;
 use turnstile_client::{PeerStream, ServerAddress};
-use turnstile_stats::{Histogram, Interval, Little, fit::Fit, throughput};
+use turnstile_stats::{Histogram, Interval, Little, fit::AndersonDarling, throughput};
 
 pub use lateness::lateness;
 pub use length::{Known, Length};
 pub use schedule::{Law, Profile, Schedule};
 pub use slices::{Bin, MEMORY_TAKEN};
-pub use tally::{Operation, Split, Tally, Whole, Words};
-pub use user::{Answer, Ended, Garbled, Heard, User};
+pub use tally::{LatencyBreakdown, Operation, Tally, WholeTally, Words};
+pub use user::{Answer, Ended, Garbled, ParsedAnswer, User};
 pub use vigil::Vigil;
 
 use crate::{
@@ -49,7 +49,7 @@ use crate::{
 };
 use reader::Reader;
 use slices::Album;
-use worker::{Place, Shared, Worker};
+use worker::{Place, Worker, WorkerView};
 
 /// The deepest pipeline: beyond this a server's own limit answers, not its speed.
 const PIPELINE_MAX: usize = 1_024;
@@ -193,7 +193,7 @@ pub struct Progress {
     /// Response times of about the last second; none before the window, or where too few were answered.
     pub times: Option<RecentTimes>,
     /// What was checked so far, of a load that is checked meanwhile.
-    pub checked: Option<Checked>,
+    pub checked: Option<CheckProgress>,
 }
 
 /// Percentiles of what was measured lately, in nanoseconds.
@@ -206,7 +206,7 @@ pub struct RecentTimes {
 
 /// How far a check is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckProgress {
     /// Answers that were held against the replay.
     pub answers: u64,
     pub violations: u64,
@@ -235,7 +235,7 @@ pub struct Totals<U> {
     pub p99: Option<Interval>,
     /// How well the gaps between arrivals that left follow their law, where chance decides them at one
     /// rate.
-    pub arrivals: Option<Fit>,
+    pub arrivals: Option<AndersonDarling>,
     /// Operations that were due in the window of an open loop.
     pub planned: Option<u64>,
     /// User and system time of the generator's threads in the window.
@@ -254,12 +254,12 @@ pub struct Figures {
     /// What the generator itself used, in nanoseconds of processor time for each answer.
     pub cpu_per_request: f64,
     /// Where each request's time went.
-    pub split: Split,
+    pub split: LatencyBreakdown,
 }
 
 /// A user who comes to a thread, with its connection, if it has one.
 #[derive(Debug)]
-struct Guest<U> {
+struct ConnectedUser<U> {
     user: U,
     /// The number of the first of its group; without groups, its own.
     first: usize,
@@ -269,7 +269,7 @@ struct Guest<U> {
 /// What a worker lets others see, a few times a second. A cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-struct Board {
+struct ProgressCounters {
     answered: AtomicU64,
     refused: AtomicU64,
     failed: AtomicU64,
@@ -335,16 +335,16 @@ fn drive<U: User>(
 ) -> Result<Totals<U>, Error> {
     let slots = users.len() / U::TOGETHER * pace.pipeline;
     let threads = pace.threads.min(users.len() / U::TOGETHER).min(at_once);
-    let mut shares: Vec<Vec<Guest<U>>> = (0..threads).map(|_| Vec::new()).collect();
+    let mut shares: Vec<Vec<ConnectedUser<U>>> = (0..threads).map(|_| Vec::new()).collect();
     for (number, (user, stream)) in users.into_iter().enumerate() {
         let group = number / U::TOGETHER;
-        shares[group % threads].push(Guest {
+        shares[group % threads].push(ConnectedUser {
             user,
             first: group * U::TOGETHER,
             stream,
         });
     }
-    let boards: Vec<Board> = (0..threads).map(|_| Board::default()).collect();
+    let boards: Vec<ProgressCounters> = (0..threads).map(|_| ProgressCounters::default()).collect();
     let until = AtomicU64::new(desk::nanos(pace.length.most()));
     let blank = || Tally::new(U::OPERATIONS, U::WHOLES);
     let (mut workers, mut inboxes) = (Vec::new(), Vec::new());
@@ -353,7 +353,7 @@ fn drive<U: User>(
         inboxes.push(inbox);
         let place = Place { thread, threads };
         let until = &until;
-        let shared = Shared { board, until };
+        let shared = WorkerView { board, until };
         let worker = Worker::new(pace, place, share, at_once / threads, recorder, shared);
         workers.push(worker.map_err(Error::Poll)?);
     }
@@ -418,8 +418,8 @@ fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
 }
 
 impl LastProgress {
-    fn look(&mut self, pace: &Pace, boards: &[Board], elapsed: Duration) -> Progress {
-        let sum = |count: fn(&Board) -> &AtomicU64| -> u64 {
+    fn look(&mut self, pace: &Pace, boards: &[ProgressCounters], elapsed: Duration) -> Progress {
+        let sum = |count: fn(&ProgressCounters) -> &AtomicU64| -> u64 {
             boards
                 .iter()
                 .map(|board| count(board).load(Ordering::Relaxed))

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use turnstile_result::{
-    Arrivals, Bins, Distribution, Load, Operation, Outcome, Point, Rule, Server, Split, Steady,
-    Times, Whole,
+    Arrivals, Bins, Distribution, OfferedLoad, Operation, Outcome, Point, Rule, Server, Split,
+    Steady, Times, Whole,
 };
 use turnstile_stats::{
     operational::{self, Check},
@@ -69,9 +69,9 @@ pub(crate) fn point<U>(workload: &str, pace: &Pace, totals: &Totals<U>, proof: V
 pub(crate) fn count(point: &mut Point, took: Duration, users: u64, requests: u64) {
     point.window_s = took.as_secs_f64();
     point.throughput = throughput(point.times.response.count, took);
-    if let Load::Closed { think_ns: None, .. } = point.load {
+    if let OfferedLoad::Closed { think_ns: None, .. } = point.load {
         point.laws = Vec::new();
-        point.load = Load::Count {
+        point.load = OfferedLoad::Count {
             users: u32::try_from(users).expect("users are at most 50,000"),
             requests,
         };
@@ -105,17 +105,17 @@ pub(crate) fn found(rule: Rule, proof: &impl fmt::Display) -> Rule {
     }
 }
 
-fn load<U>(pace: &Pace, totals: &Totals<U>) -> Load {
+fn load<U>(pace: &Pace, totals: &Totals<U>) -> OfferedLoad {
     let pipeline = u32::try_from(pace.pipeline).expect("pipelines are short");
     let users = totals.slots / u64::from(pipeline);
     let users = u32::try_from(users).expect("users are at most 50,000");
     match &pace.rhythm {
-        Rhythm::Closed { think, .. } => Load::Closed {
+        Rhythm::Closed { think, .. } => OfferedLoad::Closed {
             users,
             pipeline,
             think_ns: mean_thought(*think).map(|think| think.as_secs_f64() * 1e9),
         },
-        Rhythm::Open { law, rate } => Load::Open {
+        Rhythm::Open { law, rate } => OfferedLoad::Open {
             rate: rate.most(),
             arrivals: match law {
                 Law::Fixed => Arrivals::Fixed,
@@ -230,7 +230,7 @@ fn laws<U>(pace: &Pace, totals: &Totals<U>, response: f64) -> Vec<Check> {
         // Its users have schedules of their own.
         return Vec::new();
     }
-    let ended = |whole: &pace::Whole| whole.refused.total() + whole.errors.total() > 0;
+    let ended = |whole: &pace::WholeTally| whole.refused.total() + whole.errors.total() > 0;
     if totals.tally.wholes.iter().any(ended) {
         // What came to nothing took time, too, which is not in the mean.
         return Vec::new();

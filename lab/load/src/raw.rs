@@ -2,7 +2,7 @@
 
 use std::{fmt, net::SocketAddr, time::Duration};
 
-use turnstile_client::resp::{self, Limits, Token};
+use turnstile_client::resp::{self, ReplyLimits, Token};
 use turnstile_stats::{
     Summary,
     units::{Nanos, PerSecond},
@@ -10,7 +10,7 @@ use turnstile_stats::{
 
 use crate::{
     Error,
-    pace::{self, Answer, Figures, Garbled, Heard, Pace, Progress, User},
+    pace::{self, Answer, Figures, Garbled, Pace, ParsedAnswer, Progress, User},
 };
 
 /// What to drive, and how hard.
@@ -104,8 +104,8 @@ impl User for Repeater {
         0
     }
 
-    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
-        let reply = resp::reply(bytes, &Limits::REPLY).map_err(|_malformed| Garbled)?;
+    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
+        let reply = resp::reply(bytes, &ReplyLimits::REPLY).map_err(|_malformed| Garbled)?;
         let Some((first, length)) = reply else {
             return Ok(None);
         };
@@ -113,7 +113,7 @@ impl User for Repeater {
             Token::Error(text) => Answer::Error(crate::door::code(text)),
             _ => Answer::Done,
         };
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 }
 

@@ -17,7 +17,7 @@ use std::{
 
 use turnstile_client::{
     ServerAddress,
-    resp::{self, Limits},
+    resp::{self, ReplyLimits},
 };
 use turnstile_trace::{ENTRY_BYTES_MAX, Kind, TraceWriter};
 
@@ -56,11 +56,11 @@ struct Shared {
     server: ServerAddress,
     began: Instant,
     over: AtomicBool,
-    book: Mutex<Book>,
+    book: Mutex<ProxyRecorder>,
 }
 
 #[derive(Debug)]
-struct Book {
+struct ProxyRecorder {
     writer: TraceWriter,
     pseudonyms: Pseudonyms,
     /// Why nothing is written any more.
@@ -73,7 +73,7 @@ struct Book {
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum ProxyDirection {
     ToServer,
     ToClient,
 }
@@ -96,7 +96,7 @@ impl Proxy {
             server,
             began: Instant::now(),
             over: AtomicBool::new(false),
-            book: Mutex::new(Book {
+            book: Mutex::new(ProxyRecorder {
                 writer: TraceWriter::create(file)?,
                 pseudonyms: Pseudonyms::default(),
                 failed: None,
@@ -163,7 +163,7 @@ impl Proxy {
 }
 
 impl Shared {
-    fn book(&self) -> MutexGuard<'_, Book> {
+    fn book(&self) -> MutexGuard<'_, ProxyRecorder> {
         // Each entry is written whole or not at all, whoever panicked.
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,7 +180,7 @@ impl Shared {
     }
 }
 
-impl Book {
+impl ProxyRecorder {
     /// A failed write is final.
     fn note<T>(&mut self, write: impl FnOnce(&mut TraceWriter) -> io::Result<T>) -> io::Result<T> {
         if self.failed.is_some() {
@@ -217,11 +217,23 @@ fn connect(shared: &Arc<Shared>, client: TcpStream) -> io::Result<()> {
     book.lines.push((connection, client_end, server_end));
     let (one, other) = (Arc::clone(shared), Arc::clone(shared));
     let there = thread::spawn(move || {
-        pass(&one, connection, (client, to_server), Way::ToServer, &ends);
+        pass(
+            &one,
+            connection,
+            (client, to_server),
+            ProxyDirection::ToServer,
+            &ends,
+        );
     });
     let back = thread::spawn(move || {
         let line = (from_server, to_client);
-        pass(&other, connection, line, Way::ToClient, &ends_too);
+        pass(
+            &other,
+            connection,
+            line,
+            ProxyDirection::ToClient,
+            &ends_too,
+        );
     });
     // Threads that have ended are only forgotten.
     book.threads.retain(|thread| !thread.is_finished());
@@ -235,7 +247,7 @@ fn pass(
     shared: &Shared,
     connection: u32,
     (mut from, mut to): (impl Read, impl Write),
-    way: Way,
+    way: ProxyDirection,
     ends: &[TcpStream; 2],
 ) {
     let mut waiting = Vec::new();
@@ -252,7 +264,7 @@ fn pass(
     for end in ends {
         end.shutdown(Shutdown::Both).ok();
     }
-    if way == Way::ToServer {
+    if way == ProxyDirection::ToServer {
         // A failure is kept in the book, and told when the recording stops.
         shared.note(Kind::Closed, connection, &[]).ok();
         shared
@@ -264,11 +276,16 @@ fn pass(
 
 /// Writes down every whole message at the front of `waiting`, without id numbers and secrets, and leaves
 /// the rest.
-fn note_whole(shared: &Shared, connection: u32, way: Way, waiting: &mut Vec<u8>) -> io::Result<()> {
+fn note_whole(
+    shared: &Shared,
+    connection: u32,
+    way: ProxyDirection,
+    waiting: &mut Vec<u8>,
+) -> io::Result<()> {
     let garbled = || io::Error::from(io::ErrorKind::InvalidData);
     let kind = match way {
-        Way::ToServer => Kind::Request,
-        Way::ToClient => Kind::Answer,
+        ProxyDirection::ToServer => Kind::Request,
+        ProxyDirection::ToClient => Kind::Answer,
     };
     let mut used = 0;
     while used < waiting.len() {
@@ -277,7 +294,7 @@ fn note_whole(shared: &Shared, connection: u32, way: Way, waiting: &mut Vec<u8>)
             break;
         };
         let message = &mut rest[..length];
-        if way == Way::ToServer {
+        if way == ProxyDirection::ToServer {
             shared.book().pseudonyms.replace(message);
             logins::hide(message);
         }
@@ -293,10 +310,10 @@ fn note_whole(shared: &Shared, connection: u32, way: Way, waiting: &mut Vec<u8>)
 
 /// How many bytes the first whole message takes. A request that is no array is a line, as people type
 /// them.
-fn length(bytes: &[u8], way: Way) -> Result<Option<usize>, resp::Malformed> {
-    if way == Way::ToServer && bytes.first() != Some(&b'*') {
+fn length(bytes: &[u8], way: ProxyDirection) -> Result<Option<usize>, resp::MalformedReply> {
+    if way == ProxyDirection::ToServer && bytes.first() != Some(&b'*') {
         let end = bytes.iter().position(|byte| *byte == b'\n');
         return Ok(end.map(|end| end + 1));
     }
-    resp::reply_length(bytes, &Limits::REPLY)
+    resp::reply_length(bytes, &ReplyLimits::REPLY)
 }

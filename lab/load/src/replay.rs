@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use turnstile_client::resp::{self, Limits, Token};
+use turnstile_client::resp::{self, ReplyLimits, Token};
 use turnstile_result::Point;
 use turnstile_stats::units::Count;
 use turnstile_trace::{Kind, SentHash, StreamHash, Trace};
@@ -10,7 +10,7 @@ use turnstile_trace::{Kind, SentHash, StreamHash, Trace};
 use crate::{
     Error,
     door::code,
-    pace::{self, Answer, Garbled, Heard, Length, Pace, Progress, User},
+    pace::{self, Answer, Garbled, Length, Pace, ParsedAnswer, Progress, User},
     point,
 };
 
@@ -257,8 +257,12 @@ impl User for Speaker<'_> {
         0
     }
 
-    fn hear<'a>(&mut self, ask: &usize, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
-        let reply = resp::reply(bytes, &Limits::REPLY).map_err(|_malformed| Garbled)?;
+    fn hear<'a>(
+        &mut self,
+        ask: &usize,
+        bytes: &'a [u8],
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
+        let reply = resp::reply(bytes, &ReplyLimits::REPLY).map_err(|_malformed| Garbled)?;
         let Some((first, length)) = reply else {
             return Ok(None);
         };
@@ -278,7 +282,7 @@ impl User for Speaker<'_> {
             Token::Error(text) => Answer::Error(code(text)),
             _ => Answer::Done,
         };
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Replies of the RESP door, read token by token without allocating.
 
-use turnstile_client::resp::{self, Limits, Token};
+use turnstile_client::resp::{self, ReplyLimits, Token};
 use turnstile_types::Night;
 
 use crate::{door, pace::Garbled};
@@ -13,7 +13,7 @@ pub(crate) struct Tokens<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Tokens<'a> {
     pub(crate) fn next(&mut self) -> Result<Token<'a>, Garbled> {
-        let read = resp::token(self.0, &Limits::REPLY).map_err(|_malformed| Garbled)?;
+        let read = resp::token(self.0, &ReplyLimits::REPLY).map_err(|_malformed| Garbled)?;
         let (token, used) = read.ok_or(Garbled)?;
         self.0 = &self.0[used..];
         Ok(token)
@@ -77,7 +77,7 @@ impl<'a> Brief<'a> {
 
 /// How many bytes the first whole reply takes, when all of it is there.
 fn length(bytes: &[u8]) -> Result<Option<usize>, Garbled> {
-    resp::reply_length(bytes, &Limits::REPLY).map_err(|_malformed| Garbled)
+    resp::reply_length(bytes, &ReplyLimits::REPLY).map_err(|_malformed| Garbled)
 }
 
 /// The code of a whole reply that is an error.

@@ -16,7 +16,7 @@ use turnstile_stats::units::to_float;
 
 use proc::{Machine, Usage};
 
-use crate::{door, thin::Kept};
+use crate::{door, thin::ThinnedSeries};
 
 /// So many samples are kept; when there are more, each second one goes.
 const SAMPLES_MAX: usize = 1_024;
@@ -70,7 +70,7 @@ impl Watched {
 #[derive(Debug)]
 pub struct Sampler {
     watched: Vec<Watched>,
-    samples: Kept<Sample>,
+    samples: ThinnedSeries<Sample>,
 }
 
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl Sampler {
         watched.push(Watched::new(GENERATOR, std::process::id()));
         let mut sampler = Self {
             watched,
-            samples: Kept::new(SAMPLES_MAX),
+            samples: ThinnedSeries::new(SAMPLES_MAX),
         };
         sampler.look(Duration::ZERO);
         sampler
@@ -271,7 +271,7 @@ fn others(resources: &Resources, machine: &Machine) -> Option<f64> {
 }
 
 fn of_machine(first: &Machine, last: &Machine, seconds: f64) -> Resources {
-    let of_time = |part: fn(&proc::Times) -> f64| {
+    let of_time = |part: fn(&proc::CpuTimes) -> f64| {
         let (from, to) = (first.times?, last.times?);
         let all = to.all - from.all;
         (all > 0.0).then(|| ((part(&to) - part(&from)) / all).max(0.0))

@@ -1,9 +1,9 @@
 //! The rooms workload: visitors who book and cancel, and the proof that the server did neither
 //! more nor less than it acknowledged.
 //!
-//! Every load of rooms has the same user, a [`Visitor`]; its plan says what it asks for. A run of
-//! [`Apart`] checks at its end what the visitors remember. [`crate::rooms::check`] has plans that compete, and a
-//! witness for every answer.
+//! Every load of rooms has the same user, a [`RoomVisitor`]; its plan says what it asks for. A run of
+//! [`Apart`] checks at its end what the visitors remember. [`crate::rooms::check`] has plans that
+//! compete, and a witness for every answer.
 
 mod answer;
 pub mod check;
@@ -14,12 +14,12 @@ mod what;
 mod workload;
 
 pub use crate::mix::{InvalidMix, Mix};
-pub(crate) use answer::Names;
+pub(crate) use answer::RoomNames;
 pub use plan::Apart;
 pub use proof::Proof;
-pub use visitor::{Ask, Visitor};
+pub use visitor::{Ask, RoomVisitor};
 pub use what::{Booking, Kept, What};
-pub use workload::Rooms;
+pub use workload::BookingLoad;
 
 use turnstile_client::{Connection, resp::Value};
 
@@ -86,13 +86,13 @@ pub(crate) fn open_property(door: &mut Connection) -> Result<(), Error> {
 /// The visitors of a run that begins at this position of the server: nobody asks for what another does,
 /// in no run against the same server.
 #[must_use]
-pub fn visitors(config: &Config, position: u64) -> Vec<Visitor<Apart>> {
-    let names = Names::new("", plan::APART_NIGHTS);
+pub fn visitors(config: &Config, position: u64) -> Vec<RoomVisitor<Apart>> {
+    let names = RoomNames::new("", plan::APART_NIGHTS);
     let visitor = |number| {
         let user = u64::try_from(number).expect("users are bounded");
         let plan = Apart::new(config.pace.seed, (user, config.users), config.mix);
         let names = names.with_stem(&format!("lab{position}-u{number}-"));
-        Visitor::new(PROPERTY, names, plan, None)
+        RoomVisitor::new(PROPERTY, names, plan, None)
     };
     (0..config.users).map(visitor).collect()
 }

@@ -20,7 +20,7 @@ use crate::{
     pace::{Length, Pace, Progress},
     point,
     reply::IN_LINE,
-    rooms::{self, Names, Visitor, What, plan::Queued},
+    rooms::{self, RoomNames, RoomVisitor, What, plan::Queued},
 };
 
 /// How long the rush may take, beside the time in line, before what is not answered counts as unknown.
@@ -159,14 +159,14 @@ pub fn run(config: &Config, mut progress: &mut dyn FnMut(&Progress)) -> Result<R
     let rate = facts.count("waiting_room_rate").unwrap_or(0);
     let rooms = u32::try_from(config.rooms).expect("rooms are at most 1,000");
     let end = FIRST_ROOM + rooms;
-    let names = Names::new("", 1);
+    let names = RoomNames::new("", 1);
     let connections = config.connections.min(config.clients);
     let (witnesses, chronicle) = witnesses(connections, 1, before.position);
     let watch = Arc::new(LineWatch::new(rate));
     let clients = (0..).zip(witnesses).map(|(connection, witness)| {
         let wants = config.callers(connection, connections);
         let plan = Queued::new(&property, wants, Arc::clone(&watch));
-        Visitor::new(&property, names.clone(), plan, Some(witness))
+        RoomVisitor::new(&property, names.clone(), plan, Some(witness))
     });
     let table = Table::new(end, 1).with_slack(rooms::check::slack_ms(&server));
     let checked = check::Config {
@@ -193,7 +193,7 @@ pub fn run(config: &Config, mut progress: &mut dyn FnMut(&Progress)) -> Result<R
                 the server's counters say so";
     let mut proof = check::Proof::new(driven.findings, driven.cost, (rule, account.charge), false);
     let (mut line, mut left) = (LineFigures::default(), 0);
-    for plan in totals.users.iter().map(Visitor::plan) {
+    for plan in totals.users.iter().map(RoomVisitor::plan) {
         line.add(plan.figures());
         left += plan.left();
     }

@@ -17,7 +17,7 @@ pub(crate) use buyer::Buyer;
 pub(crate) use plan::ApartBuying;
 pub use proof::Proof;
 pub(crate) use show::{RunShow, ShowPlan};
-pub use workload::Seats;
+pub use workload::TicketLoad;
 
 use crate::{
     Error, LoadReport,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
-use turnstile_result::{Distribution, Load, Objective, Outcome, Point};
+use turnstile_result::{Distribution, Objective, OfferedLoad, Outcome, Point};
 use turnstile_stats::{
     Interval, percentile,
     units::{Nanos, PerSecond, to_float},
@@ -17,13 +17,13 @@ pub struct Slo {
     text: String,
     /// Of one operation, else of all.
     operation: Option<String>,
-    figure: Figure,
+    figure: Indicator,
     /// In nanoseconds, as a share, or a second.
     limit: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Figure {
+enum Indicator {
     Percentile(f64),
     Mean,
     /// Errors, answers that never came, and late ones, as a share of all.
@@ -76,9 +76,9 @@ impl Slo {
             return Some(false);
         }
         let interval = match (self.figure, &self.operation) {
-            (Figure::Percentile(quantile), None) if is_p99(quantile) => point.p99_interval,
-            (Figure::Mean, None) => point.response_interval,
-            (Figure::Rate, None) => point.throughput_interval,
+            (Indicator::Percentile(quantile), None) if is_p99(quantile) => point.p99_interval,
+            (Indicator::Mean, None) => point.response_interval,
+            (Indicator::Rate, None) => point.throughput_interval,
             _ => None,
         };
         let found = self.found(point).ok()?;
@@ -92,28 +92,28 @@ impl Slo {
 
     fn allows(&self, found: f64) -> bool {
         match self.figure {
-            Figure::Rate => found > self.limit,
-            Figure::Percentile(_) | Figure::Mean | Figure::Errors => found < self.limit,
+            Indicator::Rate => found > self.limit,
+            Indicator::Percentile(_) | Indicator::Mean | Indicator::Errors => found < self.limit,
         }
     }
 
     /// What it is about: an operation or a whole by its name, else all that users began.
-    fn counted<'a>(&self, point: &'a Point) -> Vec<Counted<'a>> {
+    fn counted<'a>(&self, point: &'a Point) -> Vec<ObjectiveMeasure<'a>> {
         let named = |name: &String| self.operation.as_ref().is_none_or(|asked| asked == name);
         // A request without an answer has left its whole without an end.
         let lost = point.operations.iter().map(|one| one.unknown).sum::<u64>();
         let wholes = point.wholes.iter().filter(|one| named(&one.name));
-        let mut counted: Vec<Counted<'a>> = wholes
+        let mut counted: Vec<ObjectiveMeasure<'a>> = wholes
             .map(|one| {
                 let counts = [one.done, lost, one.late];
-                Counted::of([&one.errors, &one.refused], counts, &one.response)
+                ObjectiveMeasure::of([&one.errors, &one.refused], counts, &one.response)
             })
             .collect();
         if self.operation.is_some() || counted.is_empty() {
             let operations = point.operations.iter().filter(|one| named(&one.name));
             counted.extend(operations.map(|one| {
                 let counts = [one.done, one.unknown, one.late];
-                Counted::of([&one.errors, &one.refused], counts, &one.response)
+                ObjectiveMeasure::of([&one.errors, &one.refused], counts, &one.response)
             }));
         }
         counted
@@ -129,14 +129,16 @@ impl Slo {
             }
         };
         match self.figure {
-            Figure::Mean if response.count > 0 => Ok(response.mean_ns),
-            Figure::Percentile(quantile) => response.at(quantile).map(to_float).ok_or_else(|| {
-                let (count, needed) = (response.count, percentile::needed(quantile));
-                format!("{count} samples, {needed} are needed")
-            }),
-            Figure::Mean => Err("no samples".to_owned()),
-            Figure::Rate => Ok(to_float(response.count) / point.window_s),
-            Figure::Errors => {
+            Indicator::Mean if response.count > 0 => Ok(response.mean_ns),
+            Indicator::Percentile(quantile) => {
+                response.at(quantile).map(to_float).ok_or_else(|| {
+                    let (count, needed) = (response.count, percentile::needed(quantile));
+                    format!("{count} samples, {needed} are needed")
+                })
+            }
+            Indicator::Mean => Err("no samples".to_owned()),
+            Indicator::Rate => Ok(to_float(response.count) / point.window_s),
+            Indicator::Errors => {
                 let (mut failed, mut all) = (0, 0);
                 for one in counted {
                     failed += one.failed;
@@ -152,14 +154,14 @@ impl Slo {
 }
 
 /// What an objective is about: one operation or whole.
-struct Counted<'a> {
+struct ObjectiveMeasure<'a> {
     /// Errors, those without an answer, and late ones; and with all others.
     failed: u64,
     all: u64,
     response: &'a Distribution,
 }
 
-impl<'a> Counted<'a> {
+impl<'a> ObjectiveMeasure<'a> {
     /// Of answers by word that were errors and refusals, and of how many were done, never answered
     /// and late.
     fn of(
@@ -178,7 +180,7 @@ impl<'a> Counted<'a> {
 
 /// Whether much of what was due was not answered in the window.
 fn falls_behind(point: &Point) -> bool {
-    let Load::Open { .. } = point.load else {
+    let OfferedLoad::Open { .. } = point.load else {
         return false;
     };
     let planned = to_float(point.planned.unwrap_or(0));
@@ -190,7 +192,7 @@ fn is_p99(quantile: f64) -> bool {
     (quantile - 0.99).abs() < 1e-9
 }
 
-impl Figure {
+impl Indicator {
     fn parse(text: &str) -> Option<Self> {
         match text {
             "mean" => return Some(Self::Mean),
@@ -241,8 +243,8 @@ impl FromStr for Slo {
             None => (None, left),
             Some((operation, figure)) => (Some(operation.trim().to_owned()), figure),
         };
-        let figure = Figure::parse(figure).ok_or_else(invalid)?;
-        let right_way = (figure == Figure::Rate) == text[sign..].starts_with('>');
+        let figure = Indicator::parse(figure).ok_or_else(invalid)?;
+        let right_way = (figure == Indicator::Rate) == text[sign..].starts_with('>');
         let limit = figure.parse_limit(right).filter(|_limit| right_way);
         Ok(Self {
             text: text.to_owned(),
@@ -369,7 +371,7 @@ mod tests {
             assert_eq!(slo.surely(&point), known, "{estimate}");
         }
         point.p99_interval = Some(Interval::about(1e6, 1e3));
-        point.load = Load::Open {
+        point.load = OfferedLoad::Open {
             rate: 2_000.0,
             arrivals: Arrivals::Fixed,
             connections: 1,

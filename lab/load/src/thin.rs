@@ -13,7 +13,7 @@ pub(crate) fn halve<T>(seen: &mut Vec<T>) {
 /// that of the fullest from the second one on, for then there are as many as there may be, all but those
 /// seen copies that nobody sees.
 #[derive(Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct ThinnedSeries<T> {
     slots: Vec<T>,
     seen: usize,
     most: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Kept<T> {
     came: usize,
 }
 
-impl<T: Clone> Kept<T> {
+impl<T: Clone> ThinnedSeries<T> {
     pub(crate) const fn new(most: usize) -> Self {
         Self {
             slots: Vec::new(),
@@ -71,11 +71,11 @@ impl<T: Clone> Kept<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kept, halve};
+    use super::{ThinnedSeries, halve};
 
     #[test]
     fn of_many_those_at_equal_steps_are_kept_in_memory_that_stays_the_same() {
-        let mut kept = Kept::new(8);
+        let mut kept = ThinnedSeries::new(8);
         kept.add(|| vec![0; 1]);
         for number in 1..1_000 {
             kept.add(|| {

@@ -21,18 +21,18 @@ use turnstile_result::{Point, Server};
 
 pub use proof::Proof;
 pub use report::Report;
-pub use stock::{Journey, Offer, Stock};
+pub use stock::{Journey, Offer, OfferCatalogue};
 pub use traveller::{Ask, Traveller};
 pub use turnstile_published::Managers;
-pub use workload::Travel;
+pub use workload::JourneyLoad;
 
 use crate::{
     Error, LoadReport, door,
     pace::{self, Law, Length, Pace, Profile, Progress, Rhythm, Think},
     point,
 };
-use choice::{Choice, Rule, Zipf};
-use ledger::Ledger;
+use choice::{JourneyChooser, JourneyRule, Zipf};
+use ledger::PurchaseCounts;
 use traveller::Lost;
 
 /// How long a run of a number of transactions may take.
@@ -159,8 +159,8 @@ pub enum Contention {
 pub struct Driven {
     /// None where no RESP door is named.
     server: Option<Server>,
-    stock: Arc<Stock>,
-    ledger: Arc<Ledger>,
+    stock: Arc<OfferCatalogue>,
+    ledger: Arc<PurchaseCounts>,
     lost: Vec<Lost>,
     points: Vec<Point>,
 }
@@ -173,7 +173,7 @@ pub struct Driven {
 /// What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     config.check()?;
-    drive_on(config, Stock::make(&config.address)?, progress)?.prove(config)
+    drive_on(config, OfferCatalogue::make(&config.address)?, progress)?.prove(config)
 }
 
 /// Clients who buy journeys however they are paced: one point.
@@ -186,7 +186,10 @@ pub fn measure(
 ) -> Result<LoadReport<Proof>, Error> {
     let Clients { pace, number, .. } = clients;
     check_clients(*number, clients.contention)?;
-    let mut driven = Driven::open(clients.witness.as_ref(), Stock::make(&pace.address)?)?;
+    let mut driven = Driven::open(
+        clients.witness.as_ref(),
+        OfferCatalogue::make(&pace.address)?,
+    )?;
     let settings = (clients.managers, clients.contention);
     driven.drive_clients(pace, *number, settings, None, progress)?;
     let proof = driven.proof(&pace.address)?;
@@ -206,7 +209,10 @@ pub fn measure(
 /// As of [`run`].
 pub fn open(config: &Config) -> Result<Driven, Error> {
     config.check()?;
-    Driven::open(config.witness.as_ref(), Stock::make(&config.address)?)
+    Driven::open(
+        config.witness.as_ref(),
+        OfferCatalogue::make(&config.address)?,
+    )
 }
 
 /// The first part of [`run`], all but the proof, on a stock that is there already.
@@ -215,7 +221,7 @@ pub fn open(config: &Config) -> Result<Driven, Error> {
 /// As of [`run`].
 pub fn drive_on(
     config: &Config,
-    stock: Stock,
+    stock: OfferCatalogue,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Driven, Error> {
     config.check()?;
@@ -227,14 +233,14 @@ pub fn drive_on(
 }
 
 impl Driven {
-    fn open(witness: Option<&ServerAddress>, stock: Stock) -> Result<Self, Error> {
+    fn open(witness: Option<&ServerAddress>, stock: OfferCatalogue) -> Result<Self, Error> {
         let server = witness
             .map(|address| door::facts(&mut door::connect(address)?, "travel")?.server())
             .transpose()?;
         let stock = Arc::new(stock);
         Ok(Self {
             server,
-            ledger: Arc::new(Ledger::of(&stock)),
+            ledger: Arc::new(PurchaseCounts::of(&stock)),
             stock,
             lost: Vec::new(),
             points: Vec::new(),
@@ -331,14 +337,14 @@ impl Driven {
         managers: Managers,
         contention: Contention,
         client: (usize, usize),
-    ) -> Choice {
+    ) -> JourneyChooser {
         let journeys = self.stock.over(managers);
         let rule = match contention {
-            Contention::Apart => Rule::Apart,
-            Contention::Zipf(theta) => Rule::Zipf(Zipf::new(journeys.len(), theta)),
+            Contention::Apart => JourneyRule::Apart,
+            Contention::Zipf(theta) => JourneyRule::Zipf(Zipf::new(journeys.len(), theta)),
         };
         let customers = self.stock.customers.len();
-        Choice::new(rule, journeys, customers, client, seed)
+        JourneyChooser::new(rule, journeys, customers, client, seed)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use turnstile_result::{Distribution, Load, Outcome, Point, Process, Resources, Validity, Verdict};
+use turnstile_result::{
+    Distribution, OfferedLoad, Outcome, Point, Process, Resources, Validity, Verdict,
+};
 use turnstile_stats::{
     operational,
     units::{Count, Nanos, PerSecond, to_float},
@@ -71,8 +73,8 @@ pub fn judge(point: &mut Point, resources: Resources, pace: &Pace, goal: Option<
     point.validity = checks.into_iter().flatten().collect();
     let fails = |outcome: Outcome| outcome == Outcome::Fails;
     let mean = match point.load {
-        Load::Open { .. } => point.response_interval,
-        Load::Closed { .. } | Load::Count { .. } => point.throughput_interval,
+        OfferedLoad::Open { .. } => point.response_interval,
+        OfferedLoad::Closed { .. } | OfferedLoad::Count { .. } => point.throughput_interval,
     };
     let known = |goal: f64| mean.is_some_and(|mean| mean.relative() <= goal);
     point.verdict = if point.proof.iter().any(|rule| fails(rule.outcome)) {
@@ -292,7 +294,7 @@ fn served(point: &Point) -> f64 {
 }
 
 fn delayed_ack(point: &Point) -> Option<Validity> {
-    let Load::Closed { .. } = point.load else {
+    let OfferedLoad::Closed { .. } = point.load else {
         return None;
     };
     let (from, to) = DELAYED_ACK_NANOS;
@@ -329,7 +331,7 @@ mod tests {
             times.record(41_000_000);
         }
         let mut point = Point::blank("rooms");
-        point.load = Load::Closed {
+        point.load = OfferedLoad::Closed {
             users: 20,
             pipeline: 1,
             think_ns: None,

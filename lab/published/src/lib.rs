@@ -17,7 +17,7 @@ pub use bookings::{Bookings, Busy, MIXED, bookings, processor};
 pub use exchange::{Timed, exchange};
 pub use games::{Level, games};
 pub use stated::stated;
-pub use travel::{Managers, Times, saturation, travel};
+pub use travel::{Managers, MeanTimes, saturation, travel};
 
 /// One published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

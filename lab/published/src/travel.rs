@@ -25,7 +25,7 @@ pub enum Managers {
 /// Mean times in milliseconds: of a request of each kind, and of the transaction of nine: a start,
 /// four queries, three reservations and a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Times {
+pub struct MeanTimes {
     pub start: f64,
     pub query: f64,
     pub reserve: f64,
@@ -45,10 +45,10 @@ struct Row {
 
 /// Both rows, one client each.
 #[must_use]
-pub fn travel() -> Vec<(Managers, Times)> {
+pub fn travel() -> Vec<(Managers, MeanTimes)> {
     let rows = TRAVEL_OPS.rows::<Row>().into_iter();
     rows.map(|row| {
-        let times = Times {
+        let times = MeanTimes {
             start: row.start_ms,
             query: row.query_ms,
             reserve: row.reserve_ms,
@@ -69,7 +69,7 @@ impl fmt::Display for Managers {
     }
 }
 
-impl Times {
+impl MeanTimes {
     /// The names of the times.
     pub const NAMES: [&str; 5] = ["start", "query", "reserve", "commit", "transaction"];
 
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn the_figures_are_whole_and_sound_in_themselves() {
         for (managers, sum) in [(Managers::One, 7.124_601), (Managers::Several, 14.010_625)] {
-            let times = Times::of(managers);
+            let times = MeanTimes::of(managers);
             let found: f64 = times.figures().iter().sum();
             assert!((found - sum).abs() < 1e-9, "{managers:?}: {found}");
             let ratio = times.composed() / times.transaction;

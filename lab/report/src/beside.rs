@@ -1,7 +1,7 @@
 //! A page about an ancestor's experiment that was made again.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use turnstile_reproduce::{Cell, CellUnit, Fate, Reproduction, Row, Session, Table};
+use turnstile_reproduce::{CellUnit, Fate, ReproducedFigure, Reproduction, Row, Session, Table};
 
 use crate::{
     chart::{AxisScale, Chart, ChartSeries, Dot, Form, Unit},
@@ -166,7 +166,7 @@ fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
     }
 }
 
-fn dot(x: f64, cell: &Cell, scale: f64) -> Dot {
+fn dot(x: f64, cell: &ReproducedFigure, scale: f64) -> Dot {
     Dot {
         x,
         y: cell.value * scale,
@@ -196,7 +196,7 @@ fn across(table: &Table, rows: &[&Row]) -> AxisScale {
 }
 
 fn figures(one: &Reproduction, table: &Table) -> Markup {
-    let cell = |cell: &Cell| {
+    let cell = |cell: &ReproducedFigure| {
         let mut shown = table.unit.shown(cell.value);
         if let Some((low, high)) = cell.range {
             shown += &format!(" ({} to {})", table.unit.shown(low), table.unit.shown(high));

@@ -23,7 +23,7 @@ pub(crate) struct Chart {
     pub(crate) x: AxisScale,
     pub(crate) y: AxisScale,
     pub(crate) series: Vec<ChartSeries>,
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<ChartAnnotation>,
 }
 
 /// Figures of one kind: a line, its points, or both.
@@ -63,7 +63,7 @@ pub(crate) struct Dot {
 
 /// What explains figures without being one.
 #[derive(Clone, Debug)]
-pub(crate) enum Mark {
+pub(crate) enum ChartAnnotation {
     /// A line from bottom to top.
     Upright { x: f64, label: String },
     /// A line from left to right.
@@ -187,7 +187,7 @@ fn thinned(dots: &[Dot]) -> impl Iterator<Item = &Dot> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit};
+    use super::{AxisScale, Chart, ChartAnnotation, ChartSeries, Dot, Form, Unit};
 
     /// Two points with intervals and one that is not to be used.
     fn chart() -> Chart {
@@ -208,7 +208,7 @@ mod tests {
             x: AxisScale::from_zero("users", Unit::Number, [4.0].into_iter()),
             y: AxisScale::from_zero("answers a second", Unit::Number, [9_900.0].into_iter()),
             series: vec![ChartSeries::new("answered", 7, Form::Marked, dots)],
-            marks: vec![Mark::Upright {
+            marks: vec![ChartAnnotation::Upright {
                 x: 2.2,
                 label: "knee 2.2".to_owned(),
             }],

@@ -1,6 +1,6 @@
 //! The points of a run, sorted into curves.
 
-use turnstile_result::{Curve as Found, Load, Point, Run, Verdict};
+use turnstile_result::{Curve as Found, OfferedLoad, Point, Run, Verdict};
 
 use crate::text;
 
@@ -31,28 +31,28 @@ pub(crate) const fn is_usable(point: &Point) -> bool {
 /// Where a point is along its axis.
 pub(crate) fn place(point: &Point) -> f64 {
     match point.load {
-        Load::Closed { users, .. } | Load::Count { users, .. } => f64::from(users),
-        Load::Open { rate, .. } => rate,
+        OfferedLoad::Closed { users, .. } | OfferedLoad::Count { users, .. } => f64::from(users),
+        OfferedLoad::Open { rate, .. } => rate,
     }
 }
 
 const fn axis(point: &Point) -> Axis {
     match point.load {
-        Load::Closed { .. } | Load::Count { .. } => Axis::Users,
-        Load::Open { .. } => Axis::Rate,
+        OfferedLoad::Closed { .. } | OfferedLoad::Count { .. } => Axis::Users,
+        OfferedLoad::Open { .. } => Axis::Rate,
     }
 }
 
 /// What points of one curve have in common.
 #[derive(Clone, PartialEq, Eq)]
-struct Key<'a> {
+struct CurveKey<'a> {
     series: &'a str,
     allowed: Option<String>,
     axis: Axis,
 }
 
-fn key(point: &Point) -> Key<'_> {
-    Key {
+fn key(point: &Point) -> CurveKey<'_> {
+    CurveKey {
         series: &point.series,
         allowed: point.allowed(),
         axis: axis(point),
@@ -61,7 +61,7 @@ fn key(point: &Point) -> Key<'_> {
 
 /// All curves of a run, in the order of their first points.
 pub(crate) fn of(run: &Run) -> Vec<DrawnCurve<'_>> {
-    let mut keys: Vec<Key<'_>> = Vec::new();
+    let mut keys: Vec<CurveKey<'_>> = Vec::new();
     for point in &run.points {
         let key = key(point);
         if !keys.contains(&key) {
@@ -89,7 +89,7 @@ pub(crate) fn of(run: &Run) -> Vec<DrawnCurve<'_>> {
 }
 
 /// What tells a curve from the others.
-fn name(one: &Key<'_>, keys: &[Key<'_>]) -> String {
+fn name(one: &CurveKey<'_>, keys: &[CurveKey<'_>]) -> String {
     let mut name = Vec::new();
     if keys.iter().any(|other| other.series != one.series) {
         name.push(one.series);

@@ -1,7 +1,7 @@
 //! The points of a run as rows: `points.csv`, and the table of a text.
 
 use csv::Writer;
-use turnstile_result::{Load, Outcome, Point, Run};
+use turnstile_result::{OfferedLoad, Outcome, Point, Run};
 use turnstile_stats::Interval;
 
 use crate::text;
@@ -57,10 +57,10 @@ pub fn csv(run: &Run) -> String {
 
 fn row(point: &Point) -> [String; 28] {
     let (users, rate) = match &point.load {
-        Load::Closed { users, .. } | Load::Count { users, .. } => {
+        OfferedLoad::Closed { users, .. } | OfferedLoad::Count { users, .. } => {
             (users.to_string(), String::new())
         }
-        Load::Open { rate, .. } => (String::new(), rate.to_string()),
+        OfferedLoad::Open { rate, .. } => (String::new(), rate.to_string()),
     };
     let ends = |interval: &Option<Interval>| {
         let end = |of: fn(&Interval) -> f64| {

@@ -1,7 +1,7 @@
 //! Figures and loads as a page says them.
 
 use maud::{Markup, html};
-use turnstile_result::{Arrivals, Load, Outcome, Point, Verdict};
+use turnstile_result::{Arrivals, OfferedLoad, Outcome, Point, Verdict};
 use turnstile_stats::{
     Interval,
     units::{Count, PerSecond},
@@ -99,9 +99,9 @@ pub(crate) fn coded(text: &str) -> Markup {
     }
 }
 
-pub(crate) fn load(load: &Load) -> String {
+pub(crate) fn load(load: &OfferedLoad) -> String {
     match load {
-        Load::Closed {
+        OfferedLoad::Closed {
             users,
             pipeline,
             think_ns,
@@ -115,8 +115,10 @@ pub(crate) fn load(load: &Load) -> String {
             }
             text
         }
-        Load::Open { rate, arrivals, .. } => format!("{} {}", per_second(*rate), law(arrivals)),
-        Load::Count { users, requests } => {
+        OfferedLoad::Open { rate, arrivals, .. } => {
+            format!("{} {}", per_second(*rate), law(arrivals))
+        }
+        OfferedLoad::Count { users, requests } => {
             format!("{}, {} requests", users_of(*users), count(*requests))
         }
     }
@@ -141,11 +143,11 @@ fn law(arrivals: &Arrivals) -> String {
 }
 
 /// `closed loop`, `open loop` or `so many requests`.
-pub(crate) const fn loop_of(load: &Load) -> &'static str {
+pub(crate) const fn loop_of(load: &OfferedLoad) -> &'static str {
     match load {
-        Load::Closed { .. } => "closed loop",
-        Load::Open { .. } => "open loop",
-        Load::Count { .. } => "a number of requests",
+        OfferedLoad::Closed { .. } => "closed loop",
+        OfferedLoad::Open { .. } => "open loop",
+        OfferedLoad::Count { .. } => "a number of requests",
     }
 }
 

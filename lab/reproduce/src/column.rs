@@ -1,7 +1,7 @@
 //! What was measured on one back end.
 
 use serde::Serialize;
-use turnstile_result::{Load, Outcome, Point, Verdict};
+use turnstile_result::{OfferedLoad, Outcome, Point, Verdict};
 use turnstile_stats::{
     Interval,
     units::{count, to_float},
@@ -92,12 +92,14 @@ impl Figure {
         };
         let scaled = |interval: Interval, by: f64| (interval.low / by, interval.high / by);
         let broken = |outcome: Outcome| outcome == Outcome::Fails;
-        let parts = Parts::of(point);
+        let parts = WindowBins::of(point);
         Self {
             series: series.to_owned(),
             x: match point.load {
-                Load::Closed { users, .. } | Load::Count { users, .. } => f64::from(users),
-                Load::Open { rate, .. } => rate,
+                OfferedLoad::Closed { users, .. } | OfferedLoad::Count { users, .. } => {
+                    f64::from(users)
+                }
+                OfferedLoad::Open { rate, .. } => rate,
             },
             throughput: point.throughput,
             throughput_range: point
@@ -187,13 +189,13 @@ fn busy_of_database(point: &Point) -> Option<Interval> {
 const PARTS: usize = 10;
 
 /// The window of a point in bins.
-struct Parts<'a> {
+struct WindowBins<'a> {
     width_s: f64,
     answered: &'a [u64],
     response_ns: &'a [u64],
 }
 
-impl<'a> Parts<'a> {
+impl<'a> WindowBins<'a> {
     fn of(point: &'a Point) -> Self {
         let from = usize::try_from(point.steady.from_bin).unwrap_or(usize::MAX);
         let bins = &point.bins;

@@ -55,7 +55,7 @@ pub struct Step {
 
 /// All that is measured on each back end, and what is not.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct ExperimentPlan {
     pub steps: Vec<Step>,
     pub notices: Vec<String>,
 }
@@ -127,7 +127,7 @@ impl OriginalExperiment {
 
     /// What to measure on a machine with so many cores.
     #[must_use]
-    pub fn plan(self, effort: Effort, cores: u32) -> Plan {
+    pub fn plan(self, effort: Effort, cores: u32) -> ExperimentPlan {
         let mut notices = Vec::new();
         let steps = match self {
             Self::BookingMysql | Self::BookingRedis => self.booking_steps(effort),
@@ -141,7 +141,7 @@ impl OriginalExperiment {
             ExperimentExtent::Quick => notices.push(QUICK.to_owned()),
             ExperimentExtent::Full => {}
         }
-        Plan { steps, notices }
+        ExperimentPlan { steps, notices }
     }
 
     fn booking_steps(self, effort: Effort) -> Vec<Step> {

@@ -19,10 +19,10 @@ use serde::Serialize;
 pub use column::{Figure, SeriesColumn, Storage};
 pub use conclusion::{Conclusion, Fate};
 pub use experiment::{
-    Effort, ExperimentExtent, OriginalExperiment, Plan, QUOTAS, Step, UnknownExperiment,
+    Effort, ExperimentExtent, ExperimentPlan, OriginalExperiment, QUOTAS, Step, UnknownExperiment,
 };
 pub use page::Session;
-pub use table::{Cell, CellUnit, Row, Table};
+pub use table::{CellUnit, ReproducedFigure, Row, Table};
 
 /// An experiment that was made again.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnstile_stats::units::{Nanos, PerSecond};
 
-use crate::{Cell, CellUnit, LeftOut, Reproduction, Row, Table};
+use crate::{CellUnit, LeftOut, ReproducedFigure, Reproduction, Row, Table};
 
 impl CellUnit {
     /// A figure as people read it.
@@ -18,7 +18,7 @@ impl CellUnit {
     }
 }
 
-impl Cell {
+impl ReproducedFigure {
     fn shown(&self, unit: CellUnit) -> String {
         let mut text = unit.shown(self.value);
         if let Some((low, high)) = self.range {

@@ -45,12 +45,12 @@ pub struct Row {
     /// Of the published figure: where they saw it, or one standard deviation to either side.
     pub published_range: Option<(f64, f64)>,
     /// In the order of the columns.
-    pub ours: Vec<Option<Cell>>,
+    pub ours: Vec<Option<ReproducedFigure>>,
 }
 
 /// A figure of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cell {
+pub struct ReproducedFigure {
     pub value: f64,
     /// Where the truth lies.
     pub range: Option<(f64, f64)>,
@@ -134,22 +134,31 @@ impl Place {
         }
     }
 
-    fn beside(&self, columns: &[SeriesColumn], cell: fn(&Figure) -> Cell) -> Row {
+    fn beside(&self, columns: &[SeriesColumn], cell: fn(&Figure) -> ReproducedFigure) -> Row {
         self.row(columns, |here| {
-            let cells: Vec<Cell> = here.iter().map(|figure| cell(figure)).collect();
+            let cells: Vec<ReproducedFigure> = here.iter().map(|figure| cell(figure)).collect();
             together(&cells)
         })
     }
 
     /// The same where not every figure tells it.
-    fn beside_known(&self, columns: &[SeriesColumn], cell: fn(&Figure) -> Option<Cell>) -> Row {
+    fn beside_known(
+        &self,
+        columns: &[SeriesColumn],
+        cell: fn(&Figure) -> Option<ReproducedFigure>,
+    ) -> Row {
         self.row(columns, |here| {
-            let cells: Vec<Cell> = here.iter().filter_map(|figure| cell(figure)).collect();
+            let cells: Vec<ReproducedFigure> =
+                here.iter().filter_map(|figure| cell(figure)).collect();
             together(&cells)
         })
     }
 
-    fn row(&self, columns: &[SeriesColumn], cell: impl Fn(&[&Figure]) -> Option<Cell>) -> Row {
+    fn row(
+        &self,
+        columns: &[SeriesColumn],
+        cell: impl Fn(&[&Figure]) -> Option<ReproducedFigure>,
+    ) -> Row {
         let ours = columns.iter().map(|column| {
             let is_here =
                 |figure: &&Figure| figure.series == self.series && is_at(figure.x, self.x);
@@ -168,7 +177,7 @@ impl Place {
 }
 
 /// Equal runs as one: their mean, and Student's interval.
-fn together(cells: &[Cell]) -> Option<Cell> {
+fn together(cells: &[ReproducedFigure]) -> Option<ReproducedFigure> {
     if let [one] = cells {
         return Some(*one);
     }
@@ -184,7 +193,7 @@ fn together(cells: &[Cell]) -> Option<Cell> {
             .or_else(|| cells.first())
             .copied();
     };
-    Some(Cell {
+    Some(ReproducedFigure {
         value: mean.estimate,
         range: Some((mean.low, mean.high)),
         is_usable: true,
@@ -192,8 +201,8 @@ fn together(cells: &[Cell]) -> Option<Cell> {
     })
 }
 
-fn rate(figure: &Figure) -> Cell {
-    Cell {
+fn rate(figure: &Figure) -> ReproducedFigure {
+    ReproducedFigure {
         value: figure.throughput,
         range: figure.throughput_range,
         is_usable: figure.is_usable,
@@ -201,8 +210,8 @@ fn rate(figure: &Figure) -> Cell {
     }
 }
 
-fn response(figure: &Figure) -> Cell {
-    Cell {
+fn response(figure: &Figure) -> ReproducedFigure {
+    ReproducedFigure {
         value: figure.response,
         range: figure.response_range,
         is_usable: figure.is_usable,
@@ -216,17 +225,18 @@ fn both(
     across: &str,
     columns: &[SeriesColumn],
 ) -> Vec<Table> {
-    let table = |title: &str, unit, places: &[Place], cell: fn(&Figure) -> Cell| Table {
-        title: title.to_owned(),
-        across: across.to_owned(),
-        unit,
-        rows: measured(
-            places
-                .iter()
-                .map(|place| place.beside(columns, cell))
-                .collect(),
-        ),
-    };
+    let table =
+        |title: &str, unit, places: &[Place], cell: fn(&Figure) -> ReproducedFigure| Table {
+            title: title.to_owned(),
+            across: across.to_owned(),
+            unit,
+            rows: measured(
+                places
+                    .iter()
+                    .map(|place| place.beside(columns, cell))
+                    .collect(),
+            ),
+        };
     vec![
         table("Throughput", CellUnit::PerSecond, rates, rate),
         table("Mean response", CellUnit::Seconds, responses, response),
@@ -280,8 +290,8 @@ fn of_servers(places: &[Place], across: &str, columns: &[SeriesColumn]) -> Table
     }
 }
 
-fn percent(figure: &Figure, processors: f64) -> Cell {
-    Cell {
+fn percent(figure: &Figure, processors: f64) -> ReproducedFigure {
+    ReproducedFigure {
         value: processors * 100.0,
         range: None,
         is_usable: figure.is_usable,
@@ -310,7 +320,7 @@ fn parts(columns: &[SeriesColumn]) -> Table {
             Managers::One => ONE,
             Managers::Several => SEVERAL,
         };
-        let names = turnstile_published::Times::NAMES
+        let names = turnstile_published::MeanTimes::NAMES
             .into_iter()
             .zip(times.figures());
         for (number, (name, milliseconds)) in (1_u32..).zip(names) {
@@ -371,12 +381,17 @@ fn slots(columns: &[SeriesColumn]) -> Table {
             for (place, slots) in (1_u32..).zip(figure.slots.chunks(each)) {
                 let mut ours = vec![None; columns.len()];
                 // The worst of those that are shown as one: a spike stays one.
-                ours[number] = slots.iter().copied().reduce(f64::max).map(|value| Cell {
-                    value,
-                    range: None,
-                    is_usable: figure.is_usable,
-                    left_out: 0,
-                });
+                ours[number] =
+                    slots
+                        .iter()
+                        .copied()
+                        .reduce(f64::max)
+                        .map(|value| ReproducedFigure {
+                            value,
+                            range: None,
+                            is_usable: figure.is_usable,
+                            left_out: 0,
+                        });
                 rows.push(Row {
                     series: figure.series.clone(),
                     x: f64::from(place),

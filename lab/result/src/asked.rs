@@ -59,7 +59,7 @@ pub struct Server {
 /// How hard a point drives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "loop", rename_all = "snake_case")]
-pub enum Load {
+pub enum OfferedLoad {
     /// Users who wait for the answer before they ask again.
     Closed {
         users: u32,

@@ -1,7 +1,7 @@
 //! Two systems by runs in pairs.
 
 use serde::{Deserialize, Serialize};
-use turnstile_stats::{Interval, distance::Apart, pairs::Verdict};
+use turnstile_stats::{Interval, distance::PairedEffect, pairs::Verdict};
 
 /// B against A.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Comparison {
     /// The largest difference between the shares of their responses below any one duration, and how
     /// likely so large a one is if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub apart: Option<Apart>,
+    pub apart: Option<PairedEffect>,
 }
 
 impl Comparison {

@@ -16,7 +16,7 @@ mod resources;
 mod sweep;
 mod verdict;
 
-pub use asked::{Arrivals, Asked, Load, Server, Target};
+pub use asked::{Arrivals, Asked, OfferedLoad, Server, Target};
 pub use bottleneck::{Bottleneck, Change, Stage, Suspect};
 pub use comparison::{Better, Comparison, Metric, Shape};
 pub use distribution::{Distribution, PERCENTILES, Percentile};
@@ -24,7 +24,7 @@ pub use file::{ReadError, SCHEMA, SCHEMA_OLDEST};
 pub use machine::Machine;
 pub use point::{Bins, Checked, Operation, Point, Split, Steady, Times, Whole};
 pub use resources::{Pressure, Process, Resources, Stall, Stands, Station};
-pub use sweep::{Capacity, Curve, Demand, OtherRules, Probe, Sweep, Usl};
+pub use sweep::{Capacity, Curve, OtherRules, Probe, ResourceDemand, Sweep, Usl};
 pub use verdict::{Objective, Outcome, Rule, Validity, Verdict};
 
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use turnstile_stats::{Interval, fit::Fit, operational::Check};
+use turnstile_stats::{Interval, fit::AndersonDarling, operational::Check};
 
-use crate::{Distribution, Load, Resources, Rule, Validity, Verdict};
+use crate::{Distribution, OfferedLoad, Resources, Rule, Validity, Verdict};
 
 /// One load on one server, measured once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct Point {
     pub series: String,
     /// Which of several equal measurements it is, from 0.
     pub repeat: u32,
-    pub load: Load,
+    pub load: OfferedLoad,
     /// Processors of the server, where that is an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
@@ -63,7 +63,7 @@ pub struct Point {
     /// How well the gaps between arrivals that left follow the law that was asked for; where chance
     /// decides them at one rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<Fit>,
+    pub arrivals: Option<AndersonDarling>,
     /// Of requests whose answer had not come at the end, how long they had waited at least.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored: Option<Distribution>,
@@ -108,7 +108,7 @@ impl Point {
         Self {
             series: series.to_owned(),
             repeat: 0,
-            load: Load::Count {
+            load: OfferedLoad::Count {
                 users: 0,
                 requests: 0,
             },

@@ -38,7 +38,7 @@ pub struct Curve {
     pub knee: Option<Interval>,
     /// What each resource is asked for by a request, the greediest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub demands: Vec<Demand>,
+    pub demands: Vec<ResourceDemand>,
     /// What other rules call the knee; beside the headline, never instead of it.
     pub other_rules: OtherRules,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct Curve {
 
 /// What requests ask of one resource, and so what it allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Demand {
+pub struct ResourceDemand {
     /// As [`crate::Station`] names it.
     pub resource: String,
     /// Busy time of one request.

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::{
         chance::normal,
-        truth::{Network, Station},
+        truth::{Network, QueueingStation},
     };
 
     /// Runs of a network at these users; background of the first station included.
@@ -212,8 +212,8 @@ mod tests {
         RunPieces::new(servers.collect(), runs).unwrap()
     }
 
-    fn station(demand: f64, servers: usize) -> Station {
-        Station { demand, servers }
+    fn station(demand: f64, servers: usize) -> QueueingStation {
+        QueueingStation { demand, servers }
     }
 
     #[test]

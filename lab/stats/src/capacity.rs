@@ -128,14 +128,14 @@ mod tests {
     use super::{Demand, Segments};
     use crate::{
         chance::normal,
-        truth::{Network, Station},
+        truth::{Network, QueueingStation},
     };
 
     const LADDER: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 
     /// Four cores with 8 ms of work, and 2 ms of delay.
     fn network() -> Network {
-        let stations = vec![Station {
+        let stations = vec![QueueingStation {
             demand: 0.008,
             servers: 4,
         }];

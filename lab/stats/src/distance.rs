@@ -24,7 +24,7 @@ pub struct Distance {
 
 /// The distance of two systems over pairs of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Apart {
+pub struct PairedEffect {
     pub distance: Distance,
     /// How likely so large a one is if the two of each pair could be swapped; absent for many pairs
     /// and for fewer than two.
@@ -64,7 +64,7 @@ impl Distance {
     }
 }
 
-impl Apart {
+impl PairedEffect {
     /// Of pairs of runs, each run counting alike. The unit is the run: responses of one run resemble
     /// each other, so that a test which takes each for itself calls equal systems different.
     #[must_use]
@@ -129,7 +129,7 @@ fn shares(ends: &[u64], buckets: &Buckets) -> Option<BucketShares> {
 mod tests {
     use turnstile_seed::Random;
 
-    use super::{Apart, Distance};
+    use super::{Distance, PairedEffect};
     use crate::{
         Histogram,
         chance::{exponential, normal, uniform},
@@ -160,7 +160,7 @@ mod tests {
                 .iter()
                 .map(|(one, other)| (&one[..], &other[..]))
                 .collect();
-            let apart = Apart::of(&runs).unwrap();
+            let apart = PairedEffect::of(&runs).unwrap();
             alarms += f64::from(u8::from(apart.chance.unwrap() <= 0.05));
         }
         alarms / 200.0
@@ -192,10 +192,10 @@ mod tests {
         let one: &[(u64, u64)] = &[(10, 5), (20, 5)];
         let other: &[(u64, u64)] = &[(10, 4), (20, 6)];
         for pairs in [1, 13] {
-            let apart = Apart::of(&vec![(one, other); pairs]).unwrap();
+            let apart = PairedEffect::of(&vec![(one, other); pairs]).unwrap();
             assert!((apart.distance.share - 0.1).abs() < 1e-9, "{apart:?}");
             assert_eq!(apart.chance, None);
         }
-        assert_eq!(Apart::of(&[]), None);
+        assert_eq!(PairedEffect::of(&[]), None);
     }
 }

@@ -10,7 +10,7 @@ const LEAST: f64 = 1e-300;
 
 /// How well figures follow a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fit {
+pub struct AndersonDarling {
     /// How many figures there are.
     pub samples: u64,
     /// The statistic of Anderson and Darling, A squared: about 1 when they follow it.
@@ -24,7 +24,7 @@ pub struct Fit {
 ///
 /// T. Anderson and D. Darling, "A test of goodness of fit", 1954.
 #[must_use]
-pub fn anderson_darling(figures: &[f64], below: impl Fn(f64) -> f64) -> Option<Fit> {
+pub fn anderson_darling(figures: &[f64], below: impl Fn(f64) -> f64) -> Option<AndersonDarling> {
     let of = figures.len();
     if of < 8 {
         return None;
@@ -40,7 +40,7 @@ pub fn anderson_darling(figures: &[f64], below: impl Fn(f64) -> f64) -> Option<F
         })
         .sum();
     let statistic = -count(of) - sum / count(of);
-    Some(Fit {
+    Some(AndersonDarling {
         samples: u64::try_from(of).ok()?,
         statistic,
         chance: 1.0 - share_below(statistic),
@@ -50,7 +50,7 @@ pub fn anderson_darling(figures: &[f64], below: impl Fn(f64) -> f64) -> Option<F
 /// Gaps between every `step`-th arrival of a Poisson process with this rate: in the unit of one over
 /// the rate. Nothing for fewer than eight gaps, or a rate that is none.
 #[must_use]
-pub fn poisson_gaps(gaps: &[f64], step: u64, rate: f64) -> Option<Fit> {
+pub fn poisson_gaps(gaps: &[f64], step: u64, rate: f64) -> Option<AndersonDarling> {
     let erlang = Gamma::new(to_float(step), rate).ok()?;
     anderson_darling(gaps, |gap| erlang.cdf(gap))
 }

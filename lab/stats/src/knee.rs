@@ -57,17 +57,17 @@ mod tests {
     use super::knee;
     use crate::{
         interval::Interval,
-        truth::{Network, Station},
+        truth::{Network, QueueingStation},
     };
 
     #[test]
     fn the_knee_of_a_known_system_is_found() {
         let stations = vec![
-            Station {
+            QueueingStation {
                 demand: 0.008,
                 servers: 4,
             },
-            Station {
+            QueueingStation {
                 demand: 0.001,
                 servers: 1,
             },

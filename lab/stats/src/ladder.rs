@@ -20,14 +20,14 @@ pub struct Ladder {
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rung {
+pub enum NextUsers {
     Try(usize),
-    Stop(Stop),
+    Stop(StopReason),
 }
 
 /// Why there is nothing more to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// More users surely bring less than 5 % more.
     Full,
     /// So many users were the most that was allowed, and more of them might bring more.
@@ -60,18 +60,22 @@ impl Ladder {
 
     /// What to try next.
     #[must_use]
-    pub fn next(&self) -> Rung {
+    pub fn next(&self) -> NextUsers {
         let Some(&(last, _)) = self.tried.last() else {
-            return Rung::Try(self.least);
+            return NextUsers::Try(self.least);
         };
         let level = self.level();
         if level < LEVEL_RUNGS && last < self.most {
-            return Rung::Try((2 * last).min(self.most));
+            return NextUsers::Try((2 * last).min(self.most));
         }
         if let Some(between) = self.gap() {
-            return Rung::Try(between);
+            return NextUsers::Try(between);
         }
-        Rung::Stop(if level > 1 { Stop::Full } else { Stop::Most })
+        NextUsers::Stop(if level > 1 {
+            StopReason::Full
+        } else {
+            StopReason::Most
+        })
     }
 
     /// How many rungs at the end stand on the level: none brought surely 5 % more than the first.
@@ -109,25 +113,25 @@ fn is_flat(fewer: &Interval, more: &Interval) -> bool {
 mod tests {
     use turnstile_seed::Random;
 
-    use super::{Ladder, Rung, Stop};
+    use super::{Ladder, NextUsers, StopReason};
     use crate::{
         Interval,
         capacity::Segments,
         chance::normal,
         knee,
-        truth::{Network, Station},
+        truth::{Network, QueueingStation},
         units::count,
     };
 
     /// Climbs on a network whose throughput is measured within `error`.
-    fn climb(network: &Network, error: f64, most: usize, seed: u64) -> (Ladder, Stop) {
+    fn climb(network: &Network, error: f64, most: usize, seed: u64) -> (Ladder, StopReason) {
         let truth = network.up_to(most);
         let mut random = Random::new(seed);
         let mut ladder = Ladder::new(1, most);
         loop {
             match ladder.next() {
-                Rung::Stop(stop) => return (ladder, stop),
-                Rung::Try(users) => {
+                NextUsers::Stop(stop) => return (ladder, stop),
+                NextUsers::Try(users) => {
                     let noise = 1.0 + error / 2.0 * normal(&mut || random.draw());
                     let found = truth[users - 1].throughput * noise;
                     ladder.note(users, Interval::about(found, found * error));
@@ -138,7 +142,7 @@ mod tests {
     }
 
     fn network(demand: f64, servers: usize, think: f64) -> Network {
-        let stations = vec![Station { demand, servers }];
+        let stations = vec![QueueingStation { demand, servers }];
         Network { stations, think }
     }
 
@@ -154,7 +158,7 @@ mod tests {
         for network in &networks {
             for seed in 0..50 {
                 let (ladder, stop) = climb(network, 0.01, 256, seed);
-                assert_eq!(stop, Stop::Full, "{ladder:?}");
+                assert_eq!(stop, StopReason::Full, "{ladder:?}");
                 let curve: Vec<(f64, f64)> = ladder
                     .tried()
                     .iter()
@@ -187,9 +191,9 @@ mod tests {
     #[test]
     fn who_may_not_try_enough_users_says_so() {
         let (ladder, stop) = climb(&network(0.001, 4, 0.1), 0.001, 8, 1);
-        assert_eq!(stop, Stop::Most);
+        assert_eq!(stop, StopReason::Most);
         assert_eq!(ladder.tried().last().unwrap().0, 8);
         let (_, stop) = climb(&network(0.001, 1, 0.0), 0.001, 1, 1);
-        assert_eq!(stop, Stop::Most);
+        assert_eq!(stop, StopReason::Most);
     }
 }

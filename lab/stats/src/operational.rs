@@ -174,7 +174,7 @@ impl fmt::Display for Check {
 #[cfg(test)]
 mod tests {
     use super::{Check, Demands, Law, Point, Verdict};
-    use crate::truth::{Network, Operating, Station};
+    use crate::truth::{Network, Operating, QueueingStation};
 
     const DEMANDS: Demands = Demands {
         sum: 0.010,
@@ -184,11 +184,11 @@ mod tests {
     /// Two cores of 6 ms in all, a disk of 4 ms (so 3 ms and 4 ms per server), 50 ms to think.
     fn points() -> impl Iterator<Item = Point> {
         let stations = vec![
-            Station {
+            QueueingStation {
                 demand: 0.006,
                 servers: 2,
             },
-            Station {
+            QueueingStation {
                 demand: 0.004,
                 servers: 1,
             },

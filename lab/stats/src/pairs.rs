@@ -31,7 +31,7 @@ const PAIRS_MAX: usize = 10_000;
 /// Which system of a pair runs first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum First {
+pub enum LeadingSystem {
     Old,
     New,
 }
@@ -52,7 +52,7 @@ pub enum Verdict {
 
 /// New against old.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct PairedComparison {
     pub pairs: usize,
     /// New over old, geometric mean.
     pub ratio: Interval,
@@ -65,14 +65,14 @@ pub struct Comparison {
 
 /// Who runs first in each pair: each system in half of them, in an order that chance decides, and
 /// so does a drift of the machine no harm to either.
-pub fn plan(draw: &mut impl FnMut() -> u64, pairs: usize) -> Vec<First> {
+pub fn plan(draw: &mut impl FnMut() -> u64, pairs: usize) -> Vec<LeadingSystem> {
     let odd = below(draw, 2);
-    let mut order: Vec<First> = (0..pairs)
+    let mut order: Vec<LeadingSystem> = (0..pairs)
         .map(|pair| {
             if (pair + odd).is_multiple_of(2) {
-                First::Old
+                LeadingSystem::Old
             } else {
-                First::New
+                LeadingSystem::New
             }
         })
         .collect();
@@ -80,7 +80,7 @@ pub fn plan(draw: &mut impl FnMut() -> u64, pairs: usize) -> Vec<First> {
     order
 }
 
-impl Comparison {
+impl PairedComparison {
     /// Of pairs `(old, new)` of one figure of each run, both above 0. `margin` is the share below
     /// which a difference does not matter: 0.02 is 2 %. Nothing for fewer than two pairs.
     ///
@@ -102,7 +102,7 @@ impl Comparison {
     }
 }
 
-impl Comparison {
+impl PairedComparison {
     /// Of one run each, from what its own interval says of a figure above 0: the intervals' widths
     /// are added in squares. How much runs differ from each other is not in them, so a difference that
     /// is certain here may still be one of the machine. Nothing where an end is not above 0.
@@ -133,7 +133,7 @@ struct LogDifference {
 }
 
 impl LogDifference {
-    fn judged(self, margin: f64, chance_by_signs: Option<f64>) -> Comparison {
+    fn judged(self, margin: f64, chance_by_signs: Option<f64>) -> PairedComparison {
         let (mean, error, freedom) = (self.mean, self.error, self.freedom);
         let interval = Interval::about(mean, critical(freedom) * error);
         let limit = margin.ln_1p();
@@ -149,7 +149,7 @@ impl LogDifference {
             let more_pairs = needed.saturating_sub(self.pairs).max(1);
             Verdict::CannotTell { more_pairs }
         };
-        Comparison {
+        PairedComparison {
             pairs: self.pairs,
             ratio: interval.map(f64::exp),
             chance: chance(mean, error, freedom),
@@ -233,7 +233,7 @@ impl fmt::Display for Verdict {
 mod tests {
     use turnstile_seed::Random;
 
-    use super::{Comparison, First, Verdict, holm, needed, plan};
+    use super::{LeadingSystem, PairedComparison, Verdict, holm, needed, plan};
     use crate::{Interval, chance::normal};
 
     #[test]
@@ -245,20 +245,20 @@ mod tests {
             (within(100.0, 0.003), within(100.1, 0.003), Verdict::Same),
         ];
         for (old, new, verdict) in rows {
-            let found = Comparison::of_one_pair(&old, &new, 0.02).unwrap();
+            let found = PairedComparison::of_one_pair(&old, &new, 0.02).unwrap();
             assert_eq!((found.pairs, found.verdict), (1, verdict), "{found:?}");
             // Widths of one part in a hundred each make one of 1.4 in a hundred.
             let expected = new.relative().hypot(old.relative());
             assert!((found.ratio.relative() / expected - 1.0).abs() < 0.01);
         }
-        let vague = Comparison::of_one_pair(&within(100.0, 0.1), &within(105.0, 0.1), 0.02);
+        let vague = PairedComparison::of_one_pair(&within(100.0, 0.1), &within(105.0, 0.1), 0.02);
         assert!(matches!(
             vague.unwrap().verdict,
             Verdict::CannotTell { more_pairs: 1.. }
         ));
         let about_zero = Interval::about(1.0, 1.5);
         assert_eq!(
-            Comparison::of_one_pair(&about_zero, &about_zero, 0.02),
+            PairedComparison::of_one_pair(&about_zero, &about_zero, 0.02),
             None
         );
     }
@@ -269,7 +269,10 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..200 {
             let order = plan(&mut || random.draw(), 5);
-            let old: Vec<bool> = order.iter().map(|first| *first == First::Old).collect();
+            let old: Vec<bool> = order
+                .iter()
+                .map(|first| *first == LeadingSystem::Old)
+                .collect();
             let firsts = old.iter().filter(|&&old| old).count();
             assert!(firsts == 2 || firsts == 3, "{order:?}");
             seen.insert(old);
@@ -291,10 +294,10 @@ mod tests {
         for (ratios, verdict) in rows {
             let pairs: Vec<(f64, f64)> =
                 ratios.iter().map(|ratio| (250.0, 250.0 * ratio)).collect();
-            let found = Comparison::of(&pairs, 0.02).unwrap();
+            let found = PairedComparison::of(&pairs, 0.02).unwrap();
             assert_eq!(found.verdict, verdict, "{found:?}");
         }
-        assert_eq!(Comparison::of(&[(1.0, 2.0)], 0.02), None);
+        assert_eq!(PairedComparison::of(&[(1.0, 2.0)], 0.02), None);
     }
 
     #[test]
@@ -306,7 +309,7 @@ mod tests {
             (80.0, 81.0),
             (10.0, 10.5),
         ];
-        let found = Comparison::of(&pairs, 0.02).unwrap();
+        let found = PairedComparison::of(&pairs, 0.02).unwrap();
         assert_eq!(format!("{:.4}", found.ratio), "1.0304 (1.0119 .. 1.0492)");
         assert_eq!(found.chance_by_signs, Some(2.0 / 32.0));
         assert!((found.chance - 0.01009).abs() < 1e-5, "{}", found.chance);
@@ -324,7 +327,7 @@ mod tests {
             let runs: Vec<(f64, f64)> = (0..pairs)
                 .map(|_| (1.0, (0.02 + 0.01 * normal(&mut || random.draw())).exp()))
                 .collect();
-            Comparison::of(&runs, 0.001).unwrap().verdict == Verdict::Higher
+            PairedComparison::of(&runs, 0.001).unwrap().verdict == Verdict::Higher
         });
         let found = found.count();
         assert!(found >= 880, "{found} of 1000");

@@ -22,7 +22,7 @@ pub struct MeanGoal {
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// The mean is known well enough.
-    Enough(Steady),
+    Enough(SteadyMean),
     /// Go on, without a pause, until there are so many bins.
     RunOn { bins: usize, why: Shortfall },
     /// The limit is reached; the run has no result, and this is why.
@@ -31,7 +31,7 @@ pub enum Step {
 
 /// A mean from the steady part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Steady {
+pub struct SteadyMean {
     /// The first bin that is in it.
     pub from: usize,
     /// In the unit of the bins.
@@ -44,17 +44,17 @@ pub struct Steady {
 pub enum Shortfall {
     Unsteady(Unsteady),
     /// Steady, but the interval is wider than the goal.
-    Imprecise(Steady),
+    Imprecise(SteadyMean),
 }
 
 /// The mean of the steady part of a run, however wide its interval.
 ///
 /// # Errors
 /// When the gate refuses the run.
-pub fn steady(bins: &[f64]) -> Result<Steady, Unsteady> {
+pub fn steady(bins: &[f64]) -> Result<SteadyMean, Unsteady> {
     let from = steady::start(bins)?;
     let mean = batch::interval(&bins[from..]);
-    Ok(Steady { from, mean })
+    Ok(SteadyMean { from, mean })
 }
 
 impl MeanGoal {

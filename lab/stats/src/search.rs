@@ -21,7 +21,7 @@ pub struct Search {
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Probe {
+pub enum NextRate {
     Try(f64),
     /// The rate is known.
     Known(Interval),
@@ -72,31 +72,31 @@ impl Search {
 
     /// What to try next.
     #[must_use]
-    pub fn next(&self) -> Probe {
-        let middle = |low: f64, high: f64| Probe::Try((low * high).sqrt());
+    pub fn next(&self) -> NextRate {
+        let middle = |low: f64, high: f64| NextRate::Try((low * high).sqrt());
         let wide = |low: f64, high: f64| high / low > 1.0 + self.tolerance;
         if self.probes >= PROBES_MAX {
-            return Probe::GivenUp;
+            return NextRate::GivenUp;
         }
         let (below, above) = self
             .unsure
             .map_or((None, None), |(low, high)| (Some(low), Some(high)));
         match (self.met, self.missed) {
-            (None, None) if self.probes == 0 => Probe::Try(self.first),
+            (None, None) if self.probes == 0 => NextRate::Try(self.first),
             (None, missed) => {
                 let lowest = below.into_iter().chain(missed).fold(self.first, f64::min);
                 if lowest <= self.least {
                     // Where chance decided all the way down, nothing was missed.
                     let surely = missed.is_some_and(|missed| missed <= self.least);
                     return if surely {
-                        Probe::NoRate
+                        NextRate::NoRate
                     } else {
-                        Probe::GivenUp
+                        NextRate::GivenUp
                     };
                 }
-                Probe::Try((lowest / 2.0).max(self.least))
+                NextRate::Try((lowest / 2.0).max(self.least))
             }
-            (Some(met), None) => Probe::Try(2.0 * above.unwrap_or(met).max(met)),
+            (Some(met), None) => NextRate::Try(2.0 * above.unwrap_or(met).max(met)),
             (Some(met), Some(missed)) => {
                 let (low, high) = (below.unwrap_or(missed), above.unwrap_or(met));
                 if below.is_none() && wide(met, missed) {
@@ -111,7 +111,7 @@ impl Search {
                     } else {
                         met
                     };
-                    Probe::Known(Interval {
+                    NextRate::Known(Interval {
                         low: met.min(estimate),
                         estimate,
                         high: missed.max(estimate),
@@ -138,16 +138,16 @@ impl Search {
 mod tests {
     use turnstile_seed::Random;
 
-    use super::{PROBES_MAX, Probe, Search};
+    use super::{NextRate, PROBES_MAX, Search};
     use crate::{chance::normal, truth::Queue};
 
     /// Looks for the highest rate at which p99 of a queue is below `limit` seconds, when p99 is
     /// measured with this error.
-    fn search(limit: f64, error: f64, first: f64, seed: u64) -> (Probe, usize) {
+    fn search(limit: f64, error: f64, first: f64, seed: u64) -> (NextRate, usize) {
         let mut random = Random::new(seed);
         let mut search = Search::new(first, 1.0, 0.03);
         loop {
-            let Probe::Try(rate) = search.next() else {
+            let NextRate::Try(rate) = search.next() else {
                 return (search.next(), search.probes);
             };
             let met = if rate >= 999.0 {
@@ -176,7 +176,7 @@ mod tests {
         let truth = 1_000.0 - 100.0_f64.ln() / limit;
         for (first, seed) in [(10.0, 1), (700.0, 2), (5_000.0, 3)] {
             let (found, probes) = search(limit, 0.0, first, seed);
-            let Probe::Known(rate) = found else {
+            let NextRate::Known(rate) = found else {
                 panic!("{found:?}");
             };
             assert!(rate.low <= truth && truth <= rate.high, "{rate} {truth}");
@@ -192,7 +192,7 @@ mod tests {
         let mut held = 0;
         for seed in 0..100 {
             let (found, probes) = search(limit, 0.1, 500.0, seed);
-            if let Probe::Known(rate) = found {
+            if let NextRate::Known(rate) = found {
                 held += u32::from(rate.low <= truth && truth <= rate.high);
             }
             assert!(probes <= PROBES_MAX);
@@ -203,26 +203,26 @@ mod tests {
     #[test]
     fn an_objective_that_no_rate_meets_is_said_to_be_so() {
         let (found, probes) = search(0.001, 0.0, 500.0, 1);
-        assert_eq!(found, Probe::NoRate);
+        assert_eq!(found, NextRate::NoRate);
         assert!(probes < 15, "{probes}");
     }
 
     #[test]
     fn where_nothing_is_ever_sure_nothing_is_said() {
         let mut search = Search::new(64.0, 1.0, 0.03);
-        while let Probe::Try(rate) = search.next() {
+        while let NextRate::Try(rate) = search.next() {
             search.note(rate, None);
         }
-        assert_eq!((search.next(), search.bounds()), (Probe::GivenUp, None));
+        assert_eq!((search.next(), search.bounds()), (NextRate::GivenUp, None));
         assert_eq!(search.probes, 7);
     }
 
     #[test]
     fn one_that_every_rate_meets_is_given_up() {
         let mut search = Search::new(1.0, 1.0, 0.03);
-        while let Probe::Try(rate) = search.next() {
+        while let NextRate::Try(rate) = search.next() {
             search.note(rate, Some(true));
         }
-        assert_eq!((search.next(), search.bounds()), (Probe::GivenUp, None));
+        assert_eq!((search.next(), search.bounds()), (NextRate::GivenUp, None));
     }
 }

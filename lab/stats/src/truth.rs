@@ -4,6 +4,6 @@ mod network;
 mod queue;
 mod series;
 
-pub use network::{Network, Operating, Station};
+pub use network::{Network, Operating, QueueingStation};
 pub use queue::Queue;
 pub use series::{Autoregressive, WarmUp};

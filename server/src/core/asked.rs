@@ -25,12 +25,12 @@ pub(crate) trait Asked: Opens + Clustered {
 }
 
 /// An answer of one machine that waits for its group, and who waits for it.
-pub(crate) enum Decided<M: Machine> {
+pub(crate) enum HeldAnswer<M: Machine> {
     Command(oneshot::Sender<Executed<M>>, Executed<M>),
     Query(oneshot::Sender<Answered<M>>, Answered<M>),
 }
 
-impl<M: Opens> Decided<M>
+impl<M: Opens> HeldAnswer<M>
 where
     Services: Hosts<M>,
 {
@@ -150,7 +150,7 @@ where
     None
 }
 
-impl<M: Machine> Decided<M> {
+impl<M: Machine> HeldAnswer<M> {
     fn answer(self) {
         match self {
             Self::Command(sender, executed) => drop(sender.send(executed)),
@@ -171,14 +171,14 @@ macro_rules! waiting {
 
         /// An answer that waits for its group.
         pub(crate) enum Waiting {
-            $($machine(Decided<turnstile_services::$name::$machine>),)+
+            $($machine(HeldAnswer<turnstile_services::$name::$machine>),)+
             Late(oneshot::Sender<Option<Outcome>>, Option<Outcome>),
             Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
             Cluster(oneshot::Sender<Option<Value>>, Option<Value>),
         }
 
         impl Waiting {
-            /// Has the request decided; see [`Decided::of`]. Nothing waits for the group either when a
+            /// Has the request decided; see [`HeldAnswer::of`]. Nothing waits for the group either when a
             /// database decides it, or when it is a late answer that was asked for and is not given
             /// yet.
             pub(crate) fn decide(
@@ -190,7 +190,7 @@ macro_rules! waiting {
                 Some(match ask {
                     $(Ask::$machine(request) => {
                         let request = sent_away(request, engine, shares)?;
-                        Self::$machine(Decided::of(request, engine, shares)?)
+                        Self::$machine(HeldAnswer::of(request, engine, shares)?)
                     })+
                     Ask::Late { ticket, reply } => match engine.late_answer(ticket) {
                         LateAnswer::Pending => {

@@ -74,7 +74,7 @@ enum Course {
 /// time, whichever is later, and goes on from its base by the steady clock unless it follows the
 /// wall clock. Its own time never goes back.
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub(crate) struct DecisionClock {
     source: fn() -> Reading,
     /// What it said when the course or the base last changed, and the steady clock then.
     base: Timestamp,
@@ -83,7 +83,7 @@ pub(crate) struct Clock {
     status: ClockStatus,
 }
 
-impl Clock {
+impl DecisionClock {
     /// A clock that goes on after the last logged time. However long ago that is, a start takes the
     /// wall clock as it is: the server may have been down for so long.
     pub(crate) fn start(last: Timestamp, source: fn() -> Reading) -> Self {
@@ -245,9 +245,9 @@ pub(crate) mod tests {
         i64::try_from(ms).unwrap()
     }
 
-    fn clock(last: Timestamp) -> Clock {
+    fn clock(last: Timestamp) -> DecisionClock {
         set(BEGIN, 5_000);
-        Clock::start(last, told)
+        DecisionClock::start(last, told)
     }
 
     #[test]

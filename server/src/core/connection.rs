@@ -17,7 +17,7 @@ use crate::{
     core::{
         buffer::{Filled, Input, Output},
         caller::Caller,
-        conversation::{Conversation, InputRefused, ListedClient, Next, Surroundings},
+        conversation::{Continuation, Conversation, InputRefused, ListedClient, Surroundings},
         engine::Engine,
         quotas::PendingRequest,
         remote::Landed,
@@ -389,10 +389,10 @@ impl<C: Conversation> Connection<C> {
             at += progress.length;
             served += progress.requests;
             match progress.next {
-                Next::More => {}
-                Next::Incomplete => break,
-                Next::Close => self.phase = Life::Closing,
-                Next::Drop => self.phase = Life::Gone,
+                Continuation::More => {}
+                Continuation::Incomplete => break,
+                Continuation::Close => self.phase = Life::Closing,
+                Continuation::Drop => self.phase = Life::Gone,
             }
             if self.conversation.waits() {
                 self.unfinished = true;

@@ -131,12 +131,12 @@ pub(crate) struct Progress {
     /// Bytes that need not be looked at again.
     pub(crate) length: usize,
     pub(crate) requests: usize,
-    pub(crate) next: Next,
+    pub(crate) next: Continuation,
 }
 
 /// How a conversation goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum Continuation {
     /// There may be another request.
     More,
     /// The next request is not whole.
@@ -272,7 +272,7 @@ pub(crate) enum Errand {
 }
 
 /// The fast doors together: what their sessions share, and what they do unasked.
-pub(crate) trait Doors: Sized {
+pub(crate) trait DoorSet: Sized {
     type Session: Conversation<Shared = Self>;
 
     /// Begins the conversation with a client that was accepted; there is none at a door that is not fast.

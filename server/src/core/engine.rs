@@ -26,13 +26,13 @@ use turnstile_types::{Hosts, Key, Position, Timestamp};
 use crate::{
     core::{
         caller::Caller,
-        clock::{self, Clock},
+        clock::{self, DecisionClock},
         cluster::{Cluster, other_nodes::OtherNodes},
         fault_points::FaultPoints,
         gate::Undecided,
         loading::Loading,
         news::News,
-        pace::{GroupJourney, Pace},
+        pace::{GroupJourney, OverlapPolicy},
         partitions::Partitions,
         post::Switchboard,
         quotas::QuotaMeters,
@@ -113,7 +113,7 @@ pub(crate) struct Engine {
     /// Nothing where bookings need not wait for their turns.
     pub(crate) waiting_room: Option<WaitingRoom>,
     verhoeff: bool,
-    clock: Clock,
+    clock: DecisionClock,
     now: Timestamp,
     began: Timestamp,
     /// The position at the end of the last group that was handed over.
@@ -122,7 +122,7 @@ pub(crate) struct Engine {
     sent_ahead: u64,
     journey: GroupJourney,
     /// Nothing where no thread carries groups.
-    pace: Option<Pace>,
+    pace: Option<OverlapPolicy>,
     /// When the open group's first answers left without it.
     soft_since: Option<Instant>,
     /// When this turn began to work on the open group.
@@ -144,14 +144,14 @@ impl Engine {
         verhoeff: bool,
         resp_port: u16,
     ) -> Self {
-        let mut clock = Clock::start(backend.status().time, clock::system);
+        let mut clock = DecisionClock::start(backend.status().time, clock::system);
         let now = clock.read();
         Self {
             id_key: backend.id_key().clone(),
             handed_over: backend.sequencer().state().position().0,
             sent_ahead: 0,
             journey: GroupJourney::default(),
-            pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
+            pace: (backend.status().log_thread != LogThread::None).then(OverlapPolicy::default),
             soft_since: None,
             since: Instant::now(),
             work: Duration::ZERO,
@@ -393,8 +393,8 @@ impl Engine {
     /// What becomes of the open group; `is_calm` says that nobody is about to join it, `is_crowded`
     /// that nobody may, and `grows` that another look is worth its price.
     pub(crate) fn step(&self, is_calm: bool, is_crowded: bool, grows: bool) -> Step {
-        let overlaps =
-            self.pace.as_ref().is_some_and(Pace::overlaps) && !self.fault_points.is_armed();
+        let overlaps = self.pace.as_ref().is_some_and(OverlapPolicy::overlaps)
+            && !self.fault_points.is_armed();
         // Where nothing is synced, no thread carries groups, and a larger one spares nothing.
         let syncs = self.pace.is_some();
         let is_aged = self.rest_of_group() == Some(Duration::ZERO);
@@ -436,12 +436,12 @@ impl Engine {
     /// Has a test decide what time it is, from the next turn on.
     #[cfg(test)]
     pub(crate) fn set_clock(&mut self, source: fn() -> clock::Reading) {
-        self.clock = Clock::start(self.backend.status().time, source);
+        self.clock = DecisionClock::start(self.backend.status().time, source);
     }
 
     /// Decides for a test whether groups are carried beside the loop.
     #[cfg(test)]
-    pub(crate) fn set_pace(&mut self, pace: Pace) {
+    pub(crate) fn set_pace(&mut self, pace: OverlapPolicy) {
         self.pace = Some(pace);
     }
 

@@ -11,7 +11,7 @@ use turnstile_travel::{
 };
 use turnstile_types::{Machine as _, Principal, Timestamp};
 
-use self::kept::Kept;
+use self::kept::RecoveryList;
 
 /// Whether this build has fault points at all: those with debug assertions do.
 pub const HAS_FAULT_POINTS: bool = cfg!(debug_assertions);
@@ -79,7 +79,7 @@ pub(crate) struct FaultPoints {
     is_allowed: bool,
     middleware: u8,
     desks: PerDesk<u8>,
-    kept: Kept,
+    kept: RecoveryList,
     has_recovered: bool,
     /// Transactions whose votes were asked for.
     asked: BTreeSet<Xid>,
@@ -98,7 +98,7 @@ impl FaultPoints {
             is_allowed: is_allowed && HAS_FAULT_POINTS,
             middleware: 0,
             desks: PerDesk::default(),
-            kept: Kept::new(directory),
+            kept: RecoveryList::new(directory),
             has_recovered: false,
             asked: BTreeSet::new(),
             unsent: Vec::new(),

@@ -210,7 +210,7 @@ impl std::error::Error for Overloaded {}
 #[derive(Clone)]
 pub struct Gate {
     asks: SyncSender<Ask>,
-    bell: Arc<Bell>,
+    bell: Arc<LoopWaker>,
     answered: watch::Receiver<()>,
     /// Nothing before the journal is recovered.
     access: watch::Receiver<Option<Arc<Access>>>,
@@ -226,12 +226,12 @@ pub struct Gate {
 }
 
 /// Wakes the loop, once for whatever has come since it last looked.
-struct Bell {
+struct LoopWaker {
     rung: AtomicBool,
     waker: Waker,
 }
 
-impl Bell {
+impl LoopWaker {
     fn ring(&self) {
         if !self.rung.swap(true, Ordering::AcqRel)
             && let Err(failure) = self.waker.wake()
@@ -244,7 +244,7 @@ impl Bell {
 /// The loop's side of the gate.
 pub(crate) struct GateInbox {
     asks: Receiver<Ask>,
-    bell: Arc<Bell>,
+    bell: Arc<LoopWaker>,
     access: watch::Sender<Option<Arc<Access>>>,
     pub(crate) meters: Arc<QuotaMeters>,
     /// The last, so that whoever hears of its end finds all others ended.
@@ -260,7 +260,7 @@ impl fmt::Debug for Gate {
 impl Gate {
     pub(crate) fn new(waker: Waker, loading: Arc<Loading>, verhoeff: bool) -> (Self, GateInbox) {
         let (sender, receiver) = sync_channel(GATE_QUEUE);
-        let bell = Arc::new(Bell {
+        let bell = Arc::new(LoopWaker {
             rung: AtomicBool::new(false),
             waker,
         });

@@ -14,7 +14,7 @@ const INERTIA: u64 = 8;
 
 /// Moving averages of what a group costs the loop and the disk, and what follows from them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct OverlapPolicy {
     work_ns: u64,
     sync_ns: u64,
     overlaps: bool,
@@ -29,7 +29,7 @@ pub(crate) struct GroupJourney {
     pub(crate) has_landed: bool,
 }
 
-impl Pace {
+impl OverlapPolicy {
     /// Notes a group: how long the loop worked on it, and how long its write and sync took.
     pub(crate) fn note(&mut self, work: Duration, sync: Duration) {
         follow(&mut self.work_ns, work);
@@ -67,7 +67,7 @@ mod tests {
 
     const SYNC: Duration = Duration::from_micros(100);
 
-    fn after(pace: &mut Pace, work_us: u64, groups: usize) -> bool {
+    fn after(pace: &mut OverlapPolicy, work_us: u64, groups: usize) -> bool {
         for _ in 0..groups {
             pace.note(Duration::from_micros(work_us), SYNC);
         }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn much_work_begins_to_overlap_and_little_work_ends_it() {
-        let mut pace = Pace::default();
+        let mut pace = OverlapPolicy::default();
         assert!(!after(&mut pace, 195, 100), "too little to begin");
         assert!(after(&mut pace, 205, 100));
         assert!(after(&mut pace, 155, 100), "enough to go on");
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn one_odd_group_changes_nothing() {
-        let mut pace = Pace::default();
+        let mut pace = OverlapPolicy::default();
         assert!(!after(&mut pace, 100, 50));
         assert!(!after(&mut pace, 800, 1));
         assert!(!after(&mut pace, 100, 10));

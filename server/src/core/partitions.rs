@@ -18,7 +18,7 @@ use crate::{
         feed::{FeedPlaces, Feeds, ToldEvents},
         gate::{Gate, TotalsOfServices},
         node_status::ClusterStatus,
-        remote::{Landed, Way},
+        remote::{Landed, ReturnPath},
     },
     limits::{RELAYED_MAX, RELAYED_PER_PARTITION_MAX, RIGHTS_KNOWN_MS},
 };
@@ -85,7 +85,7 @@ pub(crate) struct PartitionLine {
 /// The end of such a way: what the loop of another partition is asked, and where its answers go.
 pub(crate) struct PartitionHome {
     jobs: Receiver<ClusterAsker>,
-    way: Way,
+    way: ReturnPath,
     figures: SharedFigures,
     bell: Arc<EventBell>,
 }
@@ -98,7 +98,7 @@ pub(crate) struct OpenLine {
 }
 
 /// A way to the loop of another partition, whose answers go this way.
-pub(crate) fn line(way: Way) -> (OpenLine, PartitionHome) {
+pub(crate) fn line(way: ReturnPath) -> (OpenLine, PartitionHome) {
     let (sender, jobs) = mpsc::sync_channel(RELAYED_PER_PARTITION_MAX);
     let figures = SharedFigures::default();
     let bell = Arc::<EventBell>::default();

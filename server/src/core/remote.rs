@@ -19,7 +19,7 @@ use turnstile_types::{Key, Machine, PartitionNumber, Position, Principal};
 pub(crate) use self::url::Kind;
 pub use self::url::{DatabaseUrl, InvalidUrl};
 
-pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};
+pub(crate) use self::carrier::{BATCH_COMMANDS, OpenedBackend, Opening, open};
 pub(crate) use self::landing::{Decided, Landing};
 
 use self::queue::Sender;
@@ -295,7 +295,7 @@ pub(crate) struct Known<M: Service> {
 pub(crate) struct Remote<M: Service> {
     jobs: Sender<Job<M>>,
     /// Where an answer goes for which it is not asked, and what it is there.
-    way: Way,
+    way: ReturnPath,
     landed: fn(Landing<M>) -> Landed,
     backend: Arc<dyn Backend<M>>,
     known: Arc<Mutex<Known<M>>>,
@@ -361,8 +361,8 @@ impl Landings {
     }
 
     /// The way here from another thread.
-    pub(crate) fn way(&self, gate: Gate) -> Way {
-        Way {
+    pub(crate) fn way(&self, gate: Gate) -> ReturnPath {
+        ReturnPath {
             landings: self.sender.clone(),
             gate,
         }
@@ -375,12 +375,12 @@ impl Landings {
 
 /// How a thread gives answers back.
 #[derive(Clone)]
-pub(crate) struct Way {
+pub(crate) struct ReturnPath {
     landings: mpsc::SyncSender<Landed>,
     gate: Gate,
 }
 
-impl Way {
+impl ReturnPath {
     pub(crate) fn tell(&self, landed: Landed) {
         if self.landings.try_send(landed).is_err() {
             tracing::debug!("an answer came after the loop had ended");

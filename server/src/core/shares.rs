@@ -1,7 +1,6 @@
 //! How much one client may have open in a table that all clients share.
 //!
-//! Who has a share is an [`Owner`]. Until callers have keys, that is a connection, all of HTTP, or all
-//! closed connections; a principal becomes another kind.
+//! Who has a share is a [`ShareOwner`]: a connection, all of HTTP, or all closed connections.
 
 use std::{collections::VecDeque, fmt};
 
@@ -16,7 +15,7 @@ use crate::{
 
 /// Whose share it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub(crate) enum ShareOwner {
     #[default]
     Connection,
     /// All clients of HTTP together, whose requests belong to no connection that lasts.
@@ -25,7 +24,7 @@ pub(crate) enum Owner {
     Closed,
 }
 
-impl Owner {
+impl ShareOwner {
     /// How many of a table's places it may have, while so many are taken.
     ///
     /// Once more than half of the table is taken, shares shrink with the square of what is free, so
@@ -89,7 +88,7 @@ impl<T: Copy> Share<T> {
 
 /// What there is when a command comes.
 #[derive(Clone, Copy)]
-pub(crate) struct Asking<'a> {
+pub(crate) struct ShareContext<'a> {
     pub(crate) backend: &'a Embedded,
     pub(crate) now: Timestamp,
     /// Counts the turns of the loop.
@@ -101,7 +100,7 @@ macro_rules! shares {
         /// The shares of one owner.
         #[derive(Debug, Default)]
         pub(crate) struct Shares {
-            owner: Owner,
+            owner: ShareOwner,
             /// Whether it was ever asked for room. What a database decides is not counted.
             is_heeded: bool,
             $($name: Share<<turnstile_services::$name::$machine as Registered>::Opened>,)+
@@ -124,7 +123,7 @@ turnstile_services::services!(shares);
 pub struct ShareFull {
     name: &'static str,
     most: usize,
-    owner: Owner,
+    owner: ShareOwner,
     /// The table is so full that shares have shrunk.
     is_scarce: bool,
 }
@@ -133,9 +132,9 @@ impl fmt::Display for ShareFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, most, .. } = self;
         let (who, whose) = match self.owner {
-            Owner::Connection => ("this connection has", "one connection may"),
-            Owner::Http => ("clients of HTTP have", "they may together"),
-            Owner::Closed => ("closed connections have", "they may together"),
+            ShareOwner::Connection => ("this connection has", "one connection may"),
+            ShareOwner::Http => ("clients of HTTP have", "they may together"),
+            ShareOwner::Closed => ("closed connections have", "they may together"),
         };
         let scarce = if self.is_scarce {
             " while most places are taken"
@@ -154,7 +153,7 @@ impl std::error::Error for ShareFull {}
 impl Shares {
     pub(crate) fn of_http() -> Self {
         Self {
-            owner: Owner::Http,
+            owner: ShareOwner::Http,
             ..Self::default()
         }
     }
@@ -166,7 +165,7 @@ impl Shares {
     #[inline]
     pub(crate) fn check<M: Opens>(
         &mut self,
-        at: Asking<'_>,
+        at: ShareContext<'_>,
         command: &M::Command<'_>,
     ) -> Result<(), ShareFull> {
         self.is_heeded = true;
@@ -178,7 +177,7 @@ impl Shares {
 
     fn check_table<M: Opens>(
         &mut self,
-        Asking { backend, now, turn }: Asking<'_>,
+        ShareContext { backend, now, turn }: ShareContext<'_>,
         table: Table,
     ) -> Result<(), ShareFull> {
         let owner = self.owner;
@@ -230,7 +229,7 @@ impl LeftOpen {
     /// How many are too many. Some more than those, so that it is not asked each time which have ended
     /// by themselves.
     pub(crate) fn surplus(&mut self, travel: &Travel) -> usize {
-        let most = Owner::Closed.bound(TRANSACTIONS, travel.open_transactions());
+        let most = ShareOwner::Closed.bound(TRANSACTIONS, travel.open_transactions());
         if self.0.len() <= most {
             return 0;
         }
@@ -269,8 +268,8 @@ mod tests {
 
     #[test]
     fn shares_shrink_when_little_is_free_and_leave_something_to_a_newcomer() {
-        let bound = |owner: Owner, taken| owner.bound(TRANSACTIONS, taken);
-        let (one, closed) = (Owner::Connection, Owner::Closed);
+        let bound = |owner: ShareOwner, taken| owner.bound(TRANSACTIONS, taken);
+        let (one, closed) = (ShareOwner::Connection, ShareOwner::Closed);
         assert_eq!((bound(one, 0), bound(one, 50_000)), (1_000, 1_000));
         assert_eq!((bound(one, 75_000), bound(one, 90_000)), (250, 40));
         assert_eq!((bound(one, 99_999), bound(one, 100_000)), (1, 1));
@@ -278,9 +277,9 @@ mod tests {
             (bound(closed, 50_000), bound(closed, 90_000)),
             (10_000, 400)
         );
-        assert_eq!(bound(Owner::Http, 99_000), 75_000);
+        assert_eq!(bound(ShareOwner::Http, 99_000), 75_000);
         // Greedy connections, on top of HTTP and of those closed.
-        let mut taken = bound(Owner::Http, 0) + bound(closed, bound(Owner::Http, 0));
+        let mut taken = bound(ShareOwner::Http, 0) + bound(closed, bound(ShareOwner::Http, 0));
         for _ in 0..2_500 {
             taken += bound(one, taken);
         }

@@ -11,7 +11,7 @@ use std::{
 use crate::limits::Limits;
 
 /// Has a door stop.
-type Stop = Box<dyn Fn() + Send + Sync>;
+type StopCallback = Box<dyn Fn() + Send + Sync>;
 
 /// The end begins when somebody asks for it; the loop ends last, when nobody else needs it.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Signals {
     ending: AtomicBool,
     others_ended: AtomicBool,
     /// Stops the HTTP door.
-    stop_http: OnceLock<Stop>,
+    stop_http: OnceLock<StopCallback>,
     has_limits: AtomicBool,
     limits: Mutex<Option<Limits>>,
     /// Both are shared with the HTTP door.

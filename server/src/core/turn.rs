@@ -31,7 +31,7 @@ use crate::{
         caller::Caller,
         cluster::ClusterEnded,
         connections::Connections,
-        conversation::{Conversation, Doors, PeerLine, Surroundings},
+        conversation::{Conversation, DoorSet, PeerLine, Surroundings},
         engine::Engine,
         feed::Feeds,
         gate::GateInbox,
@@ -91,8 +91,8 @@ enum Accepting {
 /// Under much load the loop does not wait for the sync: a thread carries the group to the disk while
 /// the loop makes the next one, and its answers leave when it has landed. So at most two groups owe
 /// answers, the open one and the one under way. With little load that thread's wake-ups would cost
-/// more than the wait; [`Pace`](crate::core::pace::Pace) decides.
-pub(crate) struct FastLoop<D: Doors> {
+/// more than the wait; [`OverlapPolicy`](crate::core::pace::OverlapPolicy) decides.
+pub(crate) struct FastLoop<D: DoorSet> {
     poll: Poll,
     listeners: Vec<Listener>,
     accepting: Accepting,
@@ -154,7 +154,7 @@ pub(crate) struct FastLoop<D: Doors> {
     inbox: GateInbox,
 }
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     pub(crate) fn new(
         poll: Poll,
         listeners: Vec<Listener>,

@@ -56,12 +56,12 @@ pub enum DoorName {
 
 /// The histogram of one operation at one door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(usize);
+pub(crate) struct HistogramIndex(usize);
 
 impl DoorName {
     /// The histogram of this operation of a machine.
-    pub(crate) const fn slot<M: Registered>(self, operation: usize) -> Slot {
-        Slot(self as usize * OPERATIONS + M::FIRST_OPERATION + operation)
+    pub(crate) const fn slot<M: Registered>(self, operation: usize) -> HistogramIndex {
+        HistogramIndex(self as usize * OPERATIONS + M::FIRST_OPERATION + operation)
     }
 }
 
@@ -97,7 +97,7 @@ impl Default for Durations {
 
 impl Durations {
     /// Counts requests that all took so long.
-    pub(crate) fn add(&self, slot: Slot, requests: u64, took: Duration) {
+    pub(crate) fn add(&self, slot: HistogramIndex, requests: u64, took: Duration) {
         let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let bucket = DURATION_BOUNDS_NS.partition_point(|&bound| bound < ns);
         let sum = self.sums_ns.get(slot.0).expect("a slot has a sum");
@@ -137,7 +137,7 @@ impl Durations {
 /// Requests of one operation at one door that came in the same turn.
 #[derive(Clone, Copy, Debug)]
 struct Served {
-    slot: Slot,
+    slot: HistogramIndex,
     requests: u32,
     since: Instant,
 }
@@ -163,7 +163,7 @@ impl ServedRequests {
 /// Requests that are answered on their own, and not with a group.
 #[derive(Debug)]
 pub(crate) struct TimedRequests {
-    slots: Vec<Slot>,
+    slots: Vec<HistogramIndex>,
     since: Instant,
 }
 
@@ -188,9 +188,9 @@ pub(crate) struct Stopwatch {
     since: Instant,
     requests: Box<[u32]>,
     /// Those that are not zero.
-    slots: Vec<Slot>,
+    slots: Vec<HistogramIndex>,
     /// Requests that wait for a late answer, by their tickets: at most one for each transaction.
-    late: BTreeMap<Position, (Slot, Instant)>,
+    late: BTreeMap<Position, (HistogramIndex, Instant)>,
 }
 
 impl Stopwatch {

@@ -7,11 +7,11 @@ use turnstile_games::{Command, Done, Games};
 
 use crate::{
     core::{
-        conversation::{ClientProof, Conversation, FastDoor, Next, Progress, Surroundings},
+        conversation::{ClientProof, Continuation, Conversation, FastDoor, Progress, Surroundings},
         remote::Landed,
     },
     counters::{DoorName, ErrorCode},
-    doors::duel::{Refused, decided, name, order},
+    doors::duel::{DuelRefusal, decided, name, order},
 };
 
 use self::hall::{
@@ -45,7 +45,7 @@ enum PlayerWait {
     #[default]
     Nothing,
     Asked(PlayerStep),
-    Decided(PlayerStep, Result<Done, Refused>),
+    Decided(PlayerStep, Result<Done, DuelRefusal>),
 }
 
 impl PlayerSession {
@@ -68,7 +68,7 @@ impl PlayerSession {
         hall: &mut Hall,
         around: &mut Surroundings<'_>,
         (bytes, is_owed): (&[u8], bool),
-    ) -> Result<Option<usize>, Refused> {
+    ) -> Result<Option<usize>, DuelRefusal> {
         let is_ordered = around.engine.is_away::<Games>();
         if is_ordered {
             self.go_on(hall, around)?;
@@ -105,7 +105,7 @@ impl PlayerSession {
         Ok(Some(length))
     }
 
-    fn ask(&mut self, around: &mut Surroundings<'_>, asks: PlayerAsks) -> Result<(), Refused> {
+    fn ask(&mut self, around: &mut Surroundings<'_>, asks: PlayerAsks) -> Result<(), DuelRefusal> {
         if let Some((command, step)) = asks {
             order(around.engine, (around.place, self.id), &command)?;
             self.ordered = PlayerWait::Asked(step);
@@ -114,7 +114,7 @@ impl PlayerSession {
     }
 
     /// Goes on with what the order has decided, if it has.
-    fn go_on(&mut self, hall: &mut Hall, around: &mut Surroundings<'_>) -> Result<(), Refused> {
+    fn go_on(&mut self, hall: &mut Hall, around: &mut Surroundings<'_>) -> Result<(), DuelRefusal> {
         let (step, done) = match std::mem::take(&mut self.ordered) {
             PlayerWait::Decided(step, done) => (step, done),
             other => {
@@ -128,7 +128,7 @@ impl PlayerSession {
                 // It sits when what an earlier connection of this player asked for has begun the match:
                 // then it plays that one.
                 if hall.seat_of(own).is_none() {
-                    if let Err(Refused::Machine(_)) = &done {
+                    if let Err(DuelRefusal::Machine(_)) = &done {
                         hall.forget(own);
                     }
                     done?;
@@ -141,7 +141,7 @@ impl PlayerSession {
                 Ok(Done::Begun(state)) => hall.has_begun(own, Some(&state), play),
                 Ok(_) => None,
                 Err(why) => {
-                    if let Refused::Machine(_) = &why {
+                    if let DuelRefusal::Machine(_) = &why {
                         hall.has_begun(own, None, play);
                     }
                     return Err(why);
@@ -177,12 +177,12 @@ impl Conversation for PlayerSession {
             Ok(Some(length)) => Progress {
                 length,
                 requests: 1,
-                next: Next::More,
+                next: Continuation::More,
             },
             Ok(None) => Progress {
                 length: 0,
                 requests: 0,
-                next: Next::Incomplete,
+                next: Continuation::Incomplete,
             },
             Err(why) => {
                 around.engine.counters.error(ErrorCode::Protocol);
@@ -191,7 +191,7 @@ impl Conversation for PlayerSession {
                 Progress {
                     length: 0,
                     requests: 1,
-                    next: Next::Drop,
+                    next: Continuation::Drop,
                 }
             }
         }

@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use turnstile_parcels::{Framed, Frames, Hello, Message, put_message, put_opening, put_refusal};
+use turnstile_parcels::{
+    Frames, Hello, Message, MessageScan, put_message, put_opening, put_refusal,
+};
 use turnstile_travel::{Command, Desk, Outcome, Parcel, Travel};
 
 use crate::{
     core::{
         conversation::{
-            ClientProof, Conversation, FastDoor, InputRefused, Next, PeerLine, Progress,
+            ClientProof, Continuation, Conversation, FastDoor, InputRefused, PeerLine, Progress,
             Surroundings,
         },
         engine::Engine,
@@ -44,7 +46,7 @@ pub(crate) struct PeerSession {
 }
 
 /// Why a peer is not served.
-enum Refused {
+enum PeerRefusal {
     /// A desk that is not played here.
     NotPlayed(Desk),
     /// Another desk than was dialed, or meant before.
@@ -97,26 +99,28 @@ impl PeerSession {
         around: &mut Surroundings<'_>,
         message: Message<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Next, Refused> {
+    ) -> Result<Continuation, PeerRefusal> {
         match (message, self.met) {
             (Message::Refusal(why), _) => {
                 self.log(around.engine, "the peer refuses a line", why);
-                return Ok(Next::Drop);
+                return Ok(Continuation::Drop);
             }
-            (Message::Hello(_), Some(_)) => return Err(Refused::SecondHello),
+            (Message::Hello(_), Some(_)) => return Err(PeerRefusal::SecondHello),
             (Message::Hello(hello), None) => self.greet(around.engine, hello, out)?,
-            (_, None) => return Err(Refused::NoHello),
+            (_, None) => return Err(PeerRefusal::NoHello),
             (Message::Parcel(parcel), Some(desk)) if parcel.desk == desk => {
                 return deliver(around.engine, parcel);
             }
-            (Message::Parcel(parcel), Some(_)) => return Err(Refused::OtherDesk(parcel.desk)),
+            (Message::Parcel(parcel), Some(_)) => return Err(PeerRefusal::OtherDesk(parcel.desk)),
             (Message::FaultPoint { .. } | Message::Shutdown, _) if self.dialed.is_some() => {
-                return Err(Refused::OtherWay);
+                return Err(PeerRefusal::OtherWay);
             }
-            (Message::Armed { .. }, _) if self.dialed.is_none() => return Err(Refused::OtherWay),
+            (Message::Armed { .. }, _) if self.dialed.is_none() => {
+                return Err(PeerRefusal::OtherWay);
+            }
             (Message::Armed { is_kept }, Some(desk)) => {
                 if !around.engine.switchboard.note_armed(desk, is_kept) {
-                    return Err(Refused::NotSent);
+                    return Err(PeerRefusal::NotSent);
                 }
             }
             (Message::FaultPoint { mode }, Some(desk)) => {
@@ -128,7 +132,7 @@ impl PeerSession {
                 around.signals.end();
             }
         }
-        Ok(Next::More)
+        Ok(Continuation::More)
     }
 
     /// The peer has said who it is; the end that was dialed says it too.
@@ -137,17 +141,17 @@ impl PeerSession {
         engine: &mut Engine,
         theirs: Hello,
         out: &mut Vec<u8>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), PeerRefusal> {
         let desk = theirs.desk;
         match self.dialed {
-            Some(dialed) if dialed != desk => return Err(Refused::OtherDesk(desk)),
-            None if !engine.is_desk_of_lines(desk) => return Err(Refused::NotPlayed(desk)),
+            Some(dialed) if dialed != desk => return Err(PeerRefusal::OtherDesk(desk)),
+            None if !engine.is_desk_of_lines(desk) => return Err(PeerRefusal::NotPlayed(desk)),
             Some(_) | None => {}
         }
         let known = engine.travel().greeting(desk).peer_life;
         if theirs.life < known {
             let life = theirs.life;
-            return Err(Refused::Past { life, known });
+            return Err(PeerRefusal::Past { life, known });
         }
         if self.dialed.is_none() {
             put_opening(out);
@@ -159,14 +163,19 @@ impl PeerSession {
     }
 
     /// Tells the peer why it is not served, and the log.
-    fn refuse(&self, engine: &mut Engine, why: impl fmt::Display, out: &mut Vec<u8>) -> Next {
+    fn refuse(
+        &self,
+        engine: &mut Engine,
+        why: impl fmt::Display,
+        out: &mut Vec<u8>,
+    ) -> Continuation {
         engine.counters.error(ErrorCode::Protocol);
         self.log(engine, "a line was refused", &why.to_string());
         if self.met.is_none() && self.dialed.is_none() {
             put_opening(out);
         }
         put_refusal(out, why);
-        Next::Close
+        Continuation::Close
     }
 
     /// Logs a refusal; the same one of a desk that is dialed again and again, once.
@@ -198,8 +207,8 @@ impl Conversation for PeerSession {
         out: &mut Vec<u8>,
     ) -> Progress {
         let (length, requests, next) = match self.frames.next(bytes) {
-            Ok(Framed::Incomplete { skipped }) => (skipped, 0, Next::Incomplete),
-            Ok(Framed::Message { message, consumed }) => {
+            Ok(MessageScan::Incomplete { skipped }) => (skipped, 0, Continuation::Incomplete),
+            Ok(MessageScan::Message { message, consumed }) => {
                 let next = match self.hear(around, message, out) {
                     Ok(next) => next,
                     Err(why) => self.refuse(around.engine, why, out),
@@ -236,9 +245,9 @@ fn hello(engine: &Engine, desk: Desk) -> Hello {
 }
 
 /// Has the desk end at a fault point; answers whether it is kept.
-fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<bool, Refused> {
+fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<bool, PeerRefusal> {
     if !engine.fault_points.is_allowed() || mode > turnstile_lines::limits::MANAGER_MODE_MAX {
-        return Err(Refused::NoFaultPoint { mode });
+        return Err(PeerRefusal::NoFaultPoint { mode });
     }
     let armed = engine.fault_points.arm(Who::Desk(desk), mode);
     if let Err(failure) = &armed {
@@ -249,7 +258,7 @@ fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<bool, Refused> {
 
 /// Has a parcel taken. Where the disk is full it is not: the line is closed, and whoever sent the
 /// parcel sends it again on the next connection.
-fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Next, Refused> {
+fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Continuation, PeerRefusal> {
     let line = engine.counters.line(parcel.desk);
     line.parcels_in.add(1);
     let voted = engine.fault_points.arriving(engine.travel(), &parcel);
@@ -259,17 +268,17 @@ fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Next, Refused> {
                 let (travel, fault_points) = engine.travel_watched();
                 fault_points.took_vote(travel, xid);
             }
-            Ok(Next::More)
+            Ok(Continuation::More)
         }
-        Ok(_) => Err(Refused::OtherWay),
+        Ok(_) => Err(PeerRefusal::OtherWay),
         Err(error) => {
             tracing::warn!(%error, "a message was rejected");
-            Ok(Next::Drop)
+            Ok(Continuation::Drop)
         }
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for PeerRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotPlayed(desk) => write!(f, "{desk} is not played here"),

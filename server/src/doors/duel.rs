@@ -12,7 +12,7 @@ use crate::core::{engine::Engine, gate::Undecided, remote::Landing};
 
 /// Why a connection is not served any more. The wires have no word for it.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub(crate) enum DuelRefusal {
     /// What it says cannot be said, or not now.
     Wire(turnstile_duel::Refusal),
     /// Somebody else is connected under this number.
@@ -29,25 +29,25 @@ pub(crate) enum Refused {
     Execute(Undecided),
 }
 
-impl From<turnstile_duel::Refusal> for Refused {
+impl From<turnstile_duel::Refusal> for DuelRefusal {
     fn from(refusal: turnstile_duel::Refusal) -> Self {
         Self::Wire(refusal)
     }
 }
 
-impl From<Broken> for Refused {
+impl From<Broken> for DuelRefusal {
     fn from(broken: Broken) -> Self {
         Self::Broken(broken)
     }
 }
 
-impl From<Undecided> for Refused {
+impl From<Undecided> for DuelRefusal {
     fn from(error: Undecided) -> Self {
         Self::Execute(error)
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for DuelRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Wire(refusal) => refusal.fmt(f),
@@ -79,16 +79,16 @@ pub(crate) fn order(
     engine: &mut Engine,
     connection: (usize, u64),
     command: &Command,
-) -> Result<(), Refused> {
+) -> Result<(), DuelRefusal> {
     engine.heed_games();
     let scope = engine.admit_away::<Games>(None, command);
-    let scope = scope.map_err(|denied| Refused::Execute(denied.into()))?;
+    let scope = scope.map_err(|denied| DuelRefusal::Execute(denied.into()))?;
     engine.send_command::<Games>(connection, command, scope);
     Ok(())
 }
 
 /// What the order has decided of one command.
-pub(crate) fn decided(landing: Landing<Games>) -> Result<Done, Refused> {
+pub(crate) fn decided(landing: Landing<Games>) -> Result<Done, DuelRefusal> {
     let result = match landing {
         Landing::Commands(decided, _) => decided.into_iter().next().map(|(_, result)| result),
         Landing::Queries(..) => None,
@@ -97,10 +97,10 @@ pub(crate) fn decided(landing: Landing<Games>) -> Result<Done, Refused> {
         reason: "the answer is not one to a command".to_owned(),
     };
     let result = result.unwrap_or_else(|| Err(nothing()));
-    let reply = result.map_err(|failure| Refused::Execute(Undecided::Backend(failure)))?;
+    let reply = result.map_err(|failure| DuelRefusal::Execute(Undecided::Backend(failure)))?;
     match reply.outcome {
         Outcome::Done(done) => Ok(done),
-        Outcome::Refused(refusal) => Err(Refused::Machine(refusal)),
+        Outcome::Refused(refusal) => Err(DuelRefusal::Machine(refusal)),
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn decided(landing: Landing<Games>) -> Result<Done, Refused> {
 pub(crate) fn decided_as<T>(
     landing: Landing<Games>,
     kind: impl FnOnce(Done) -> Option<T>,
-) -> Result<T, Refused> {
+) -> Result<T, DuelRefusal> {
     Ok(kind(decided(landing)?).expect("the machine answers a command in its own kind"))
 }
 
@@ -123,11 +123,11 @@ pub(crate) fn triple(standing: Standing) -> Triple {
 }
 
 /// Has a command decided that ought to be done. Its player is to hear what comes of it.
-pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
+pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, DuelRefusal> {
     engine.heed_games();
     match engine.execute::<Games>(None, command, None)?.outcome {
         Outcome::Done(done) => Ok(done),
-        Outcome::Refused(refusal) => Err(Refused::Machine(refusal)),
+        Outcome::Refused(refusal) => Err(DuelRefusal::Machine(refusal)),
     }
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn decide_as<T>(
     engine: &mut Engine,
     command: &Command,
     kind: impl FnOnce(Done) -> Option<T>,
-) -> Result<T, Refused> {
+) -> Result<T, DuelRefusal> {
     let done = decide(engine, command)?;
     Ok(kind(done).expect("the machine answers a command in its own kind"))
 }

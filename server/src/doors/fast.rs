@@ -12,7 +12,7 @@ use crate::{
     core::{
         caller::Caller,
         conversation::{
-            Conversation, Dialed, Doors, Errand, FastDoor, InputRefused, ListedClient, PeerLine,
+            Conversation, Dialed, DoorSet, Errand, FastDoor, InputRefused, ListedClient, PeerLine,
             Progress, Surroundings,
         },
         engine::Engine,
@@ -27,7 +27,7 @@ use crate::{
         desk::PeerSession,
         lines::LinesSession,
         resp::RespSession,
-        scores::{DistantScores, ScoresSession, Teller},
+        scores::{DistantScores, ScoresConnection, ScoresSession},
         xml::XmlSession,
     },
 };
@@ -44,7 +44,7 @@ pub(crate) struct FastDoors {
     /// Who plays at the arena's door.
     pub(crate) hall: Hall,
     /// Who tells distant scores the results, where they are not counted here.
-    pub(crate) teller: Option<Teller>,
+    pub(crate) teller: Option<ScoresConnection>,
 }
 
 /// A conversation at one of the fast doors.
@@ -146,7 +146,7 @@ impl Conversation for FastSession {
     }
 }
 
-impl Doors for FastDoors {
+impl DoorSet for FastDoors {
     type Session = FastSession;
 
     fn welcome(

@@ -6,8 +6,8 @@ use std::fmt;
 
 use turnstile_contract::Reply;
 use turnstile_lines::{
-    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_ok,
-    put_outcome, read,
+    Ask, Invalid, LineScan, Lines, Options, Wording, put_exception, put_help, put_itinerary,
+    put_ok, put_outcome, read,
 };
 use turnstile_resp::travel::Decided;
 use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
@@ -16,7 +16,7 @@ use turnstile_types::Position;
 use crate::{
     core::{
         conversation::{
-            ClientProof, Conversation, FastDoor, InputRefused, Next, Progress, Surroundings,
+            ClientProof, Continuation, Conversation, FastDoor, InputRefused, Progress, Surroundings,
         },
         engine::Engine,
         post::DeskMessage,
@@ -82,13 +82,18 @@ impl LinesSession {
         }
     }
 
-    fn answer(&mut self, around: &mut Surroundings<'_>, line: &[u8], out: &mut Vec<u8>) -> Next {
+    fn answer(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        line: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Continuation {
         let asked = read(line);
         if let Ok(Ask::Crash(_) | Ask::Shutdown) = &asked
             && let Err(denied) = around.engine.permit_operating()
         {
             put_exception(out, denied);
-            return Next::More;
+            return Continuation::More;
         }
         match asked {
             Ok(Ask::Nothing) => {}
@@ -110,12 +115,12 @@ impl LinesSession {
                     around.engine.switchboard.say_to_all(DeskMessage::Shutdown);
                 }
                 around.signals.end();
-                return Next::Close;
+                return Continuation::Close;
             }
-            Ok(Ask::Quit) => return Next::Close,
+            Ok(Ask::Quit) => return Continuation::Close,
             Err(why) => refuse(around.engine, why, out),
         }
-        Next::More
+        Continuation::More
     }
 
     fn execute(
@@ -213,20 +218,20 @@ impl Conversation for LinesSession {
         out: &mut Vec<u8>,
     ) -> Progress {
         let (line, length) = match self.lines.next(bytes) {
-            Framed::Line { line, consumed } => (line, consumed),
-            Framed::Incomplete { skipped } => {
+            LineScan::Line { line, consumed } => (line, consumed),
+            LineScan::Incomplete { skipped } => {
                 return Progress {
                     length: skipped,
                     requests: 0,
-                    next: Next::Incomplete,
+                    next: Continuation::Incomplete,
                 };
             }
-            Framed::TooLong { consumed } => {
+            LineScan::TooLong { consumed } => {
                 refuse(around.engine, Invalid::TooLong, out);
                 return Progress {
                     length: consumed,
                     requests: 1,
-                    next: Next::More,
+                    next: Continuation::More,
                 };
             }
         };

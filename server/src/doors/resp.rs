@@ -42,7 +42,9 @@ use crate::{
     counters::ErrorCode,
 };
 
-use self::{away::Departing, batch::Batch, following::Following, late::Late, tracking::Tracking};
+use self::{
+    away::Departing, batch::MultiBatch, following::Following, late::Late, tracking::Tracking,
+};
 
 pub(crate) use self::speaking::{RESP, RespSession};
 
@@ -58,7 +60,7 @@ enum Next {
 
 /// Whether a client wants replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Replies {
+enum ReplyMode {
     On,
     Off,
     /// Not to the next request.
@@ -74,8 +76,8 @@ struct Session {
     name: String,
     library: String,
     library_version: String,
-    replies: Replies,
-    batch: Option<Batch>,
+    replies: ReplyMode,
+    batch: Option<MultiBatch>,
     following: Following,
     /// Nothing without `CLIENT TRACKING`.
     tracking: Option<Box<Tracking>>,
@@ -135,7 +137,7 @@ impl Session {
             name: String::new(),
             library: String::new(),
             library_version: String::new(),
-            replies: Replies::On,
+            replies: ReplyMode::On,
             batch: None,
             following: Following::default(),
             tracking: None,
@@ -168,7 +170,7 @@ impl Session {
             return Next::Go;
         }
         let start = out.len();
-        let silent = self.replies != Replies::On;
+        let silent = self.replies != ReplyMode::On;
         let action = match around.engine.catalogue.resolve(&arguments) {
             Ok(Action::Session(Verb::ClientReply)) => {
                 self.reply_mode(around.engine, arguments, out);
@@ -194,8 +196,8 @@ impl Session {
         }
         if silent {
             out.truncate(start);
-            if self.replies == Replies::Skip {
-                self.replies = Replies::On;
+            if self.replies == ReplyMode::Skip {
+                self.replies = ReplyMode::On;
             }
         }
         next

@@ -8,16 +8,16 @@ use turnstile_parcels::{Commands, put_command};
 
 use crate::{
     core::{
-        conversation::{ClientProof, Conversation, FastDoor, Next, Progress, Surroundings},
+        conversation::{ClientProof, Continuation, Conversation, FastDoor, Progress, Surroundings},
         engine::Engine,
         remote::Landed,
     },
     counters::{DoorName, ErrorCode},
-    doors::duel::{Refused, decide, decide_as, decided_as, name, order, triple},
+    doors::duel::{DuelRefusal, decide, decide_as, decided_as, name, order, triple},
 };
 
+pub(crate) use self::teller::ScoresConnection;
 pub use self::teller::ScoresWire;
-pub(crate) use self::teller::Teller;
 
 /// The door where arenas send results, which has no word for a refusal.
 pub(crate) static SCORES: FastDoor = FastDoor {
@@ -44,7 +44,7 @@ enum ResultWait {
     Nothing,
     /// The number of a parcel, where it has one.
     Asked(Option<u64>),
-    Failed(Refused),
+    Failed(DuelRefusal),
 }
 
 /// What an arena speaks.
@@ -73,7 +73,7 @@ impl ScoresSession {
         around: &mut Surroundings<'_>,
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<usize>, Refused> {
+    ) -> Result<Option<usize>, DuelRefusal> {
         if let ResultWait::Failed(why) = std::mem::take(&mut self.counting) {
             return Err(why);
         }
@@ -97,7 +97,7 @@ impl ScoresSession {
             ScoresLine::Numbered(commands) => match commands.next(bytes)? {
                 None => return Ok(None),
                 Some((command @ Command::Deliver(_), length)) => (command, length),
-                Some(_) => return Err(Refused::OtherWay),
+                Some(_) => return Err(DuelRefusal::OtherWay),
             },
         };
         let number = match &command {
@@ -167,7 +167,7 @@ impl Conversation for ScoresSession {
     }
 }
 
-/// The scores at the other end of the connection that this arena has dialed; see [`Teller`].
+/// The scores at the other end of the connection that this arena has dialed; see [`ScoresConnection`].
 #[derive(Debug, Default)]
 pub(crate) struct DistantScores {
     /// By what answers of the order are known: which dial of the teller it is.
@@ -181,17 +181,17 @@ enum Noting {
     #[default]
     Nothing,
     Asked,
-    Noted(Result<(), Refused>),
+    Noted(Result<(), DuelRefusal>),
 }
 
 impl DistantScores {
     fn hear(
         &mut self,
-        teller: &mut Teller,
+        teller: &mut ScoresConnection,
         around: &mut Surroundings<'_>,
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<usize>, Refused> {
+    ) -> Result<Option<usize>, DuelRefusal> {
         if let Noting::Noted(noted) = std::mem::take(&mut self.noting) {
             noted?;
             teller.note_success();
@@ -214,7 +214,7 @@ impl DistantScores {
 }
 
 impl Conversation for DistantScores {
-    type Shared = Option<Teller>;
+    type Shared = Option<ScoresConnection>;
 
     fn door(&self) -> &'static FastDoor {
         &SCORES
@@ -222,7 +222,7 @@ impl Conversation for DistantScores {
 
     fn run(
         &mut self,
-        teller: &mut Option<Teller>,
+        teller: &mut Option<ScoresConnection>,
         around: &mut Surroundings<'_>,
         (bytes, _budget): (&[u8], usize),
         out: &mut Vec<u8>,
@@ -251,14 +251,14 @@ impl Conversation for DistantScores {
     }
 }
 
-fn progress(engine: &Engine, heard: Result<Option<usize>, Refused>, what: &str) -> Progress {
+fn progress(engine: &Engine, heard: Result<Option<usize>, DuelRefusal>, what: &str) -> Progress {
     let (length, requests, next) = match heard {
-        Ok(Some(length)) => (length, 1, Next::More),
-        Ok(None) => (0, 0, Next::Incomplete),
+        Ok(Some(length)) => (length, 1, Continuation::More),
+        Ok(None) => (0, 0, Continuation::Incomplete),
         Err(why) => {
             engine.counters.error(ErrorCode::Protocol);
             tracing::warn!(%why, "{what}");
-            (0, 1, Next::Drop)
+            (0, 1, Continuation::Drop)
         }
     };
     Progress {

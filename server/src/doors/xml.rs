@@ -6,13 +6,13 @@ use std::{fmt, ops::Range};
 
 use turnstile_exchange::{Answer, Command, Exchange, Outcome, Query};
 use turnstile_xml::{
-    Answers, Ask, Batch, Fault, Framed, Item, Options, Requests, frame, put_error,
+    Answers, Ask, Batch, Fault, Framed, Options, RequestItem, Requests, frame, put_error,
 };
 
 use crate::{
     core::{
         conversation::{
-            ClientProof, Conversation, FastDoor, InputRefused, Next, Progress, Surroundings,
+            ClientProof, Continuation, Conversation, FastDoor, InputRefused, Progress, Surroundings,
         },
         engine::Engine,
         gate::Undecided,
@@ -93,7 +93,7 @@ impl XmlSession {
             return Progress {
                 length: 0,
                 requests,
-                next: Next::More,
+                next: Continuation::More,
             };
         }
         under_way.answers.finish(&mut under_way.said);
@@ -109,7 +109,7 @@ impl XmlSession {
         Progress {
             length: 0,
             requests: 0,
-            next: Next::Close,
+            next: Continuation::Close,
         }
     }
 }
@@ -138,7 +138,7 @@ impl Conversation for XmlSession {
                 return Progress {
                     length: skipped,
                     requests: 0,
-                    next: Next::Incomplete,
+                    next: Continuation::Incomplete,
                 };
             }
             Framed::Broken(fault) => return self.break_off(engine, fault, out),
@@ -211,7 +211,7 @@ const fn whole(length: usize, requests: usize) -> Progress {
     Progress {
         length,
         requests,
-        next: Next::More,
+        next: Continuation::More,
     }
 }
 
@@ -262,7 +262,7 @@ fn answer_items<A: Answering>(
 #[inline]
 fn answer<A: Answering>(
     by: &mut A,
-    item: &Item<'_>,
+    item: &RequestItem<'_>,
     answers: Answers,
     out: &mut Vec<u8>,
 ) -> Result<(), A::Error> {

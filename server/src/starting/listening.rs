@@ -31,15 +31,15 @@ use super::addresses;
 
 /// What listens, and where.
 #[derive(Default)]
-pub(super) struct Doors {
+pub(super) struct DoorListeners {
     pub(super) named: Vec<(&'static str, SocketAddr)>,
     pub(super) fast: Vec<(&'static FastDoor, TcpListener)>,
     pub(super) http: Option<TcpListener>,
 }
 
 /// Binds every door that is to be open.
-pub(super) fn listen(settings: &Settings) -> Result<Doors, StartError> {
-    let mut doors = Doors::default();
+pub(super) fn listen(settings: &Settings) -> Result<DoorListeners, StartError> {
+    let mut doors = DoorListeners::default();
     for (name, fast, address) in [
         ("resp", Some(&RESP), settings.resp),
         ("http", None, settings.http),

@@ -7,14 +7,14 @@ use std::{
 
 use turnstile_parcels::{Hello, Message, put_message, put_opening};
 use turnstile_server::{Durability, Options, Peers, Running, Settings, StartError, start};
-use turnstile_travel::{Body, Desk, Desks, Order, Parcel, Report, Request, Roles, Say, Xid};
+use turnstile_travel::{Body, Desk, Desks, Order, Parcel, Report, Request, Say, TravelRoles, Xid};
 
 use super::client::{Client, PATIENCE};
 
 const ANYWHERE: ([u8; 4], u16) = ([127, 0, 0, 1], 0);
 
 /// A process that plays this, and forgets everything at its end.
-fn settings(roles: Roles, peers: Peers) -> Settings {
+fn settings(roles: TravelRoles, peers: Peers) -> Settings {
     let anywhere = Some(SocketAddr::from(ANYWHERE));
     Settings {
         resp: anywhere,
@@ -31,7 +31,7 @@ fn settings(roles: Roles, peers: Peers) -> Settings {
 
 /// A process that plays these desks.
 fn desks(desks: Desks) -> Running {
-    let roles = Roles {
+    let roles = TravelRoles {
         coordinator: false,
         desks,
     };
@@ -48,7 +48,7 @@ fn middleware(address: SocketAddr) -> Running {
 }
 
 fn middleware_with(address: SocketAddr, fault_points: bool) -> Running {
-    let roles = Roles {
+    let roles = TravelRoles {
         coordinator: true,
         desks: Desks::NONE,
     };
@@ -401,7 +401,7 @@ fn lines_lead_to_other_machines_only_with_certificates() {
         desks: vec![(Desk::Cars, address)],
         ..Peers::default()
     };
-    let mut settings = settings(Roles::ALL, peers);
+    let mut settings = settings(TravelRoles::ALL, peers);
     // Nothing but certificates proves who is there.
     settings.plain = true;
     let refused = start(&settings).unwrap_err();

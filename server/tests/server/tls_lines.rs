@@ -4,7 +4,7 @@ use std::{io::Read, net::SocketAddr, sync::Arc};
 
 use rustls::version::TLS13;
 use turnstile_server::{Duels, Peers, Running, ScoresWire, Settings, start};
-use turnstile_travel::{Desk, Desks, Roles};
+use turnstile_travel::{Desk, Desks, TravelRoles};
 
 use super::{
     certificates::{Authority, Issued, SecureClient, VERSIONS},
@@ -86,7 +86,7 @@ fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 
 fn travel(coordinator: bool, desks: Desks) -> Option<turnstile_travel::Settings> {
     Some(turnstile_travel::Settings {
-        roles: Roles { coordinator, desks },
+        roles: TravelRoles { coordinator, desks },
         ..turnstile_travel::Settings::FIRST
     })
 }

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::Path};
 
 use tokio::sync::oneshot;
 use turnstile_server::{Ask, Durability, Options, Request, Running, Settings, StartError, start};
-use turnstile_travel::{Command, Done, Outcome, Roles, Travel, Xid};
+use turnstile_travel::{Command, Done, Outcome, Travel, TravelRoles, Xid};
 use turnstile_types::Machine;
 
 use super::client::{Client, Server};
@@ -97,9 +97,9 @@ fn a_start_tells_travel_before_anybody_asks_and_refuses_other_roles() {
     stop(running);
 
     let mut other = turnstile_travel::Settings::FIRST;
-    other.roles = Roles {
+    other.roles = TravelRoles {
         coordinator: false,
-        ..Roles::ALL
+        ..TravelRoles::ALL
     };
     let refused = start(&settings(directory.path(), Some(other)));
     assert!(matches!(refused, Err(StartError::Unsound(_))));

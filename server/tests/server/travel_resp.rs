@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 use turnstile_server::{Ask, Request, Running};
 use turnstile_travel::{
-    Body, Command, Desk, Desks, Item, Operation, Order, Parcel, Roles, Settings, Travel, Xid,
+    Body, Command, Desk, Desks, Item, Operation, Order, Parcel, Settings, Travel, TravelRoles, Xid,
 };
 use turnstile_types::Machine;
 
@@ -179,7 +179,7 @@ fn a_stop_is_told_to_whoever_waits_within_a_batch_too() {
 /// transaction 1.
 fn flights_in_doubt() -> Server {
     let server = Server::of_travel(Some(Settings {
-        roles: Roles {
+        roles: TravelRoles {
             coordinator: false,
             desks: Desks::only(Desk::Flights),
         },

@@ -13,7 +13,7 @@ use std::{
 };
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
-use turnstile_client::{Connection, Error, resp::Value};
+use turnstile_client::{Connection, ConnectionError, resp::Value};
 
 use crate::crash::{answer::Answer, listing::ask};
 
@@ -214,7 +214,7 @@ impl ClusterScene {
                 None
             }
             Ok(value) => Some(Answer::parse(&value).expect("an outcome")),
-            Err(Error::Io(_) | Error::Closed) => {
+            Err(ConnectionError::Io(_) | ConnectionError::Closed) => {
                 *connection = None;
                 None
             }

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use turnstile_access::SecretKey;
-use turnstile_client::{AccessKey, Connection, Error, ServerAddress, resp::Value};
+use turnstile_client::{AccessKey, Connection, ConnectionError, ServerAddress, resp::Value};
 
 use crate::crash::listing::ask;
 
@@ -58,10 +58,10 @@ pub(crate) fn with_key(resp: SocketAddr, number: u16) -> ServerAddress {
 }
 
 /// A connection that speaks RESP3.
-pub(crate) fn connect(address: ServerAddress) -> Result<Connection, Error> {
+pub(crate) fn connect(address: ServerAddress) -> Result<Connection, ConnectionError> {
     let mut connection = Connection::connect(address, TIMEOUT)?;
     match connection.command(&[b"HELLO", b"3"])? {
-        Value::Error(error) => Err(Error::Server(error)),
+        Value::Error(error) => Err(ConnectionError::Server(error)),
         _hello => Ok(connection),
     }
 }

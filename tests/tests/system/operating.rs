@@ -14,7 +14,7 @@ use std::{
 
 use serde_json::Value as Json;
 use turnstile_brokers::{Brokers, BrokersSetup};
-use turnstile_client::{Connection, Error, ServerAddress, http, resp::Value};
+use turnstile_client::{Connection, ConnectionError, ServerAddress, http, resp::Value};
 use turnstile_tests::{Turnstile, call};
 
 use crate::cluster::{make_room, server};
@@ -79,7 +79,7 @@ impl OperatedCluster {
     }
 }
 
-fn connect(node: &Turnstile) -> Result<Connection, Error> {
+fn connect(node: &Turnstile) -> Result<Connection, ConnectionError> {
     Connection::connect(node.resp(), TIMEOUT)
 }
 

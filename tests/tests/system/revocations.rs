@@ -16,10 +16,10 @@ use std::{
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use turnstile_check::{
     CheckedSoFar, Checker, Findings, Seen, Witness as Line,
-    rooms::{NoHold, Operation, Reference, Released},
+    rooms::{InlineReference, NoHold, Operation, Released},
     witnesses,
 };
-use turnstile_client::{Connection, Error, resp::Value};
+use turnstile_client::{Connection, ConnectionError, resp::Value};
 use turnstile_tests::Turnstile;
 
 use self::{
@@ -102,7 +102,7 @@ impl Guest<'_> {
                     self.books.learn(&request, &answer);
                     break (Seen::At(answer.position), Told::Rooms { keys, operation });
                 }
-                Err(Error::Denied(_)) => self.connection = None,
+                Err(ConnectionError::Denied(_)) => self.connection = None,
                 Err(_lost) => {
                     self.connection = None;
                     sent |= 1 << key;
@@ -170,7 +170,7 @@ impl Prober<'_> {
 fn tries_resp(place: Place, key: u8) -> Option<bool> {
     let mut connection = match connect(with_key(place.resp, key.into())) {
         Ok(connection) => connection,
-        Err(Error::Denied(_)) => return Some(false),
+        Err(ConnectionError::Denied(_)) => return Some(false),
         Err(_lost) => return None,
     };
     match connection.command(&[b"ROOMS.GET-TOTALS"]) {
@@ -373,7 +373,7 @@ fn what_is_done_with_a_key_after_its_end_is_found() {
     let (mut lines, chronicle) = witnesses::<Told>(1, 1, 0);
     let mut line = lines.pop().expect("one");
     let release = Operation::Release {
-        reference: Reference::parse(b"R00").expect("a reference"),
+        reference: InlineReference::parse(b"R00").expect("a reference"),
         answer: Released::Refused(NoHold::Gone),
     };
     let rooms = Told::Rooms {

@@ -11,7 +11,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{Account, Running, free_port, program, run};
+use super::{DatabaseProcess, UnixAccount, free_port, program, run};
 
 /// How often it is started before we give up: a free port may be taken meanwhile, and what is left of
 /// a killed server needs a moment to let go of its files.
@@ -43,7 +43,7 @@ pub struct MariaServer {
     folder: TempDir,
     port: u16,
     /// Nothing while it is down.
-    running: Option<Running>,
+    running: Option<DatabaseProcess>,
     databases: AtomicU32,
 }
 
@@ -176,7 +176,7 @@ impl MariaServer {
     pub fn restart(&mut self) {
         self.kill();
         let running =
-            Running::keep_starting(STARTS_MAX, || self.command(), "ready for connections");
+            DatabaseProcess::keep_starting(STARTS_MAX, || self.command(), "ready for connections");
         self.running = Some(running);
     }
 
@@ -207,10 +207,10 @@ impl MariaServer {
 
 impl Product {
     /// MySQL lies where the account of a package need not see it, and runs as whoever we are.
-    fn account(&self) -> Account {
+    fn account(&self) -> UnixAccount {
         match self {
-            Self::MariaDb => Account::of("mysql"),
-            Self::MySql(_) => Account(None),
+            Self::MariaDb => UnixAccount::of("mysql"),
+            Self::MySql(_) => UnixAccount(None),
         }
     }
 

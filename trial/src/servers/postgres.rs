@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::{Account, Running, free_port, program, run};
+use super::{DatabaseProcess, UnixAccount, free_port, program, run};
 
 /// How often it is started before we give up: after a SIGKILL its last processes need a moment to
 /// let go of the memory that they share, and a free port may be taken meanwhile.
@@ -24,7 +24,7 @@ pub struct PostgresServer {
     folder: TempDir,
     port: u16,
     /// Nothing while it is down.
-    running: Option<Running>,
+    running: Option<DatabaseProcess>,
     databases: AtomicU32,
 }
 
@@ -44,7 +44,7 @@ impl PostgresServer {
     /// As [`Self::start`].
     #[must_use]
     pub fn start_in(parent: &Path) -> Self {
-        let account = Account::of("postgres");
+        let account = UnixAccount::of("postgres");
         let folder = account.folder(parent);
         let mut init = account.command(&postgres_program("initdb"));
         init.args(["--auth=trust", "--username=turnstile", "--encoding=UTF8"]);
@@ -68,7 +68,7 @@ impl PostgresServer {
     /// As [`Self::start`].
     #[must_use]
     pub fn standby_in(&self, parent: &Path) -> Self {
-        let account = Account::of("postgres");
+        let account = UnixAccount::of("postgres");
         let folder = account.folder(parent);
         let mut copy = account.command(&postgres_program("pg_basebackup"));
         copy.args(["--host=127.0.0.1", "--username=turnstile"]);
@@ -160,13 +160,14 @@ impl PostgresServer {
     pub fn restart(&mut self) {
         self.kill();
         // A standby says that it accepts read-only connections.
-        let running = Running::keep_starting(STARTS_MAX, || self.command(), "ready to accept");
+        let running =
+            DatabaseProcess::keep_starting(STARTS_MAX, || self.command(), "ready to accept");
         self.running = Some(running);
     }
 
     fn command(&self) -> Command {
         let folder = self.folder.path();
-        let mut command = Account::of("postgres").command(&postgres_program("postgres"));
+        let mut command = UnixAccount::of("postgres").command(&postgres_program("postgres"));
         command.arg("-D").arg(folder.join("cluster"));
         let sockets = format!("unix_socket_directories={}", folder.display());
         for setting in [

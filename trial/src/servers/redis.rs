@@ -4,7 +4,7 @@ use std::{env, path::Path, process::Command};
 
 use tempfile::TempDir;
 
-use super::{Account, Running, free_port, program, run};
+use super::{DatabaseProcess, UnixAccount, free_port, program, run};
 
 /// How often it is started before we give up: a free port may be taken meanwhile.
 const STARTS_MAX: u32 = 20;
@@ -16,7 +16,7 @@ pub struct RedisServer {
     folder: TempDir,
     port: u16,
     /// Nothing while it is down.
-    running: Option<Running>,
+    running: Option<DatabaseProcess>,
 }
 
 impl RedisServer {
@@ -36,7 +36,7 @@ impl RedisServer {
     #[must_use]
     pub fn start_in(parent: &Path) -> Self {
         let mut server = Self {
-            folder: Account::of("redis").folder(parent),
+            folder: UnixAccount::of("redis").folder(parent),
             port: free_port(),
             running: None,
         };
@@ -78,13 +78,16 @@ impl RedisServer {
     /// When it does not start.
     pub fn restart(&mut self) {
         self.kill();
-        let running =
-            Running::keep_starting(STARTS_MAX, || self.command(), "Ready to accept connections");
+        let running = DatabaseProcess::keep_starting(
+            STARTS_MAX,
+            || self.command(),
+            "Ready to accept connections",
+        );
         self.running = Some(running);
     }
 
     fn command(&self) -> Command {
-        let mut command = Account::of("redis").command(&program("redis-server", &[]));
+        let mut command = UnixAccount::of("redis").command(&program("redis-server", &[]));
         let folder = self.folder.path().display().to_string();
         command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"]);
         command.args(["--dir", &folder, "--save", ""]);

@@ -1,8 +1,8 @@
 //! Which layer sees which: the arrows of the house.
 
-use crate::tree::{Crate, Seen, Tree};
+use crate::tree::{Crate, CrateDependency, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 
 /// The root folders that a crate of a root folder may depend on.
 /// `domain` is not here: its crates see what they share and their own parts, never each other; only
@@ -54,7 +54,7 @@ const SHARED_TRIALS: &str = "trial";
 /// What a machine is made of, where it is a crate of its own: the part and its machine.
 const PARTS: [(&str, &str); 1] = [("domain/book", "domain/exchange")];
 
-pub(super) fn crates_see_only_their_layers(tree: &Tree) -> Vec<Violation> {
+pub(super) fn crates_see_only_their_layers(tree: &Tree) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     for one in &tree.crates {
         for seen in one.sees.iter().filter(|seen| !may_see(&one.folder, seen)) {
@@ -64,7 +64,7 @@ pub(super) fn crates_see_only_their_layers(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-fn may_see(from: &str, seen: &Seen) -> bool {
+fn may_see(from: &str, seen: &CrateDependency) -> bool {
     let to = seen.folder.as_str();
     if to == SHARED_TRIALS && seen.in_tests {
         return true;
@@ -89,14 +89,14 @@ fn layer(folder: &str) -> &str {
     folder.split('/').next().unwrap_or(folder)
 }
 
-fn violation(tree: &Tree, one: &Crate, seen: &Seen) -> Option<Violation> {
+fn violation(tree: &Tree, one: &Crate, seen: &CrateDependency) -> Option<BrokenRule> {
     let manifest = tree.file(&format!("{}/Cargo.toml", one.folder))?;
     let found = (1..)
         .zip(manifest.text.lines())
         .find(|(_, line)| line.starts_with(&seen.name));
     let line = found.map_or(1, |(line, _)| line);
     let rule = format!("no arrow leads from `{}` to `{}`", one.folder, seen.folder);
-    Some(Violation::new(manifest, line, rule))
+    Some(BrokenRule::new(manifest, line, rule))
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn check_where(in_tests: bool, from: &str, to: &str, allowed: bool) {
-        let seen = Seen {
+        let seen = CrateDependency {
             name: "turnstile-x".to_owned(),
             folder: to.to_owned(),
             in_tests,

@@ -2,7 +2,7 @@
 
 use crate::tree::{FILE_BYTES_MAX, File, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 
 /// Lines of a Rust file before its unit tests.
 const RUST_LINES_MAX: usize = 500;
@@ -13,11 +13,11 @@ const DECISION_LINES_MAX: usize = 60;
 /// and a file that fits leaves the list.
 const OVERSIZED: &[(&str, usize)] = &[];
 
-pub(super) fn rust_files_fit(tree: &Tree) -> Vec<Violation> {
+pub(super) fn rust_files_fit(tree: &Tree) -> Vec<BrokenRule> {
     rust_files_fit_but(tree, OVERSIZED)
 }
 
-fn rust_files_fit_but(tree: &Tree, oversized: &[(&str, usize)]) -> Vec<Violation> {
+fn rust_files_fit_but(tree: &Tree, oversized: &[(&str, usize)]) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     for file in tree.rust().filter(|file| !file.is_test()) {
         let lines = file.untested_lines().count();
@@ -35,12 +35,12 @@ fn rust_files_fit_but(tree: &Tree, oversized: &[(&str, usize)]) -> Vec<Violation
         } else {
             continue;
         };
-        violations.push(Violation::new(file, 1, rule));
+        violations.push(BrokenRule::new(file, 1, rule));
     }
     violations
 }
 
-pub(super) fn documents_fit(tree: &Tree) -> Vec<Violation> {
+pub(super) fn documents_fit(tree: &Tree) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     for file in tree.with_extension("md") {
         let Some(budget) = document_budget(file) else {
@@ -49,7 +49,7 @@ pub(super) fn documents_fit(tree: &Tree) -> Vec<Violation> {
         let lines = file.text.lines().count();
         if lines > budget {
             let rule = format!("{lines} lines; the budget is {budget}");
-            violations.push(Violation::new(file, 1, rule));
+            violations.push(BrokenRule::new(file, 1, rule));
         }
     }
     violations
@@ -62,11 +62,11 @@ fn document_budget(file: &File) -> Option<usize> {
     (file.stem() == "README").then_some(README_LINES_MAX)
 }
 
-pub(super) fn files_are_small(tree: &Tree) -> Vec<Violation> {
+pub(super) fn files_are_small(tree: &Tree) -> Vec<BrokenRule> {
     let large = tree.files.iter().filter(|file| file.bytes > FILE_BYTES_MAX);
     large
         .map(|file| {
-            Violation::new(
+            BrokenRule::new(
                 file,
                 1,
                 format!("{} bytes; git keeps them for ever", file.bytes),

@@ -3,15 +3,15 @@
 use crate::code::{self, Function};
 use crate::tree::{File, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 
-pub(super) fn tests_compare(tree: &Tree) -> Vec<Violation> {
+pub(super) fn tests_compare(tree: &Tree) -> Vec<BrokenRule> {
     tree.rust()
         .flat_map(|file| idle_tests(tree, file))
         .collect()
 }
 
-fn idle_tests(tree: &Tree, file: &File) -> Vec<Violation> {
+fn idle_tests(tree: &Tree, file: &File) -> Vec<BrokenRule> {
     let mut functions = code::functions(&file.code);
     for neighbour in tree
         .rust()
@@ -35,7 +35,7 @@ fn idle_tests(tree: &Tree, file: &File) -> Vec<Violation> {
             let function = &functions[at];
             let rule = format!("the test `{}` compares nothing", function.name);
             let line = code::line_of(&file.code, function.offset);
-            violations.push(Violation::new(file, line, rule));
+            violations.push(BrokenRule::new(file, line, rule));
         }
     }
     violations

@@ -2,7 +2,7 @@
 
 use crate::tree::{File, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 
 /// What a command begins with.
 const PROGRAMS: [&str; 6] = [
@@ -22,7 +22,7 @@ fn is_known(note: &str) -> bool {
             .is_some_and(|reason| !reason.is_empty())
 }
 
-pub(super) fn shown_commands_are_run(tree: &Tree) -> Vec<Violation> {
+pub(super) fn shown_commands_are_run(tree: &Tree) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     let is_of_the_book = |file: &&File| file.path == "README.md" || file.path.starts_with("docs/");
     for file in tree.with_extension("md").filter(is_of_the_book) {
@@ -31,7 +31,7 @@ pub(super) fn shown_commands_are_run(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-fn check(file: &File, violations: &mut Vec<Violation>) {
+fn check(file: &File, violations: &mut Vec<BrokenRule>) {
     // The words after the fence of the block that is open.
     let mut block: Option<&str> = None;
     let mut is_first = false;
@@ -43,21 +43,21 @@ fn check(file: &File, violations: &mut Vec<Violation>) {
                 && !is_known(note.trim())
             {
                 let rule = format!("`{}` is not what a console block may say", note.trim());
-                violations.push(Violation::new(file, number, rule));
+                violations.push(BrokenRule::new(file, number, rule));
             }
             continue;
         }
         let is_console = block.is_some_and(|words| words.starts_with("console"));
         if is_console && is_first && !line.starts_with("$ ") {
             let rule = "a console block begins with a command after `$ `";
-            violations.push(Violation::new(file, number, rule));
+            violations.push(BrokenRule::new(file, number, rule));
         }
         is_first = false;
         let indented = line.strip_prefix("    ").filter(|_| block.is_none());
         let shown = block.filter(|_| !is_console).map(|_| line).or(indented);
         if shown.is_some_and(|line| PROGRAMS.iter().any(|program| line.starts_with(program))) {
             let rule = "a command stands in a block of `console` lines, which a test runs";
-            violations.push(Violation::new(file, number, rule));
+            violations.push(BrokenRule::new(file, number, rule));
         }
     }
 }

@@ -3,18 +3,18 @@
 use crate::modules;
 use crate::tree::{Crate, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 
 /// Crates whose top modules still form cycles, with the number of modules in them. The list is a
 /// ratchet: a number only falls, and a crate without cycles leaves the list.
 const KNOTS: &[(&str, usize)] = &[];
 
-pub(super) fn modules_form_no_new_cycle(tree: &Tree) -> Vec<Violation> {
+pub(super) fn modules_form_no_new_cycle(tree: &Tree) -> Vec<BrokenRule> {
     let all = tree.crates.iter();
     all.filter_map(|one| violation(tree, one, KNOTS)).collect()
 }
 
-fn violation(tree: &Tree, one: &Crate, knots: &[(&str, usize)]) -> Option<Violation> {
+fn violation(tree: &Tree, one: &Crate, knots: &[(&str, usize)]) -> Option<BrokenRule> {
     let manifest = tree.file(&format!("{}/Cargo.toml", one.folder))?;
     let cycles = modules::cycles(&modules::uses(tree, one));
     let found: usize = cycles.iter().map(|cycle| cycle.len()).sum();
@@ -34,7 +34,7 @@ fn violation(tree: &Tree, one: &Crate, knots: &[(&str, usize)]) -> Option<Violat
     } else {
         return None;
     };
-    Some(Violation::new(manifest, 1, rule))
+    Some(BrokenRule::new(manifest, 1, rule))
 }
 
 #[cfg(test)]

@@ -4,18 +4,18 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::tree::{File, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 use super::prose::prose;
 
 /// The table of contents of the book.
 pub(crate) const SUMMARY: &str = "docs/SUMMARY.md";
 
-pub(super) fn links_resolve(tree: &Tree) -> Vec<Violation> {
+pub(super) fn links_resolve(tree: &Tree) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     for file in tree.with_extension("md") {
         for link in links(&file.text) {
             if let Some(missing) = missing(tree, file, &link) {
-                violations.push(Violation::new(file, link.line, missing));
+                violations.push(BrokenRule::new(file, link.line, missing));
             }
         }
     }
@@ -137,7 +137,7 @@ fn slug(heading: &str) -> String {
 }
 
 /// mdBook renders only the pages that its table of contents lists.
-pub(super) fn pages_are_in_the_book(tree: &Tree) -> Vec<Violation> {
+pub(super) fn pages_are_in_the_book(tree: &Tree) -> Vec<BrokenRule> {
     let Some(summary) = tree.file(SUMMARY) else {
         return Vec::new();
     };
@@ -148,12 +148,12 @@ pub(super) fn pages_are_in_the_book(tree: &Tree) -> Vec<Violation> {
     tree.with_extension("md")
         .filter(|file| file.path.starts_with("docs/") && file.path != SUMMARY)
         .filter(|file| !listed.contains(&file.path))
-        .map(|file| Violation::new(file, 1, format!("the page is not listed in {SUMMARY}")))
+        .map(|file| BrokenRule::new(file, 1, format!("the page is not listed in {SUMMARY}")))
         .collect()
 }
 
 /// Two authors who take the same number at the same time meet here.
-pub(super) fn decisions_are_numbered_once(tree: &Tree) -> Vec<Violation> {
+pub(super) fn decisions_are_numbered_once(tree: &Tree) -> Vec<BrokenRule> {
     let decisions = tree
         .with_extension("md")
         .filter(|file| file.path.starts_with("docs/decisions/") && file.stem() != "README");
@@ -163,13 +163,13 @@ pub(super) fn decisions_are_numbered_once(tree: &Tree) -> Vec<Violation> {
         let number = file.stem().split('-').next().unwrap_or_default();
         let well_formed = number.len() == 4 && number.bytes().all(|byte| byte.is_ascii_digit());
         if !well_formed {
-            violations.push(Violation::new(
+            violations.push(BrokenRule::new(
                 file,
                 1,
                 "a decision is named `0001-what.md`",
             ));
         } else if numbers.contains(&number) {
-            violations.push(Violation::new(
+            violations.push(BrokenRule::new(
                 file,
                 1,
                 format!("the number {number} is taken"),

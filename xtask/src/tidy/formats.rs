@@ -10,11 +10,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::tree::{File, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 
 const ACCEPT: &str = "read this document again, then `cargo xtask tidy --bless`";
 
-pub(super) fn sources_have_their_hash(tree: &Tree) -> Vec<Violation> {
+pub(super) fn sources_have_their_hash(tree: &Tree) -> Vec<BrokenRule> {
     documents(tree)
         .flat_map(|document| stale_lines(tree, document))
         .collect()
@@ -25,14 +25,14 @@ fn documents(tree: &Tree) -> impl Iterator<Item = &File> {
         .filter(|file| file.path.starts_with("docs/formats/"))
 }
 
-fn stale_lines(tree: &Tree, document: &File) -> Vec<Violation> {
+fn stale_lines(tree: &Tree, document: &File) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     let mut sources = 0;
     for (line, text) in (1..).zip(document.text.lines()) {
         let Some(path) = source(text) else { continue };
         sources += 1;
         match fresh_line(tree, path) {
-            None => violations.push(Violation::new(
+            None => violations.push(BrokenRule::new(
                 document,
                 line,
                 format!("`{path}` is not there"),
@@ -40,12 +40,12 @@ fn stale_lines(tree: &Tree, document: &File) -> Vec<Violation> {
             Some(fresh) if fresh == text => {}
             Some(_) => {
                 let rule = format!("`{path}` has changed: {ACCEPT}");
-                violations.push(Violation::new(document, line, rule));
+                violations.push(BrokenRule::new(document, line, rule));
             }
         }
     }
     if sources == 0 {
-        violations.push(Violation::new(
+        violations.push(BrokenRule::new(
             document,
             1,
             "no line `source: <path> xxh3:<hash>`",

@@ -3,7 +3,7 @@
 use crate::code;
 use crate::tree::{File, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 
 /// The most characters of a line of prose. Tables, code and links may be longer.
 const WIDTH_MAX: usize = 115;
@@ -53,7 +53,7 @@ fn is_written_by_hand(file: &File) -> bool {
     !file.path.starts_with("bench/results/")
 }
 
-pub(super) fn documents_use_plain_english(tree: &Tree) -> Vec<Violation> {
+pub(super) fn documents_use_plain_english(tree: &Tree) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     for file in tree
         .with_extension("md")
@@ -64,7 +64,7 @@ pub(super) fn documents_use_plain_english(tree: &Tree) -> Vec<Violation> {
             for (turn, instead) in BANNED_TURNS {
                 if has_words(&lower, turn) {
                     let rule = format!("`{turn}` is hard to read: {instead}");
-                    violations.push(Violation::new(file, line, rule));
+                    violations.push(BrokenRule::new(file, line, rule));
                 }
             }
             let is_table = text.starts_with('|');
@@ -72,14 +72,14 @@ pub(super) fn documents_use_plain_english(tree: &Tree) -> Vec<Violation> {
             if width > WIDTH_MAX && !is_table && !text.contains("](") && !text.contains("source: ")
             {
                 let rule = format!("{width} characters; prose wraps at 100");
-                violations.push(Violation::new(file, line, rule));
+                violations.push(BrokenRule::new(file, line, rule));
             }
         }
     }
     violations
 }
 
-pub(super) fn printed_text_is_plain_english(tree: &Tree) -> Vec<Violation> {
+pub(super) fn printed_text_is_plain_english(tree: &Tree) -> Vec<BrokenRule> {
     let is_printed = |file: &&File| {
         let is_here = PRINTED_IN
             .iter()
@@ -114,13 +114,13 @@ fn is_message(text: &str, offset: usize, literal: &str) -> bool {
         && !INVARIANTS.iter().any(|start| before.ends_with(start))
 }
 
-fn check_turns(file: &File, offset: usize, printed: &str, violations: &mut Vec<Violation>) {
+fn check_turns(file: &File, offset: usize, printed: &str, violations: &mut Vec<BrokenRule>) {
     let printed = printed.to_lowercase();
     for (turn, instead) in BANNED_TURNS.into_iter().chain(UNPRINTED_TURNS) {
         if has_words(&printed, turn) {
             let rule = format!("`{turn}` is hard to read: {instead}");
             let line = code::line_of(&file.text, offset);
-            violations.push(Violation::new(file, line, rule));
+            violations.push(BrokenRule::new(file, line, rule));
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::code;
 use crate::tree::{File, Tree};
 
-use super::Violation;
+use super::BrokenRule;
 
 /// Words that say nothing about a type or a file.
 const EMPTY_NOUNS: [&str; 13] = [
@@ -43,32 +43,32 @@ const BANNED_CODE: [(&str, &str); 5] = [
     ),
 ];
 
-pub(super) fn first_line_says_what_the_file_is(tree: &Tree) -> Vec<Violation> {
+pub(super) fn first_line_says_what_the_file_is(tree: &Tree) -> Vec<BrokenRule> {
     let speechless = tree.rust().filter(|file| !file.text.starts_with("//! "));
     speechless
-        .map(|file| Violation::new(file, 1, "the first line is `//!` and says what the file is"))
+        .map(|file| BrokenRule::new(file, 1, "the first line is `//!` and says what the file is"))
         .collect()
 }
 
-pub(super) fn names_are_nouns_of_the_business(tree: &Tree) -> Vec<Violation> {
+pub(super) fn names_are_nouns_of_the_business(tree: &Tree) -> Vec<BrokenRule> {
     tree.rust()
         .flat_map(|file| file_name(file).into_iter().chain(type_names(file)))
         .collect()
 }
 
-fn file_name(file: &File) -> Option<Violation> {
+fn file_name(file: &File) -> Option<BrokenRule> {
     let word = file
         .stem()
         .split('_')
         .find(|word| EMPTY_NOUNS.contains(word))?;
-    Some(Violation::new(
+    Some(BrokenRule::new(
         file,
         1,
         format!("`{word}` in a file name says nothing"),
     ))
 }
 
-fn type_names(file: &File) -> Vec<Violation> {
+fn type_names(file: &File) -> Vec<BrokenRule> {
     let words: Vec<(usize, &str)> = code::words(&file.code).collect();
     let mut violations = Vec::new();
     for pair in words.windows(2) {
@@ -82,7 +82,7 @@ fn type_names(file: &File) -> Vec<Violation> {
         if let Some(word) = camel_words(name).find(|word| EMPTY_NOUNS.contains(&word.as_str())) {
             let line = code::line_of(&file.code, *offset);
             let rule = format!("`{word}` in `{name}` says nothing");
-            violations.push(Violation::new(file, line, rule));
+            violations.push(BrokenRule::new(file, line, rule));
         }
     }
     violations
@@ -105,26 +105,30 @@ fn camel_words(name: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-pub(super) fn code_has_no_banned_call(tree: &Tree) -> Vec<Violation> {
+pub(super) fn code_has_no_banned_call(tree: &Tree) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     for file in tree.rust() {
         for (banned, instead) in BANNED_CODE {
             for (offset, _) in file.code.match_indices(banned) {
                 let line = code::line_of(&file.code, offset);
-                violations.push(Violation::new(file, line, format!("`{banned}`: {instead}")));
+                violations.push(BrokenRule::new(
+                    file,
+                    line,
+                    format!("`{banned}`: {instead}"),
+                ));
             }
         }
     }
     violations
 }
 
-pub(super) fn code_is_ascii(tree: &Tree) -> Vec<Violation> {
+pub(super) fn code_is_ascii(tree: &Tree) -> Vec<BrokenRule> {
     let mut violations = Vec::new();
     for file in tree.rust().chain(tree.with_extension("toml")) {
         for (line, text) in (1..).zip(file.text.lines()) {
             if let Some(character) = text.chars().find(|character| !character.is_ascii()) {
                 let rule = format!("`{}` is not ASCII", character.escape_unicode());
-                violations.push(Violation::new(file, line, rule));
+                violations.push(BrokenRule::new(file, line, rule));
             }
         }
     }
@@ -146,14 +150,14 @@ fn words_of_a_machine() -> [String; 6] {
     .map(|halves| halves.concat())
 }
 
-pub(super) fn files_name_no_machine(tree: &Tree) -> Vec<Violation> {
+pub(super) fn files_name_no_machine(tree: &Tree) -> Vec<BrokenRule> {
     let banned = words_of_a_machine();
     let mut violations = Vec::new();
     for file in &tree.files {
         for (line, text) in (1..).zip(file.text.lines()) {
             for word in banned.iter().filter(|word| text.contains(word.as_str())) {
                 let rule = format!("`{word}` belongs to one machine");
-                violations.push(Violation::new(file, line, rule));
+                violations.push(BrokenRule::new(file, line, rule));
             }
         }
     }

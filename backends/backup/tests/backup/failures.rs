@@ -6,7 +6,7 @@ use turnstile_backup::{
     BackupError, BackupSource, DirectorySource, JournalPieces, KeyChoice, PiecesPlace, RestoreWish,
     SourceDescription, SourceError, Standby, Until, check_backup, restore, take_backup,
 };
-use turnstile_embedded::{Embedded, OpenError};
+use turnstile_embedded::{BackendOpenError, Embedded};
 use turnstile_trial::Volume;
 use zeroize::Zeroizing;
 
@@ -137,7 +137,7 @@ fn a_standby_goes_on_after_its_source_failed_anywhere() {
         let mut source = FailingSource::new(&data, calls);
         let Ok(mut standby) = Standby::open(&mut source, &copy) else {
             let opened = Embedded::open(Some(&copy), OPTIONS);
-            let is_refused = matches!(opened, Err(OpenError::UnfinishedCopy { .. }));
+            let is_refused = matches!(opened, Err(BackendOpenError::UnfinishedCopy { .. }));
             assert!(
                 is_refused || !copy.join("lock").exists() || calls == 0,
                 "{opened:?}"
@@ -190,7 +190,7 @@ fn a_full_disk_at_the_target_leaves_the_backup_before_it_and_a_restore_that_is_r
     );
     let opened = Embedded::open(Some(&target), OPTIONS);
     assert!(
-        matches!(opened, Err(OpenError::UnfinishedCopy { .. })),
+        matches!(opened, Err(BackendOpenError::UnfinishedCopy { .. })),
         "{opened:?}"
     );
     ballast.free();

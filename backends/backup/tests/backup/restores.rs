@@ -5,7 +5,7 @@ use std::fs;
 use turnstile_backup::{
     BackupError, KeyChoice, KeyFrom, KeyRefusal, Passphrase, RestoreWish, Until, restore,
 };
-use turnstile_embedded::{OpenError, VerifyError, verify};
+use turnstile_embedded::{BackendOpenError, VerifyError, verify};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
@@ -117,7 +117,7 @@ fn the_key_comes_from_the_backup_from_a_file_or_later() {
     );
     let missing = verify(&later);
     assert!(
-        matches!(missing, Err(VerifyError::Open(OpenError::IdKey(_)))),
+        matches!(missing, Err(VerifyError::Open(BackendOpenError::IdKey(_)))),
         "{missing:?}"
     );
     fs::copy(data.join("id.key"), later.join("id.key")).unwrap();
@@ -133,7 +133,7 @@ fn the_key_comes_from_the_backup_from_a_file_or_later() {
     );
     let opened = turnstile_embedded::Embedded::open(Some(&never), OPTIONS);
     assert!(
-        matches!(opened, Err(OpenError::UnfinishedCopy { .. })),
+        matches!(opened, Err(BackendOpenError::UnfinishedCopy { .. })),
         "{opened:?}"
     );
 }

@@ -20,7 +20,7 @@ const BATCHES: u64 = 12;
 const TRIES_MAX: u64 = 10_000_000;
 
 /// One command that was decided, and when its caller sent it and had the answer.
-struct Call<M: Suite> {
+struct TimedCall<M: Suite> {
     request: Request,
     reply: Reply<M>,
     sent: u64,
@@ -36,7 +36,7 @@ struct Callers<'a, M: Suite> {
     disturb: Option<(u64, &'a dyn Fn())>,
     batches: Cell<u64>,
     made: RefCell<Vec<M::Made>>,
-    calls: RefCell<Vec<Call<M>>>,
+    calls: RefCell<Vec<TimedCall<M>>>,
     clock: Cell<u64>,
 }
 
@@ -128,7 +128,7 @@ impl<M: Suite> Callers<'_, M> {
             let answered = self.instant();
             for (request, reply) in requests.into_iter().zip(replies) {
                 self.made.borrow_mut().extend(M::made(&reply.outcome));
-                self.calls.borrow_mut().push(Call {
+                self.calls.borrow_mut().push(TimedCall {
                     request,
                     reply,
                     sent,
@@ -180,7 +180,7 @@ impl<M: Suite> Callers<'_, M> {
 
 async fn check<M: Suite, B: Backend<M>>(
     course: &mut CheckedHistory<'_, M, B>,
-    mut calls: Vec<Call<M>>,
+    mut calls: Vec<TimedCall<M>>,
 ) -> Result<(), String> {
     calls.sort_by_key(|call| call.reply.position);
     let mut story = String::new();

@@ -6,7 +6,7 @@ use turnstile_rooms::Piece;
 use turnstile_types::Timestamp;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{CopiedKey, Refusal, Source, Teller, teller::Batch};
+use super::{CopiedKey, Refusal, Source, Teller, teller::CopyBatch};
 
 /// What a side has: how much of everything, and a hash of all pieces in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl DigestCount {
 
 /// The next part that somebody tells.
 struct Hearing {
-    told: tokio::sync::mpsc::Receiver<Batch>,
+    told: tokio::sync::mpsc::Receiver<CopyBatch>,
     batch: std::vec::IntoIter<Part>,
 }
 
@@ -106,8 +106,8 @@ impl Hearing {
                 return Some(part);
             }
             let parts: Vec<Part> = match self.told.recv().await? {
-                Batch::Pieces(pieces) => pieces.into_iter().map(Part::Piece).collect(),
-                Batch::Keys(keys) => keys.into_iter().map(Part::Key).collect(),
+                CopyBatch::Pieces(pieces) => pieces.into_iter().map(Part::Piece).collect(),
+                CopyBatch::Keys(keys) => keys.into_iter().map(Part::Key).collect(),
             };
             self.batch = parts.into_iter();
         }

@@ -15,12 +15,12 @@ const WAITING: usize = 2;
 
 /// What travels together.
 #[derive(Debug)]
-pub(super) enum Batch {
+pub(super) enum CopyBatch {
     Pieces(Vec<Piece>),
     Keys(Vec<CopiedKey>),
 }
 
-impl Batch {
+impl CopyBatch {
     pub(super) const fn len(&self) -> usize {
         match self {
             Self::Pieces(pieces) => pieces.len(),
@@ -38,7 +38,7 @@ pub struct Gone;
 #[derive(Debug)]
 pub struct Teller {
     batch: Vec<Piece>,
-    listener: Sender<Batch>,
+    listener: Sender<CopyBatch>,
     /// A run of stopped nights that may go on.
     run: Option<Piece>,
     /// What is known of the slot that is told now.
@@ -51,7 +51,7 @@ pub struct Teller {
 #[derive(Debug)]
 pub struct KeyTeller {
     batch: Vec<CopiedKey>,
-    listener: Sender<Batch>,
+    listener: Sender<CopyBatch>,
 }
 
 impl KeyTeller {
@@ -77,13 +77,13 @@ impl KeyTeller {
 
     async fn flush(&mut self) -> Result<(), Gone> {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        let sent = self.listener.send(Batch::Keys(batch)).await;
+        let sent = self.listener.send(CopyBatch::Keys(batch)).await;
         sent.map_err(|_gone| Gone)
     }
 }
 
 impl Teller {
-    pub(super) fn new() -> (Self, Receiver<Batch>) {
+    pub(super) fn new() -> (Self, Receiver<CopyBatch>) {
         let (listener, told) = channel(WAITING);
         let teller = Self {
             batch: Vec::with_capacity(BATCH),
@@ -231,7 +231,7 @@ impl Teller {
 
     async fn flush(&mut self) -> Result<(), Gone> {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        let sent = self.listener.send(Batch::Pieces(batch)).await;
+        let sent = self.listener.send(CopyBatch::Pieces(batch)).await;
         sent.map_err(|_gone| Gone)
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     proposals::Proposals,
     reading::StreamReading,
     settings::LogSettings,
-    shared::{Opened, StreamIdentity},
+    shared::{StreamIdentity, StreamStart},
     stream,
     survey::survey,
 };
@@ -50,7 +50,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 impl LogWorker {
     /// Connects, and checks all that can be checked.
-    pub(super) async fn open(start: LogStart) -> Result<(Self, Opened), OpenLogError> {
+    pub(super) async fn open(start: LogStart) -> Result<(Self, StreamStart), OpenLogError> {
         let patience = start.settings.timeouts.open;
         let (watched, is_patient) = (Arc::clone(&start.opening), start.is_patient);
         let mut opening = pin!(open(start, &watched));
@@ -82,7 +82,10 @@ fn not_connected(error: NotConnected) -> OpenLogError {
 }
 
 /// `opening` hears what it waits for.
-async fn open(start: LogStart, opening: &LogOpening) -> Result<(LogWorker, Opened), OpenLogError> {
+async fn open(
+    start: LogStart,
+    opening: &LogOpening,
+) -> Result<(LogWorker, StreamStart), OpenLogError> {
     let settings = &start.settings;
     let signals = Arc::new(ConnectionSignals::default());
     let client = connecting::connect(settings, &signals, |reason| {
@@ -104,7 +107,7 @@ async fn open(start: LogStart, opening: &LogOpening) -> Result<(LogWorker, Opene
     let api = Api::new(client.clone(), settings.timeouts.request);
     let info = stream_of(&start, &api, &signals).await?;
     let identity = StreamIdentity(info.created.clone());
-    let opened = Opened {
+    let opened = StreamStart {
         identity: identity.clone(),
         warnings: warnings.clone(),
     };

@@ -7,7 +7,7 @@ use turnstile_types::Night;
 use crate::{
     address::StorageEngine,
     fault::Fault,
-    fields::Fields,
+    fields::ColumnReader,
     rows::{Record, Rows},
     session::Session,
     sql::{HexLiteral, put},
@@ -47,7 +47,7 @@ pub(super) struct Taken {
 
 /// The rows of some pieces.
 #[derive(Default)]
-struct Batch {
+struct RowBatch {
     properties: Rows<PropertyRow>,
     rooms: Rows<RoomRow>,
     stopped: Rows<StoppedRow>,
@@ -63,7 +63,7 @@ pub(super) async fn is_empty(session: &mut Session) -> Result<bool, Fault> {
                EXISTS (SELECT 1 FROM holds) OR EXISTS (SELECT 1 FROM ended) OR \
                EXISTS (SELECT 1 FROM idempotency_keys);";
     let row = session.row(sql, "no answer").await?;
-    Ok(!Fields::of(&row).flag("exists")?)
+    Ok(!ColumnReader::of(&row).flag("exists")?)
 }
 
 /// Puts a row where none may be.
@@ -133,7 +133,7 @@ impl Taken {
         session: &mut Session,
         pieces: Vec<Piece>,
     ) -> Result<(), Fault> {
-        let mut batch = Batch::default();
+        let mut batch = RowBatch::default();
         for piece in pieces {
             self.put(&mut batch, piece)?;
         }
@@ -144,7 +144,7 @@ impl Taken {
         session.ask(&sql).await.map(drop)
     }
 
-    fn put(&mut self, batch: &mut Batch, piece: Piece) -> Result<(), Fault> {
+    fn put(&mut self, batch: &mut RowBatch, piece: Piece) -> Result<(), Fault> {
         match piece {
             Piece::Property { name, open } => {
                 let property = PropertyRow {
@@ -232,7 +232,7 @@ impl Taken {
     }
 }
 
-impl Batch {
+impl RowBatch {
     fn put_standing(&mut self, Standing { entry, made }: Standing) -> Result<(), Fault> {
         let number = entry.reference.number();
         let placed = PlacedStay {

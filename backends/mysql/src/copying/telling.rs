@@ -9,7 +9,7 @@ use turnstile_types::{Machine as _, Malformed, Timestamp};
 use crate::{
     decide::is_forgotten,
     fault::Fault,
-    fields::Fields,
+    fields::ColumnReader,
     queries::{booked, held},
     rows::Record,
     session::Session,
@@ -51,7 +51,7 @@ pub(super) async fn tell(
     sql.push_str("ORDER BY property, room, night;");
     let mut rows = session.stream(&sql).await?;
     while let Some(row) = rows.next().await.map_err(Fault::from)? {
-        let ((property, night, room), _) = StoppedRow::read(&mut Fields::of(&row))?;
+        let ((property, night, room), _) = StoppedRow::read(&mut ColumnReader::of(&row))?;
         teller.put_stopped(property, room, night).await?;
     }
     drop(rows);
@@ -79,7 +79,7 @@ async fn tell_keys(session: &mut Session, now: Timestamp, teller: &mut KeyTeller
     put!(sql, "WHERE since>{day_ago} ORDER BY since, position;");
     let mut rows = session.stream(&sql).await?;
     while let Some(row) = rows.next().await.map_err(Fault::from)? {
-        let ((principal, key), first) = KeyRow::read(&mut Fields::of(&row))?;
+        let ((principal, key), first) = KeyRow::read(&mut ColumnReader::of(&row))?;
         let decided = (first.since, first.position);
         let outcome = Rooms::decode_outcome(&first.outcome).map_err(strange)?;
         let known = CopiedKey::new((principal, &key), first.content.0, decided, outcome);
@@ -94,7 +94,7 @@ async fn tell_houses(session: &mut Session, teller: &mut Teller) -> Told {
     sql.push_str("ORDER BY name;");
     let mut rows = session.stream(&sql).await?;
     while let Some(row) = rows.next().await.map_err(Fault::from)? {
-        let (name, property) = PropertyRow::read(&mut Fields::of(&row))?;
+        let (name, property) = PropertyRow::read(&mut ColumnReader::of(&row))?;
         let open = property.open;
         teller.put(Piece::Property { name, open }).await?;
     }
@@ -104,7 +104,7 @@ async fn tell_houses(session: &mut Session, teller: &mut Teller) -> Told {
     sql.push_str("ORDER BY property, loose, place;");
     let mut rows = session.stream(&sql).await?;
     while let Some(row) = rows.next().await.map_err(Fault::from)? {
-        let ((property, name), room) = RoomRow::read(&mut Fields::of(&row))?;
+        let ((property, name), room) = RoomRow::read(&mut ColumnReader::of(&row))?;
         let room = Piece::Room {
             property,
             name,
@@ -118,7 +118,7 @@ async fn tell_houses(session: &mut Session, teller: &mut Teller) -> Told {
 }
 
 async fn tell_slot(row: &Found, now: Timestamp, teller: &mut Teller) -> Told {
-    let mut fields = Fields::of(row);
+    let mut fields = ColumnReader::of(row);
     let (slot, generation): (u32, u32) = (fields.number("slot")?, fields.number("generation")?);
     let number = u64::from(generation) << 32 | u64::from(slot);
     match fields.text("state")? {
@@ -172,7 +172,7 @@ async fn counted(session: &mut Session, now: Timestamp) -> Result<Counted, Halt>
         At(now)
     );
     let row = session.row(&sql, "no row of counters").await?;
-    let mut fields = Fields::of(&row);
+    let mut fields = ColumnReader::of(&row);
     Ok(Counted {
         booked: fields.number("booked_total")?,
         cancelled: fields.number("cancelled_total")?,

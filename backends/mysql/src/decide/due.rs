@@ -5,12 +5,12 @@ use turnstile_types::{Position, Stay};
 
 use super::nights;
 use crate::{
-    known::{Found, Known},
+    known::{Attempt, Known},
     tables::{HoldState, RoomKey},
 };
 
 /// The holds that are over and still have nights of a stay in a room.
-pub(super) fn holders(known: &mut Known, room: &RoomKey, stay: Stay) -> Found<Vec<u64>> {
+pub(super) fn holders(known: &mut Known, room: &RoomKey, stay: Stay) -> Attempt<Vec<u64>> {
     known.in_the_way(room, stay)?;
     let mut over = Vec::new();
     for night in stay.iter() {

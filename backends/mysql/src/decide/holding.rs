@@ -9,7 +9,7 @@ use super::{
     refuse_ttl,
 };
 use crate::{
-    known::{Found, Known},
+    known::{Attempt, Known},
     tables::{BookingRow, BookingState, CancellationRow, HoldRow, HoldState, PlacedStay},
 };
 
@@ -18,7 +18,7 @@ pub(super) fn extend(
     asked: &Asked,
     reference: Reference,
     ttl_ms: u32,
-) -> Found<Done> {
+) -> Attempt<Done> {
     let number = reference.number();
     let mut hold = open_hold(known, number)?;
     refuse_ttl(ttl_ms)?;
@@ -40,7 +40,7 @@ pub(super) fn confirm(
     asked: &Asked,
     reference: Reference,
     (guest, id): (&str, GuestId),
-) -> Found<Done> {
+) -> Attempt<Done> {
     let number = reference.number();
     let mut hold = match look_up(known, number)? {
         Entry::Hold(hold) => hold,
@@ -80,7 +80,7 @@ pub(super) fn confirm(
 }
 
 /// The holds that must be noted as over, this one among them, before it takes its nights again.
-fn rooms_for_late(known: &mut Known, hold: &HoldRow) -> Found<Vec<u64>> {
+fn rooms_for_late(known: &mut Known, hold: &HoldRow) -> Attempt<Vec<u64>> {
     let key = (hold.placed.property, hold.placed.room);
     let withdrawn = known.room(&key)?.is_none_or(|room| room.withdrawn);
     let (stopped, taken) = known.in_the_way(&key, hold.placed.stay)?;
@@ -90,7 +90,7 @@ fn rooms_for_late(known: &mut Known, hold: &HoldRow) -> Found<Vec<u64>> {
     due::holders(known, &key, hold.placed.stay)
 }
 
-pub(super) fn release(known: &mut Known, asked: &Asked, reference: Reference) -> Found<Done> {
+pub(super) fn release(known: &mut Known, asked: &Asked, reference: Reference) -> Attempt<Done> {
     let number = reference.number();
     let mut hold = open_hold(known, number)?;
     leave(known, &hold.placed, number, Some(hold.until));
@@ -105,7 +105,7 @@ pub(super) fn cancel(
     asked: &Asked,
     reference: Reference,
     id: GuestId,
-) -> Found<Done> {
+) -> Attempt<Done> {
     let booking = booked(known, reference.number())?;
     if booking.id != id {
         return Err(Refusal::WrongGuest.into());
@@ -118,7 +118,7 @@ pub(super) fn cancel_for_guest(
     asked: &Asked,
     reference: Reference,
     reason: CancelReason<'_>,
-) -> Found<Done> {
+) -> Attempt<Done> {
     let number = reference.number();
     let booking = booked(known, number)?;
     let row = CancellationRow {
@@ -131,7 +131,7 @@ pub(super) fn cancel_for_guest(
     Ok(end_booking(known, asked, number, booking))
 }
 
-pub(super) fn booked(known: &mut Known, number: u64) -> Found<BookingRow> {
+pub(super) fn booked(known: &mut Known, number: u64) -> Attempt<BookingRow> {
     match look_up(known, number)? {
         Entry::Booking(booking) => Ok(booking),
         Entry::Hold(_) => Err(Refusal::NotConfirmed.into()),
@@ -151,7 +151,7 @@ fn end_booking(known: &mut Known, asked: &Asked, number: u64, mut booking: Booki
     Done::Cancelled { room, stay }
 }
 
-fn open_hold(known: &mut Known, number: u64) -> Found<HoldRow> {
+fn open_hold(known: &mut Known, number: u64) -> Attempt<HoldRow> {
     match look_up(known, number)? {
         Entry::Booking(_) => Err(Refusal::AlreadyConfirmed.into()),
         Entry::Hold(hold) if is_over(&hold, known.now) => Err(Refusal::HoldExpired.into()),

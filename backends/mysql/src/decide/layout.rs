@@ -5,11 +5,11 @@ use turnstile_types::{Name, Stay};
 
 use super::{OPEN_TYPE, existing, target::refuse_full};
 use crate::{
-    known::{Found, Known},
+    known::{Attempt, Known},
     tables::{PropertyRow, RoomKey, RoomRow, StoppedRow},
 };
 
-pub(super) fn add_property(known: &mut Known, name: Name, open: bool) -> Found<Done> {
+pub(super) fn add_property(known: &mut Known, name: Name, open: bool) -> Attempt<Done> {
     if known.property(&name)?.is_some() {
         return Err(Refusal::PropertyExists.into());
     }
@@ -25,7 +25,7 @@ pub(super) fn add_property(known: &mut Known, name: Name, open: bool) -> Found<D
     Ok(Done::PropertyAdded)
 }
 
-pub(super) fn add_room(known: &mut Known, key: RoomKey, room_type: Name) -> Found<Done> {
+pub(super) fn add_room(known: &mut Known, key: RoomKey, room_type: Name) -> Attempt<Done> {
     let mut property = known.property(&key.0)?.ok_or(Refusal::UnknownProperty)?;
     let number = match known.room(&key)? {
         Some(room) if !room.withdrawn => return Err(Refusal::RoomExists.into()),
@@ -50,7 +50,7 @@ pub(super) fn add_room(known: &mut Known, key: RoomKey, room_type: Name) -> Foun
     Ok(Done::RoomAdded)
 }
 
-pub(super) fn withdraw(known: &mut Known, key: RoomKey) -> Found<Done> {
+pub(super) fn withdraw(known: &mut Known, key: RoomKey) -> Attempt<Done> {
     let mut property = known.property(&key.0)?.ok_or(Refusal::UnknownProperty)?;
     let room = known.room(&key)?.filter(|room| !room.withdrawn);
     let mut room = room.ok_or(Refusal::UnknownRoom)?;
@@ -69,7 +69,12 @@ pub(super) fn withdraw(known: &mut Known, key: RoomKey) -> Found<Done> {
     Ok(Done::RoomWithdrawn)
 }
 
-pub(super) fn stop_sell(known: &mut Known, key: RoomKey, stay: Stay, stopped: bool) -> Found<Done> {
+pub(super) fn stop_sell(
+    known: &mut Known,
+    key: RoomKey,
+    stay: Stay,
+    stopped: bool,
+) -> Attempt<Done> {
     let (_, property) = existing(known, key.0, &Wish::Room(key.1))?;
     let is_new = known.room(&key)?.is_none();
     if is_new {

@@ -10,7 +10,7 @@ use super::{
     placing::Place,
 };
 use crate::{
-    known::{Found, Known},
+    known::{Attempt, Known},
     tables::{PlacedStay, PropertyRow, RoomRow},
 };
 
@@ -20,7 +20,7 @@ pub(super) fn move_booking(
     reference: Reference,
     (wish, stay): (&Wish, Stay),
     id: GuestId,
-) -> Found<Done> {
+) -> Attempt<Done> {
     let number = reference.number();
     let mut booking = booked(known, number)?;
     if booking.id != id {
@@ -60,7 +60,7 @@ fn new_place(
     house: (Name, &PropertyRow),
     (before, own): (&PlacedStay, &RoomRow),
     (wish, stay): (&Wish, Stay),
-) -> Found<Place> {
+) -> Attempt<Place> {
     let fits = match wish {
         Wish::Room(room) => *room == before.room,
         Wish::Type(room_type) => *room_type == own.room_type,

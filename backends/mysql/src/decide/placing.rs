@@ -5,7 +5,7 @@ use turnstile_types::{Name, Principal, Stay, Timestamp};
 
 use super::{Asked, Target, due, existing, layout, nights, refuse_ttl, target};
 use crate::{
-    known::{Found, Known},
+    known::{Attempt, Known},
     tables::{BookingRow, BookingState, HoldRow, HoldState, PlacedStay, PropertyRow},
 };
 
@@ -14,7 +14,7 @@ pub(super) fn book(
     asked: &Asked,
     (property, wish, stay): (Name, &Wish, Stay),
     (guest, id): (&str, GuestId),
-) -> Found<Done> {
+) -> Attempt<Done> {
     let (name, property) = existing(known, property, wish)?;
     let place = Place::find(known, (name, &property), wish, stay)?;
     let (reference, placed) = place.enter(known, asked, None);
@@ -40,7 +40,7 @@ pub(super) fn hold(
     asked: &Asked,
     (property, wish, stay): (Name, &Wish, Stay),
     ttl_ms: u32,
-) -> Found<Done> {
+) -> Attempt<Done> {
     let (name, property) = existing(known, property, wish)?;
     refuse_ttl(ttl_ms)?;
     refuse_holds(known, &asked.principal)?;
@@ -66,7 +66,7 @@ pub(super) fn hold(
 }
 
 /// Refuses a principal that has as many open holds as it may have.
-fn refuse_holds(known: &mut Known, principal: &Principal) -> Found<()> {
+fn refuse_holds(known: &mut Known, principal: &Principal) -> Attempt<()> {
     let limit = limits::HOLDS_PER_PRINCIPAL_MAX;
     let found = known.open_holds(principal)?;
     let now = known.now;
@@ -102,12 +102,12 @@ impl Place {
         (name, property): (Name, &PropertyRow),
         wish: &Wish,
         stay: Stay,
-    ) -> Found<Self> {
+    ) -> Attempt<Self> {
         let target = target(known, (name, property), wish, stay)?;
         Self::at(known, name, target, stay)
     }
 
-    pub(super) fn at(known: &mut Known, name: Name, target: Target, stay: Stay) -> Found<Self> {
+    pub(super) fn at(known: &mut Known, name: Name, target: Target, stay: Stay) -> Attempt<Self> {
         let over = match target {
             Target::Room(room) => due::holders(known, &(name, room), stay)?,
             Target::New(..) => Vec::new(),

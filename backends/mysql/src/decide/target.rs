@@ -8,10 +8,10 @@ use turnstile_types::{Name, Night, Stay};
 
 use super::OPEN_TYPE;
 use crate::{
-    known::{Found, Known, NotDecided},
+    known::{Attempt, Known, NotDecided},
     rows::Change,
     tables::{NightRow, PropertyRow, RoomKey},
-    wants::Search,
+    wants::StayQuery,
 };
 
 /// Room numbers that are looked up at once in search of an unused one.
@@ -30,14 +30,14 @@ pub(crate) fn target(
     (name, property): (Name, &PropertyRow),
     wish: &Wish,
     stay: Stay,
-) -> Found<Target> {
+) -> Attempt<Target> {
     let room_type = match wish {
         Wish::Room(room) => return named(known, (name, property), *room, stay),
         Wish::Type(room_type) => Some(*room_type),
         Wish::Any => None,
     };
     let is_open_type = |room_type: &Name| &**room_type == OPEN_TYPE;
-    let search = Search::new(name, room_type, stay);
+    let search = StayQuery::new(name, room_type, stay);
     if !(property.open && room_type.as_ref().is_some_and(is_open_type))
         && let Some(room) = first_free(known, &search, stay)?
     {
@@ -56,7 +56,7 @@ fn named(
     (name, property): (Name, &PropertyRow),
     room: Name,
     stay: Stay,
-) -> Found<Target> {
+) -> Attempt<Target> {
     let key = (name, room);
     if known.room(&key)?.is_none() {
         refuse_full(property)?;
@@ -70,7 +70,7 @@ fn named(
 }
 
 /// Refuses one more room in a property that has as many as it may have.
-pub(super) fn refuse_full(property: &PropertyRow) -> Found<()> {
+pub(super) fn refuse_full(property: &PropertyRow) -> Attempt<()> {
     let limit = if property.open {
         limits::ROOMS_PER_OPEN_PROPERTY_MAX
     } else {
@@ -99,7 +99,7 @@ fn refused(first: Night, stopped: u128, in_the_way: u128) -> NotDecided {
 
 /// The first free room of a search by now: of those that the transaction found free and that
 /// nothing has taken since, and those that were left since.
-fn first_free(known: &mut Known, search: &Search, stay: Stay) -> Found<Option<Name>> {
+fn first_free(known: &mut Known, search: &StayQuery, stay: Stay) -> Attempt<Option<Name>> {
     let now = known.now;
     let stands = |taken: Option<&NightRow>| taken.is_some_and(|taken| taken.stands(now));
     let mut filled = BTreeSet::new();
@@ -137,7 +137,7 @@ fn comes_before(left: &Name, right: &Name) -> bool {
 /// What this transaction has changed so far in the nights of a search.
 fn changes_of<'a>(
     known: &'a Known,
-    search: &'a Search,
+    search: &'a StayQuery,
 ) -> impl Iterator<Item = Change<'a, NightRow>> {
     known.taken.changes().filter(|change| {
         let (property, night, _) = change.key;
@@ -146,7 +146,11 @@ fn changes_of<'a>(
 }
 
 /// Those of some rooms that a search is about; with all nights of the search in them known.
-fn rooms_known(known: &mut Known, search: &Search, rooms: &BTreeSet<Name>) -> Found<Vec<Name>> {
+fn rooms_known(
+    known: &mut Known,
+    search: &StayQuery,
+    rooms: &BTreeSet<Name>,
+) -> Attempt<Vec<Name>> {
     let mut of_search = Ok(Vec::new());
     let stay = Stay::new(search.arrival, search.departure).expect("a search is for a stay");
     for &name in rooms {
@@ -170,7 +174,7 @@ fn rooms_known(known: &mut Known, search: &Search, rooms: &BTreeSet<Name>) -> Fo
 }
 
 /// Why no room of a search is free.
-fn refusal(known: &mut Known, search: &Search, stay: Stay) -> Found<NotDecided> {
+fn refusal(known: &mut Known, search: &StayQuery, stay: Stay) -> Attempt<NotDecided> {
     let touched: BTreeSet<Name> = changes_of(known, search)
         .map(|change| change.key.2)
         .collect();
@@ -192,7 +196,7 @@ fn number_name(number: u32) -> Name {
 }
 
 /// The lowest number, from one on, that is no room's name yet.
-fn lowest_number(known: &mut Known, property: Name, from: u32) -> Found<u32> {
+fn lowest_number(known: &mut Known, property: Name, from: u32) -> Attempt<u32> {
     let mut number = from;
     loop {
         match known.room(&(property, number_name(number))) {

@@ -10,11 +10,11 @@ use super::{refused, sets};
 use crate::{
     decide::existing,
     fault::Fault,
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     known::bits,
     session::{Session, TurnKind},
     sql::put,
-    wants::{Search, Wants, put_bits, put_rooms_of},
+    wants::{StayQuery, Wants, put_bits, put_rooms_of},
 };
 
 pub(super) async fn availability(
@@ -32,20 +32,20 @@ pub(super) async fn availability(
         session.leave().await?;
         return refused(halt);
     }
-    let search = Search::new(property, room_type, stay);
+    let search = StayQuery::new(property, room_type, stay);
     let [rooms, blocked] = sets(session.finish(&statements(&search, now)).await?)?;
     let mut types = BTreeMap::new();
     if let Some(name) = room_type {
         types.insert(natural_key(name.as_bytes()), all_free(name, 0, stay));
     }
     for row in &rooms {
-        let mut fields = Fields::of(row);
+        let mut fields = ColumnReader::of(row);
         let name = fields.name("room_type")?;
         let count = fields.number("rooms")?;
         types.insert(natural_key(name.as_bytes()), all_free(name, count, stay));
     }
     for row in &blocked {
-        let mut fields = Fields::of(row);
+        let mut fields = ColumnReader::of(row);
         let name = fields.name("room_type")?;
         let nights = bits(&mut fields)?;
         let count: u32 = fields.number("rooms")?;
@@ -57,7 +57,7 @@ pub(super) async fn availability(
 }
 
 /// Counts the rooms of each type, and those in which the same nights are taken or stopped.
-fn statements(search: &Search, now: Timestamp) -> String {
+fn statements(search: &StayQuery, now: Timestamp) -> String {
     let mut sql = "SELECT room_type, COUNT(*) FROM rooms".to_owned();
     put_rooms_of(&mut sql, search);
     put!(sql, " GROUP BY room_type;\n");

@@ -7,7 +7,7 @@ use super::{put_columns, put_rooms, refused, sets};
 use crate::{
     decide::{Target, existing, target},
     fault::Fault,
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     known::{Known, NotDecided, bits},
     rows::Record,
     session::{Session, TurnKind},
@@ -147,7 +147,7 @@ fn of_stay<R: Record<Key = u64>>(
     row: &mysql_async::Row,
     shown: impl FnOnce(u64, R) -> (Stay, Block),
 ) -> Result<(Place, Block), Strange> {
-    let mut fields = Fields::of(row);
+    let mut fields = ColumnReader::of(row);
     let (loose, place) = (fields.flag("loose")?, fields.bytes("place")?.to_vec());
     let (reference, record) = R::read(&mut fields)?;
     let (stay, block) = shown(reference, record);
@@ -155,7 +155,7 @@ fn of_stay<R: Record<Key = u64>>(
 }
 
 fn of_stop(row: &mysql_async::Row, stay: Stay) -> Result<(Place, Block), Strange> {
-    let mut fields = Fields::of(row);
+    let mut fields = ColumnReader::of(row);
     let (loose, place) = (fields.flag("loose")?, fields.bytes("place")?.to_vec());
     let room = fields.name("name")?;
     let nights = Nights {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     decide::existing,
     fault::Fault,
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     known::{NotDecided, bits},
     session::{Session, TurnKind},
     sql::{HexLiteral, Quoted, put},
@@ -114,12 +114,12 @@ async fn inventory(
 fn page<T>(
     rows: &[Found],
     limit: u16,
-    shown: impl Fn(Name, &mut Fields<'_>) -> Result<T, Strange>,
+    shown: impl Fn(Name, &mut ColumnReader<'_>) -> Result<T, Strange>,
 ) -> Result<(Vec<T>, Option<Cursor>), Strange> {
     let mut found = rows
         .iter()
         .map(|row| {
-            let mut fields = Fields::of(row);
+            let mut fields = ColumnReader::of(row);
             let (number, loose) = (fields.number("number")?, fields.flag("loose")?);
             let room = fields.name("name")?;
             Ok((shown(room, &mut fields)?, cursor(number, loose, 0)))

@@ -9,7 +9,7 @@ use super::{booked, cut, held, put_columns, put_rooms, refused, sets};
 use crate::{
     decide::existing,
     fault::Fault,
-    fields::{Fields, Strange},
+    fields::{ColumnReader, Strange},
     rows::Record,
     session::{Session, TurnKind},
     sql::{At, HexLiteral, Quoted, put},
@@ -84,7 +84,7 @@ pub(super) async fn list(
         .collect();
     let mut next = cut(&mut found, part.limit);
     if let (None, Some(row)) = (next, last_room.first()) {
-        let mut fields = Fields::of(row);
+        let mut fields = ColumnReader::of(row);
         let (number, loose) = (fields.number("number")?, fields.flag("loose")?);
         next = Some(cursor(number, loose, u16::MAX));
     }
@@ -109,7 +109,7 @@ pub(super) async fn after(
     let Some(row) = rows.first().filter(|_| loose <= 1) else {
         return Ok(None);
     };
-    let mut fields = Fields::of(row);
+    let mut fields = ColumnReader::of(row);
     let (property, name) = (fields.name("property")?, fields.name("name")?);
     let loose = loose == 1;
     let after = After {
@@ -183,7 +183,7 @@ fn entry<R: Record<Key = u64>>(
     row: &mysql_async::Row,
     shown: impl FnOnce(u64, R) -> Entry,
 ) -> Result<(Place, Entry, Cursor), Strange> {
-    let mut fields = Fields::of(row);
+    let mut fields = ColumnReader::of(row);
     let number = fields.number("number")?;
     let loose = fields.flag("loose")?;
     let place = fields.bytes("place")?.to_vec();

@@ -119,7 +119,7 @@ impl Writer {
         session.leave().await?;
         let mut rows = Rows::<WriterRow>::default();
         for row in answers.iter().flatten() {
-            let (name, row) = WriterRow::read(&mut crate::fields::Fields::of(row))?;
+            let (name, row) = WriterRow::read(&mut crate::fields::ColumnReader::of(row))?;
             rows.know(name, Some(row));
         }
         self.row = rows.get(&name).flatten().cloned();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use turnstile_chassis::Readable;
 use turnstile_exchange::{
-    Cash, Decimal, Done, EndReason, Field, OrderId, Outcome, Refusal, Ticket, TicketState,
+    Cash, CommandField, Decimal, Done, EndReason, OrderId, Outcome, Refusal, Ticket, TicketState,
 };
 
 /// Something that the database gives as text, in the form that every door reads.
@@ -52,14 +52,14 @@ enum OutcomeRow {
         orders: u32,
     },
     TooManyDigits {
-        field: Parsed<Field>,
+        field: Parsed<CommandField>,
         scale: u8,
     },
     TooLarge {
-        field: Parsed<Field>,
+        field: Parsed<CommandField>,
     },
     Zero {
-        field: Parsed<Field>,
+        field: Parsed<CommandField>,
     },
     InsufficientFunds {
         needed: u128,

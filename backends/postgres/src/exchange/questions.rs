@@ -13,7 +13,7 @@ use super::{
         TradesRow,
     },
 };
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 /// Answers a query from what is committed.
 #[expect(
@@ -24,7 +24,7 @@ pub(super) async fn ask(
     connection: &mut Connection,
     now: Timestamp,
     query: &Query,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, StatementFailure> {
     let at = millis(now);
     let book = "SELECT exchange.ask_book($1, $2, $3, $4)::text";
     let unknown = || Ok(Answer::Refused(Refusal::UnknownSymbol));
@@ -135,7 +135,7 @@ pub(super) async fn ask(
                 .map(|(trades, next)| Answer::Trades { trades, next })
         }
     };
-    answer.map_err(Trouble::Broken)
+    answer.map_err(StatementFailure::Broken)
 }
 
 /// What a function of the database gives, if anything.
@@ -143,11 +143,11 @@ async fn json<T: DeserializeOwned>(
     connection: &mut Connection,
     sql: &'static str,
     parameters: &[&(dyn ToSql + Sync)],
-) -> Result<Option<T>, Trouble> {
+) -> Result<Option<T>, StatementFailure> {
     let row = connection.row(sql, parameters).await?;
     let text: Option<&str> = row.get(0);
     let read = text.map(serde_json::from_str).transpose();
-    read.map_err(|failure| Trouble::Broken(format!("{sql} gave {text:?}: {failure}")))
+    read.map_err(|failure| StatementFailure::Broken(format!("{sql} gave {text:?}: {failure}")))
 }
 
 /// What a function gives that always gives something.
@@ -155,9 +155,9 @@ async fn one<T: DeserializeOwned>(
     connection: &mut Connection,
     sql: &'static str,
     parameters: &[&(dyn ToSql + Sync)],
-) -> Result<T, Trouble> {
+) -> Result<T, StatementFailure> {
     let read = json(connection, sql, parameters).await?;
-    read.ok_or_else(|| Trouble::Broken(format!("{sql} gave nothing")))
+    read.ok_or_else(|| StatementFailure::Broken(format!("{sql} gave nothing")))
 }
 
 fn most(limit: u16) -> i32 {

@@ -8,7 +8,7 @@ use turnstile_rooms::{CancelReason, Command, GuestId, GuestName, Reference, Room
 use turnstile_types::{Name, Stay};
 
 use super::{order::natural_place, values::number_of};
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 /// The one statement by which a batch is decided, for those who measure the database alone. Its first
 /// parameter is the instant; the others are arrays with a place for each command, which become one
@@ -81,12 +81,12 @@ struct CommandRow<'a> {
 impl<'a> CommandColumns<'a> {
     /// # Errors
     /// A request that is no command of rooms.
-    pub(super) fn of(requests: &[&'a Request]) -> Result<Self, Trouble> {
+    pub(super) fn of(requests: &[&'a Request]) -> Result<Self, StatementFailure> {
         let mut columns = Self::default();
         for request in requests {
             let command = request.command::<Rooms>();
             let command = command.map_err(|malformed| {
-                Trouble::Broken(format!("not a command of rooms: {malformed}"))
+                StatementFailure::Broken(format!("not a command of rooms: {malformed}"))
             })?;
             let [own, others] = request.scope().patterns();
             columns.own.push(own);
@@ -136,7 +136,7 @@ impl<'a> CommandColumns<'a> {
         &self,
         connection: &mut Connection,
         now: SystemTime,
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, StatementFailure> {
         let parameters: [&(dyn ToSql + Sync); 21] = [
             &now,
             &self.operation,

@@ -14,8 +14,8 @@ use turnstile_types::{Position, Timestamp};
 use self::taking::Taken;
 use super::values::{column, count};
 use crate::{
-    connection::Connection, kept::Kept, migrations::migrate, place::Place, presence::attend,
-    trouble::Trouble,
+    connection::Connection, kept::DatabaseMachine, migrations::migrate, place::Place,
+    presence::attend, trouble::StatementFailure,
 };
 
 /// A copy reads and writes for as long as it takes; what waits for a lock still gives up, and so does the
@@ -70,19 +70,21 @@ async fn prepared(place: &Place) -> Result<Connection, Unready> {
 }
 
 /// Nothing of a copy is committed before its end.
-impl From<Trouble> for Halt {
-    fn from(trouble: Trouble) -> Self {
+impl From<StatementFailure> for Halt {
+    fn from(trouble: StatementFailure) -> Self {
         Self::Failed(match trouble {
-            Trouble::Lost(reason) => Failure::Unavailable { reason },
+            StatementFailure::Lost(reason) => Failure::Unavailable { reason },
             other => Failure::from(other),
         })
     }
 }
 
 /// A number that is never negative, as the database has it.
-fn signed(number: u64) -> Result<i64, Trouble> {
+fn signed(number: u64) -> Result<i64, StatementFailure> {
     let signed = i64::try_from(number);
-    signed.map_err(|_large| Trouble::Broken(format!("{number} is more than a database counts")))
+    signed.map_err(|_large| {
+        StatementFailure::Broken(format!("{number} is more than a database counts"))
+    })
 }
 
 impl Endpoint for PostgresCopy {
@@ -98,7 +100,7 @@ impl Endpoint for PostgresCopy {
         }
         let row = self.connection.row(telling::HEAD, &[]).await?;
         let secret = <[u8; 16]>::try_from(column::<&[u8]>(&row, 0)?);
-        let secret = secret.map_err(|_length| Trouble::Broken("no secret".to_owned()))?;
+        let secret = secret.map_err(|_length| StatementFailure::Broken("no secret".to_owned()))?;
         let (position, slots, parts): (i64, i64, i64) =
             (column(&row, 1)?, column(&row, 2)?, column(&row, 3)?);
         Ok(Head {

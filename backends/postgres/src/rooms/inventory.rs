@@ -9,7 +9,7 @@ use super::{
     questions::{days_of, unknown},
     values::{bits, column, count, name},
 };
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 const ROOMS: &str = "
     SELECT r.name, r.kind, r.room AS number, r.place >= '\\xff' AS loose
@@ -37,7 +37,7 @@ pub(super) async fn rooms(
     connection: &mut Connection,
     property: &Name,
     (cursor, limit): InventoryPage,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, StatementFailure> {
     if let Some(refusal) = unknown(connection, property, &Wish::Any).await? {
         return Ok(Answer::Refused(refusal));
     }
@@ -60,7 +60,7 @@ pub(super) async fn stop_sells(
     connection: &mut Connection,
     (property, stay): (&Name, Stay),
     (cursor, limit): InventoryPage,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, StatementFailure> {
     if let Some(refusal) = unknown(connection, property, &Wish::Any).await? {
         return Ok(Answer::Refused(refusal));
     }
@@ -89,7 +89,7 @@ async fn behind(
     connection: &mut Connection,
     property: &Name,
     cursor: Option<Cursor>,
-) -> Result<Option<Vec<u8>>, Trouble> {
+) -> Result<Option<Vec<u8>>, StatementFailure> {
     match cursor {
         None => Ok(Some(Vec::new())),
         Some(cursor) => {
@@ -102,13 +102,16 @@ async fn behind(
 fn page<T>(
     rows: &[Row],
     limit: u16,
-    shown: impl Fn(&Row) -> Result<T, Trouble>,
-) -> Result<(Vec<T>, Option<Cursor>), Trouble> {
+    shown: impl Fn(&Row) -> Result<T, StatementFailure>,
+) -> Result<(Vec<T>, Option<Cursor>), StatementFailure> {
     let limit = usize::from(limit.max(1));
     let last = rows.iter().take(limit).last();
     let next = last
         .filter(|_row| rows.len() > limit)
-        .map(|row| Ok::<Cursor, Trouble>(Cursor(count(cursor_behind(row, 0)?)?)));
+        .map(|row| Ok::<Cursor, StatementFailure>(Cursor(count(cursor_behind(row, 0)?)?)));
     let items = rows.iter().take(limit).map(shown);
-    Ok((items.collect::<Result<_, Trouble>>()?, next.transpose()?))
+    Ok((
+        items.collect::<Result<_, StatementFailure>>()?,
+        next.transpose()?,
+    ))
 }

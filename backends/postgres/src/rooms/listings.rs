@@ -10,7 +10,7 @@ use super::{
     order::{loose_place, natural_place},
     values::{column, count, instant, name, number_of, reference_of, stay},
 };
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 /// The columns of an entry, of a booking `b` in a room `r` of a property `p`.
 macro_rules! entries {
@@ -71,7 +71,7 @@ pub(super) async fn look_up(
     connection: &mut Connection,
     moment: AskedAt,
     reference: Reference,
-) -> Result<Result<Entry, Refusal>, Trouble> {
+) -> Result<Result<Entry, Refusal>, StatementFailure> {
     let rows = connection.rows(ONE, &[&number_of(reference)]).await?;
     let Some(row) = rows.first() else {
         let has_ended = "SELECT rooms.has_ended($1)";
@@ -94,7 +94,7 @@ pub(super) async fn of_property(
     (property, room): (&Name, Option<&Name>),
     (from, to): (Night, Night),
     (cursor, limit): (Option<Cursor>, u16),
-) -> Result<Page, Trouble> {
+) -> Result<Page, StatementFailure> {
     let (mut place, mut arrival) = (Vec::new(), -1_i32);
     if let Some(cursor) = cursor {
         let Some((shown, behind)) = place_of(connection, property, cursor).await? else {
@@ -131,7 +131,7 @@ pub(super) async fn place_of(
     connection: &mut Connection,
     property: &Name,
     Cursor(cursor): Cursor,
-) -> Result<Option<(Name, Vec<u8>)>, Trouble> {
+) -> Result<Option<(Name, Vec<u8>)>, StatementFailure> {
     let cursor = cursor.cast_signed();
     let (number, is_loose) = (cursor >> 17, cursor & LOOSE != 0);
     let known = "SELECT r.name FROM rooms.room r JOIN rooms.property p USING (property)
@@ -152,7 +152,7 @@ pub(super) async fn place_of(
 }
 
 /// The cursor behind a room, or behind an entry of it.
-pub(super) fn cursor_behind(row: &Row, arrival: i32) -> Result<i64, Trouble> {
+pub(super) fn cursor_behind(row: &Row, arrival: i32) -> Result<i64, StatementFailure> {
     let loose: bool = column(row, "loose")?;
     let number: i64 = column(row, "number")?;
     Ok(number << 17 | if loose { LOOSE } else { 0 } | i64::from(arrival))
@@ -164,7 +164,7 @@ pub(super) async fn of_guest(
     moment: AskedAt,
     id: GuestId,
     (cursor, limit): (Option<Cursor>, u16),
-) -> Result<Page, Trouble> {
+) -> Result<Page, StatementFailure> {
     let seal = id.seal.cast_signed();
     let four = i16::try_from(id.last_four).expect("at most four digits");
     let before = cursor.map_or(i64::MAX, |Cursor(position)| signed(position));
@@ -181,7 +181,7 @@ pub(super) async fn holds(
     moment: AskedAt,
     principal: &Principal,
     (cursor, limit): (Option<Cursor>, u16),
-) -> Result<Page, Trouble> {
+) -> Result<Page, StatementFailure> {
     let after = cursor.map_or(0, |Cursor(position)| signed(position));
     let principal = principal.0.as_str();
     let rows = connection
@@ -203,14 +203,14 @@ fn page(
     rows: &[Row],
     moment: AskedAt,
     limit: u16,
-    cursor: impl Fn(&Row) -> Result<i64, Trouble>,
-) -> Result<Page, Trouble> {
+    cursor: impl Fn(&Row) -> Result<i64, StatementFailure>,
+) -> Result<Page, StatementFailure> {
     let limit = usize::from(limit.max(1));
     let shown = rows.iter().take(limit);
-    let entries: Result<Vec<Option<Entry>>, Trouble> =
+    let entries: Result<Vec<Option<Entry>>, StatementFailure> =
         shown.clone().map(|row| entry(row, moment)).collect();
     let last = shown.last().filter(|_row| rows.len() > limit);
-    let next = last.map(|row| Ok::<Cursor, Trouble>(Cursor(count(cursor(row)?)?)));
+    let next = last.map(|row| Ok::<Cursor, StatementFailure>(Cursor(count(cursor(row)?)?)));
     Ok(Page {
         entries: entries?.into_iter().flatten().collect(),
         next: next.transpose()?,
@@ -218,7 +218,7 @@ fn page(
 }
 
 /// An entry as it is at an instant; nothing when it is over by then.
-pub(super) fn entry(row: &Row, moment: AskedAt) -> Result<Option<Entry>, Trouble> {
+pub(super) fn entry(row: &Row, moment: AskedAt) -> Result<Option<Entry>, StatementFailure> {
     let state = match column(row, "state")? {
         "booked" => EntryState::Booked,
         "held" | "expired" => {
@@ -238,7 +238,7 @@ pub(super) fn entry(row: &Row, moment: AskedAt) -> Result<Option<Entry>, Trouble
     let last_four: Option<i16> = column(row, "guest_last_four")?;
     let id = seal.zip(last_four).map(|(seal, last_four)| {
         let last_four = count(last_four.into())?;
-        Ok::<GuestId, Trouble>(GuestId {
+        Ok::<GuestId, StatementFailure>(GuestId {
             seal: seal.cast_unsigned(),
             last_four,
         })

@@ -6,12 +6,12 @@ use turnstile_rooms::{Command, Done, FormerPlace, Nights, Outcome, Refusal, Room
 use turnstile_types::{Night, Position};
 
 use super::values::{bits, column, count, instant, name, night, reference_of, stay};
-use crate::trouble::Trouble;
+use crate::trouble::StatementFailure;
 
 /// The reply to one command. What cannot be read is a failure of this command alone: all of the
 /// batch has been committed.
 pub(super) fn reply(row: &Row, request: &Request) -> Result<Reply<Rooms>, Failure> {
-    let first = || -> Result<(Position, &str), Trouble> {
+    let first = || -> Result<(Position, &str), StatementFailure> {
         Ok((
             Position(count(column(row, "position")?)?),
             column(row, "answer")?,
@@ -37,17 +37,19 @@ pub(super) fn outcome(
     row: &Row,
     answer: &str,
     request: Option<&Request>,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, StatementFailure> {
     if let Some(done) = done(row, answer)? {
         return Ok(Outcome::Done(done));
     }
     if let Some(refusal) = refusal(row, answer, request)? {
         return Ok(Outcome::Refused(refusal));
     }
-    Err(Trouble::Broken(format!("the database answered `{answer}`")))
+    Err(StatementFailure::Broken(format!(
+        "the database answered `{answer}`"
+    )))
 }
 
-fn done(row: &Row, answer: &str) -> Result<Option<Done>, Trouble> {
+fn done(row: &Row, answer: &str) -> Result<Option<Done>, StatementFailure> {
     let room = || name(column(row, "room")?);
     let reference = || column(row, "reference").map(reference_of);
     let until = || instant(column(row, "until")?);
@@ -82,10 +84,14 @@ fn done(row: &Row, answer: &str) -> Result<Option<Done>, Trouble> {
     }))
 }
 
-fn refusal(row: &Row, answer: &str, request: Option<&Request>) -> Result<Option<Refusal>, Trouble> {
+fn refusal(
+    row: &Row,
+    answer: &str,
+    request: Option<&Request>,
+) -> Result<Option<Refusal>, StatementFailure> {
     let nights = || {
         let arrival: Option<i32> = column(row, "arrival")?;
-        Ok::<Nights, Trouble>(Nights {
+        Ok::<Nights, StatementFailure>(Nights {
             first: arrival.map_or_else(|| first_night(request), night)?,
             bits: bits(&column::<Option<Vec<i16>>>(row, "nights")?.unwrap_or_default())?,
         })
@@ -111,10 +117,10 @@ fn refusal(row: &Row, answer: &str, request: Option<&Request>) -> Result<Option<
 }
 
 /// The night from which a command's nights are counted.
-fn first_night(request: Option<&Request>) -> Result<Night, Trouble> {
+fn first_night(request: Option<&Request>) -> Result<Night, StatementFailure> {
     match request.map(Request::command::<Rooms>) {
         Some(Ok(Command::Book { stay, .. } | Command::Hold { stay, .. })) => Ok(stay.arrival()),
-        _ => Err(Trouble::Broken(
+        _ => Err(StatementFailure::Broken(
             "the database answered with nights outside the stay".to_owned(),
         )),
     }

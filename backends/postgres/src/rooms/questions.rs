@@ -14,7 +14,7 @@ use super::{
     order::natural_place,
     values::{bits, column, count, instant, name, reference_of, stay, time_of},
 };
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 /// Whether there is a property and a room of it, or a type, in sale.
 const KNOWN: &str = "
@@ -114,7 +114,7 @@ pub(super) async fn answer(
     now: Timestamp,
     principal: &Principal,
     query: &Query,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, StatementFailure> {
     let time = time_of(now)?;
     let moment = AskedAt { now, time };
     match *query {
@@ -184,7 +184,7 @@ pub(super) async fn unknown(
     connection: &mut Connection,
     property: &Name,
     wish: &Wish,
-) -> Result<Option<Refusal>, Trouble> {
+) -> Result<Option<Refusal>, StatementFailure> {
     let (room, kind) = match wish {
         Wish::Room(room) => (Some(room.as_str()), None),
         Wish::Type(kind) => (None, Some(kind.as_str())),
@@ -213,7 +213,7 @@ async fn availability(
     moment: AskedAt,
     (property, room_type): (&Name, Option<Name>),
     stay: Stay,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, StatementFailure> {
     let kind = room_type.as_ref().map(Name::as_str);
     let (from, to) = days_of(stay);
     let parameters: [&(dyn ToSql + Sync); 5] =
@@ -222,7 +222,7 @@ async fn availability(
     let mut types: Vec<TypeAvailability> = rows
         .iter()
         .map(|row| of_type(row, stay))
-        .collect::<Result<_, Trouble>>()?;
+        .collect::<Result<_, StatementFailure>>()?;
     types.sort_by_cached_key(|one| natural_place(&one.room_type));
     if let (Some(room_type), true) = (room_type, types.is_empty()) {
         let free = vec![0; usize::from(stay.nights())];
@@ -236,7 +236,7 @@ async fn availability(
     Ok(Answer::Availability(types))
 }
 
-fn of_type(row: &Row, stay: Stay) -> Result<TypeAvailability, Trouble> {
+fn of_type(row: &Row, stay: Stay) -> Result<TypeAvailability, StatementFailure> {
     let rooms: u32 = count(column(row, "rooms")?)?;
     let touched: u32 = count(column(row, "touched")?)?;
     let places: Vec<i32> = column(row, "places")?;
@@ -244,7 +244,8 @@ fn of_type(row: &Row, stay: Stay) -> Result<TypeAvailability, Trouble> {
     let mut free = vec![rooms; usize::from(stay.nights())];
     for (place, blocked) in places.into_iter().zip(counts) {
         let night = free.get_mut(count::<usize>(place.into())?);
-        let night = night.ok_or_else(|| Trouble::Broken("a night beyond the stay".to_owned()))?;
+        let night =
+            night.ok_or_else(|| StatementFailure::Broken("a night beyond the stay".to_owned()))?;
         *night = night.saturating_sub(count(blocked)?);
     }
     Ok(TypeAvailability {
@@ -260,7 +261,7 @@ async fn explain(
     moment: AskedAt,
     (property, wish): (&Name, &Wish),
     stay: Stay,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, StatementFailure> {
     let (word, wanted) = wish_of(*wish);
     let wanted = wanted.as_ref().map(Name::as_str);
     let (from, to) = days_of(stay);
@@ -292,12 +293,12 @@ async fn explain(
     let blocks = rows.iter().filter_map(|row| block(row, stay).transpose());
     Ok(Answer::Explanation(Explanation {
         would_get,
-        blocks: blocks.collect::<Result<_, Trouble>>()?,
+        blocks: blocks.collect::<Result<_, StatementFailure>>()?,
     }))
 }
 
 /// What one row says is in the way; nothing where nothing is.
-fn block(row: &Row, asked: Stay) -> Result<Option<Block>, Trouble> {
+fn block(row: &Row, asked: Stay) -> Result<Option<Block>, StatementFailure> {
     let Some(room) = column::<Option<&str>>(row, "room")? else {
         return Ok(None);
     };
@@ -307,7 +308,7 @@ fn block(row: &Row, asked: Stay) -> Result<Option<Block>, Trouble> {
         let places: Vec<i16> = places
             .into_iter()
             .map(|place| count(place.into()))
-            .collect::<Result<_, Trouble>>()?;
+            .collect::<Result<_, StatementFailure>>()?;
         let nights = Nights {
             first: asked.arrival(),
             bits: bits(&places)?,
@@ -335,14 +336,15 @@ async fn properties(
     connection: &mut Connection,
     cursor: Option<Cursor>,
     limit: u16,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, StatementFailure> {
     let after = cursor.map(|Cursor(property)| property.cast_signed());
     let limit = usize::from(limit.max(1));
     let one_more = i64::try_from(limit + 1).expect("a page is small");
     let rows = connection.rows(PROPERTIES, &[&after, &one_more]).await?;
     let shown = rows.iter().take(limit);
     let last = shown.clone().last().filter(|_row| rows.len() > limit);
-    let next = last.map(|row| Ok::<Cursor, Trouble>(Cursor(count(column(row, "property")?)?)));
+    let next =
+        last.map(|row| Ok::<Cursor, StatementFailure>(Cursor(count(column(row, "property")?)?)));
     let summary = |row: &Row| {
         Ok(PropertySummary {
             property: name(column(row, "name")?)?,
@@ -351,12 +353,14 @@ async fn properties(
         })
     };
     Ok(Answer::Properties {
-        properties: shown.map(summary).collect::<Result<_, Trouble>>()?,
+        properties: shown
+            .map(summary)
+            .collect::<Result<_, StatementFailure>>()?,
         next: next.transpose()?,
     })
 }
 
-async fn totals(connection: &mut Connection, moment: AskedAt) -> Result<Answer, Trouble> {
+async fn totals(connection: &mut Connection, moment: AskedAt) -> Result<Answer, StatementFailure> {
     let row = connection.row(TOTALS, &[&moment.time]).await?;
     let number = |name: &str| count::<u64>(column(&row, name)?);
     let (booked, cancelled) = (number("booked")?, number("cancelled")?);

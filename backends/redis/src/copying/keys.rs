@@ -6,12 +6,12 @@ use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
 use super::{
-    Way, scan,
+    ServerRoute, scan,
     telling::{PAGE, Telling},
 };
 use crate::{
-    answer::{ARRIVAL, Fields, StrangeAnswer, outcome},
-    link::Trouble,
+    answer::{ARRIVAL, AnswerFields, StrangeAnswer, outcome},
+    link::CallFailure,
     names::key,
     order,
 };
@@ -20,21 +20,24 @@ use crate::{
 const PREFIX: &str = "key/";
 
 /// When something was decided, its position, and the principal and key.
-type Decided = (Timestamp, Position, String);
+type KeyOrigin = (Timestamp, Position, String);
 
 /// How many keys lie here, those that are forgotten and not gone yet with them.
-pub(super) async fn count(way: Way<'_>) -> Result<u64, Trouble> {
+pub(super) async fn count(way: ServerRoute<'_>) -> Result<u64, CallFailure> {
     let mut count = 0;
     let counted = scan(way, PREFIX, async |names: Vec<String>| {
         count += names.len() as u64;
-        Ok::<_, Trouble>(())
+        Ok::<_, CallFailure>(())
     });
     counted.await?;
     Ok(count)
 }
 
 /// Writes what is remembered under keys, where nothing is yet.
-pub(super) async fn take((link, tally): Way<'_>, keys: &[CopiedKey]) -> Result<(), Trouble> {
+pub(super) async fn take(
+    (link, tally): ServerRoute<'_>,
+    keys: &[CopiedKey],
+) -> Result<(), CallFailure> {
     if keys.is_empty() {
         return Ok(());
     }
@@ -52,7 +55,7 @@ pub(super) async fn take((link, tally): Way<'_>, keys: &[CopiedKey]) -> Result<(
         return Ok(());
     }
     let reason = "a key of the state would be there twice";
-    Err(Trouble::Broken(reason.to_owned()))
+    Err(CallFailure::Broken(reason.to_owned()))
 }
 
 fn name_of(principal: &Principal, key: &str) -> String {
@@ -76,8 +79,8 @@ impl Telling<'_> {
         Ok(())
     }
 
-    async fn decided(&self) -> Result<Vec<Decided>, Halt> {
-        let mut decided: Vec<Decided> = Vec::new();
+    async fn decided(&self) -> Result<Vec<KeyOrigin>, Halt> {
+        let mut decided: Vec<KeyOrigin> = Vec::new();
         let way = (self.link, self.tally);
         let gathered = scan(way, PREFIX, async |names: Vec<String>| {
             let mut calls: Pipeline = pipe();
@@ -95,7 +98,7 @@ impl Telling<'_> {
                     decided.push((Timestamp(at), Position(position), name));
                 }
             }
-            Ok::<_, Trouble>(())
+            Ok::<_, CallFailure>(())
         });
         gathered.await?;
         decided.sort_unstable();
@@ -106,12 +109,12 @@ impl Telling<'_> {
 }
 
 /// What travels of an answer to `turnstile_rooms_remembered`.
-fn remembered((at, position, name): &Decided, answer: Vec<Vec<u8>>) -> Result<CopiedKey, Halt> {
+fn remembered((at, position, name): &KeyOrigin, answer: Vec<Vec<u8>>) -> Result<CopiedKey, Halt> {
     let (principal, key) = name.split_once('/').ok_or(StrangeAnswer("name of a key"))?;
     let principal =
         Name::parse(principal.as_bytes()).map_err(|_text| StrangeAnswer("principal"))?;
     let principal = Principal(principal);
-    let mut fields = Fields::of(answer);
+    let mut fields = AnswerFields::of(answer);
     let content = fields.text("content")?;
     // Earlier versions have kept twice as many digits; no command has the half of them.
     let half = content.len().saturating_sub(16);

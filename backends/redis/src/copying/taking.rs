@@ -5,9 +5,9 @@ use turnstile_contract::{copy::Head, natural_key};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing, limits};
 use turnstile_types::Name;
 
-use super::{Way, scan};
+use super::{ServerRoute, scan};
 use crate::{
-    link::Trouble,
+    link::CallFailure,
     names::{BASE, UNFINISHED, key},
     order::sealed,
 };
@@ -31,21 +31,21 @@ pub(super) struct Taken {
 
 /// Commands, and what each must answer.
 #[derive(Default)]
-struct Batch {
+struct CommandBatch {
     calls: Pipeline,
     expected: Vec<i64>,
     rooms: i64,
     holds: i64,
 }
 
-pub(super) async fn is_empty((link, tally): Way<'_>) -> Result<bool, Trouble> {
+pub(super) async fn is_empty((link, tally): ServerRoute<'_>) -> Result<bool, CallFailure> {
     let keys = ["properties", "reference", "ended", "totals"].map(key);
     let found: u32 = link.ask(tally, cmd("EXISTS").arg(&keys)).await?;
     Ok(found == 0)
 }
 
 /// Removes what an unfinished copy has left.
-pub(super) async fn wipe((link, tally): Way<'_>) -> Result<(), Trouble> {
+pub(super) async fn wipe((link, tally): ServerRoute<'_>) -> Result<(), CallFailure> {
     let wiped = scan((link, tally), "", async |mut names: Vec<String>| {
         names.retain(|name| !KEPT.contains(&name.as_str()));
         if names.is_empty() {
@@ -65,10 +65,10 @@ impl Taken {
     /// Writes what the state has beside its pieces; `position` is the last one that was given here.
     pub(super) async fn begin(
         &mut self,
-        (link, tally): Way<'_>,
+        (link, tally): ServerRoute<'_>,
         head: &Head,
         position: u64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CallFailure> {
         self.has_begun = true;
         let secret = u128::from_be_bytes(head.id_key.secret());
         let mut calls = pipe();
@@ -84,10 +84,10 @@ impl Taken {
 
     pub(super) async fn take(
         &mut self,
-        (link, tally): Way<'_>,
+        (link, tally): ServerRoute<'_>,
         pieces: &[Piece],
-    ) -> Result<(), Trouble> {
-        let mut batch = Batch::default();
+    ) -> Result<(), CallFailure> {
+        let mut batch = CommandBatch::default();
         for piece in pieces {
             self.put(&mut batch, piece)?;
         }
@@ -98,7 +98,7 @@ impl Taken {
         let answered: Vec<i64> = link.ask_all(tally, &batch.calls).await?;
         if answered != batch.expected {
             let reason = "something of the state would be there twice, such as a night of a room";
-            return Err(Trouble::Broken(reason.to_owned()));
+            return Err(CallFailure::Broken(reason.to_owned()));
         }
         let mut calls = pipe();
         for (what, by) in [("rooms", rooms), ("holds", holds)] {
@@ -107,7 +107,7 @@ impl Taken {
         link.ask_all(tally, &calls).await
     }
 
-    fn put(&mut self, batch: &mut Batch, piece: &Piece) -> Result<(), Trouble> {
+    fn put(&mut self, batch: &mut CommandBatch, piece: &Piece) -> Result<(), CallFailure> {
         match piece {
             Piece::Property { name, open } => {
                 if *open {
@@ -145,14 +145,14 @@ impl Taken {
             }
             Piece::Totals(counted) => self.counted = *counted,
             Piece::Stopped { .. } => {
-                return Err(Trouble::Broken("stop-sells are not offered".to_owned()));
+                return Err(CallFailure::Broken("stop-sells are not offered".to_owned()));
             }
         }
         Ok(())
     }
 
     /// Writes what is known when all is there.
-    pub(super) async fn settle(&self, (link, tally): Way<'_>) -> Result<(), Trouble> {
+    pub(super) async fn settle(&self, (link, tally): ServerRoute<'_>) -> Result<(), CallFailure> {
         let counted = self.counted;
         let mut totals = cmd("HSET");
         totals.arg(key("totals"));
@@ -175,7 +175,7 @@ impl Taken {
     }
 }
 
-impl Batch {
+impl CommandBatch {
     /// A command that must answer a number.
     fn add(&mut self, command: &str, key: &str, expected: i64) -> &mut Pipeline {
         self.expected.push(expected);

@@ -13,7 +13,7 @@ use turnstile_types::{Name, Position, Timestamp};
 use super::scan;
 use crate::{
     answer::{StrangeAnswer, entry_of},
-    link::{Dialer, Trouble},
+    link::{CallFailure, Dialer},
     names::key,
 };
 
@@ -31,7 +31,7 @@ pub(super) struct Telling<'a> {
 }
 
 /// Something in a slot: its slot and generation, and whether it is a booking or a hold.
-type Slot = (u32, u32, bool);
+type SlotReference = (u32, u32, bool);
 
 type Hash = BTreeMap<String, Vec<u8>>;
 
@@ -79,7 +79,7 @@ impl Telling<'_> {
         Ok(teller.finish(slots, counted).await?)
     }
 
-    pub(super) async fn ask<T: FromRedisValue>(&self, call: &redis::Cmd) -> Result<T, Trouble> {
+    pub(super) async fn ask<T: FromRedisValue>(&self, call: &redis::Cmd) -> Result<T, CallFailure> {
         self.link.ask(self.tally, call).await
     }
 
@@ -118,8 +118,8 @@ impl Telling<'_> {
     }
 
     /// What there is in slots, in their order.
-    async fn slots(&self) -> Result<Vec<Slot>, Halt> {
-        let mut slots: Vec<Slot> = Vec::new();
+    async fn slots(&self) -> Result<Vec<SlotReference>, Halt> {
+        let mut slots: Vec<SlotReference> = Vec::new();
         let gathered = scan(
             (self.link, self.tally),
             "booking/",
@@ -157,7 +157,7 @@ impl Telling<'_> {
     }
 
     /// Tells some slots, and says how many holds are over there that are not noted as such.
-    async fn tell_slots(&self, slots: &[Slot], teller: &mut Teller) -> Result<u64, Halt> {
+    async fn tell_slots(&self, slots: &[SlotReference], teller: &mut Teller) -> Result<u64, Halt> {
         let mut calls: Pipeline = pipe();
         for &(slot, generation, _) in slots.iter().filter(|(_, _, stands)| *stands) {
             let number = u64::from(generation) << 32 | u64::from(slot);

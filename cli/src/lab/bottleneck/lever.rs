@@ -7,7 +7,7 @@ use turnstile_result::{Bottleneck, Change, Verdict};
 use turnstile_stats::bottleneck::{elasticity, ratio};
 
 use super::{Arguments, shown};
-use crate::lab::{notebook::Notebook, subject::Opened};
+use crate::lab::{notebook::Notebook, subject::OpenedSubject};
 
 /// What a quota leaves of what the server could use.
 const QUOTA: f64 = 0.8;
@@ -47,7 +47,7 @@ enum How {
 
 /// What the pairs of a lever gave.
 #[derive(Default)]
-struct Pairs {
+struct PairedPoints {
     places: Vec<(u32, u32)>,
     /// Throughput without and with the change, of pairs of which both points are valid.
     rates: Vec<(f64, f64)>,
@@ -67,7 +67,7 @@ impl Arguments {
     /// All that can be changed here.
     pub(super) fn levers(
         &self,
-        opened: &Opened<'_>,
+        opened: &OpenedSubject<'_>,
         found: &Bottleneck,
         spent: Option<Stages>,
     ) -> Vec<Lever> {
@@ -115,7 +115,7 @@ impl Arguments {
     pub(super) fn pull(
         &self,
         lever: &Lever,
-        opened: &mut Opened<'_>,
+        opened: &mut OpenedSubject<'_>,
         notebook: &mut Notebook,
     ) -> anyhow::Result<Option<Change>> {
         let other = match &lever.how {
@@ -124,15 +124,16 @@ impl Arguments {
             }
             How::Quota(_) | How::Load(..) => None,
         };
-        let told =
-            |server: Option<&Opened<'_>>| server.and_then(Opened::resp).and_then(Stages::ask);
+        let told = |server: Option<&OpenedSubject<'_>>| {
+            server.and_then(OpenedSubject::resp).and_then(Stages::ask)
+        };
         let before = (told(Some(opened)), told(other.as_ref()));
         let pairs = self.pairs_of(lever, opened, other.as_ref(), notebook);
         let after = (told(Some(opened)), told(other.as_ref()));
         if let Some(other) = other {
             other.stop()?;
         }
-        let Pairs { places, rates } = pairs?;
+        let PairedPoints { places, rates } = pairs?;
         let factor = match lever.how {
             How::Other {
                 is_of_log: true, ..
@@ -158,13 +159,13 @@ impl Arguments {
     fn pairs_of(
         &self,
         lever: &Lever,
-        opened: &mut Opened<'_>,
-        other: Option<&Opened<'_>>,
+        opened: &mut OpenedSubject<'_>,
+        other: Option<&OpenedSubject<'_>>,
         notebook: &mut Notebook,
-    ) -> anyhow::Result<Pairs> {
+    ) -> anyhow::Result<PairedPoints> {
         let pacing = self.pacing(self.connections);
         let threads = self.subject.threads();
-        let mut pairs = Pairs::default();
+        let mut pairs = PairedPoints::default();
         for pair in 0..self.pairs {
             let without = opened.measure(&pacing, notebook)?;
             let with = match (&lever.how, other) {

@@ -84,7 +84,7 @@ pub(super) struct Survived {
 
 /// Whether the load goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Load {
+enum LoadState {
     GoesOn,
     HasEnded,
 }
@@ -175,10 +175,10 @@ impl Storm {
                 load_ends.recv().ok();
                 break;
             }
-            if wait(load_ends, calm) == Load::HasEnded {
+            if wait(load_ends, calm) == LoadState::HasEnded {
                 break;
             }
-            if self.strike(*fault, &mut survived, &mut draw, load_ends)? == Load::HasEnded {
+            if self.strike(*fault, &mut survived, &mut draw, load_ends)? == LoadState::HasEnded {
                 break;
             }
         }
@@ -191,7 +191,7 @@ impl Storm {
         survived: &mut Survived,
         draw: &mut impl FnMut() -> u64,
         load_ends: &Receiver<()>,
-    ) -> anyhow::Result<Load> {
+    ) -> anyhow::Result<LoadState> {
         let pause = Duration::from_millis(PAUSE_MS + draw() % (2 * PAUSE_MS));
         let nth = 2 + draw() % SYNCS;
         let server = &mut survived.server;
@@ -199,7 +199,7 @@ impl Storm {
             Fault::Kill => {
                 survived.kills += 1;
                 self.kill(survived, "SIGKILL")?;
-                Ok(Load::GoesOn)
+                Ok(LoadState::GoesOn)
             }
             Fault::Pause => {
                 server.signal(Signal::STOP).context("SIGSTOP")?;
@@ -218,7 +218,7 @@ impl Storm {
                         self.start_again(survived, "a failed sync")?;
                     }
                     // Nothing of the order may be left when the server is stopped.
-                    None if load == Load::HasEnded => self.kill(survived, "SIGKILL")?,
+                    None if load == LoadState::HasEnded => self.kill(survived, "SIGKILL")?,
                     None => return Err(went_on()),
                 }
                 Ok(load)
@@ -233,7 +233,7 @@ impl Storm {
             Fault::FullDisk => {
                 order(server, "full-disk")?;
                 let (noticed, mut load) = until_read_only(server, load_ends)?;
-                if load == Load::GoesOn {
+                if load == LoadState::GoesOn {
                     load = wait(load_ends, pause);
                 }
                 order(server, "room")?;
@@ -267,10 +267,10 @@ fn order(server: &mut Server, order: &str) -> anyhow::Result<()> {
 }
 
 /// Waits while the load goes on.
-fn wait(load_ends: &Receiver<()>, time: Duration) -> Load {
+fn wait(load_ends: &Receiver<()>, time: Duration) -> LoadState {
     match load_ends.recv_timeout(time) {
-        Err(RecvTimeoutError::Timeout) => Load::GoesOn,
-        Ok(()) | Err(RecvTimeoutError::Disconnected) => Load::HasEnded,
+        Err(RecvTimeoutError::Timeout) => LoadState::GoesOn,
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => LoadState::HasEnded,
     }
 }
 
@@ -278,12 +278,12 @@ fn wait(load_ends: &Receiver<()>, time: Duration) -> Load {
 fn await_end(
     server: &mut Server,
     load_ends: &Receiver<()>,
-) -> anyhow::Result<(Option<ExitStatus>, Load)> {
+) -> anyhow::Result<(Option<ExitStatus>, LoadState)> {
     let began = Instant::now();
-    let mut load = Load::GoesOn;
+    let mut load = LoadState::GoesOn;
     loop {
         let status = server.ended()?;
-        let is_over = load == Load::HasEnded || began.elapsed() > END;
+        let is_over = load == LoadState::HasEnded || began.elapsed() > END;
         if status.is_some() || is_over {
             return Ok((status, load));
         }
@@ -292,17 +292,17 @@ fn await_end(
 }
 
 /// Waits until a server says that it has no room; whether it does while there is load.
-fn until_read_only(server: &Server, load_ends: &Receiver<()>) -> anyhow::Result<(bool, Load)> {
+fn until_read_only(server: &Server, load_ends: &Receiver<()>) -> anyhow::Result<(bool, LoadState)> {
     let began = Instant::now();
     let mut door = Connection::connect(server.resp(), END).context("a full disk")?;
     loop {
         let info = door.command(&[b"INFO", b"persistence"]).context("INFO")?;
         let mut lines = info.as_str().unwrap_or_default().lines();
         if lines.any(|line| line == "read_only:1") {
-            return Ok((true, Load::GoesOn));
+            return Ok((true, LoadState::GoesOn));
         }
-        if wait(load_ends, LOOK) == Load::HasEnded {
-            return Ok((false, Load::HasEnded));
+        if wait(load_ends, LOOK) == LoadState::HasEnded {
+            return Ok((false, LoadState::HasEnded));
         }
         if began.elapsed() > END {
             return Err(Coded::invalid(format!(

@@ -9,12 +9,14 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow, ensure};
-use turnstile_reproduce::{Figure, Measured, OriginalExperiment, Plan, SeriesColumn, Step};
-use turnstile_result::{Load, Point, Run, SCHEMA};
+use turnstile_reproduce::{
+    ExperimentPlan, Figure, Measured, OriginalExperiment, SeriesColumn, Step,
+};
+use turnstile_result::{OfferedLoad, Point, Run, SCHEMA};
 
 use super::{
-    servers::Servers,
-    ways::{Kind, Way},
+    servers::ColumnServers,
+    ways::{BackendColumn, Kind},
 };
 use crate::{
     exit,
@@ -40,8 +42,8 @@ const FAILURES_MAX: usize = 3;
 /// on.
 pub(super) fn measure(
     experiment: OriginalExperiment,
-    mut plan: Plan,
-    ways: &[Way],
+    mut plan: ExperimentPlan,
+    ways: &[BackendColumn],
     folder: &Path,
     resumes: bool,
 ) -> Measured {
@@ -77,7 +79,7 @@ pub(super) fn measure(
 }
 
 /// Without control groups there are no quotas.
-fn leave_out_quotas(plan: &mut Plan) {
+fn leave_out_quotas(plan: &mut ExperimentPlan) {
     let Some(quota) = plan.steps.iter().find_map(|step| step.quota) else {
         return;
     };
@@ -91,10 +93,10 @@ fn leave_out_quotas(plan: &mut Plan) {
 /// The runs of one column.
 struct Taken<'a> {
     experiment: OriginalExperiment,
-    way: &'a Way,
+    way: &'a BackendColumn,
     folder: PathBuf,
     resumes: bool,
-    servers: Servers,
+    servers: ColumnServers,
     figures: Vec<Figure>,
     /// What the server says of where the service lies.
     server: Option<String>,
@@ -103,13 +105,18 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn new(experiment: OriginalExperiment, way: &'a Way, folder: &Path, resumes: bool) -> Self {
+    fn new(
+        experiment: OriginalExperiment,
+        way: &'a BackendColumn,
+        folder: &Path,
+        resumes: bool,
+    ) -> Self {
         Self {
             experiment,
             way,
             folder: folder.join(way.name.replace(' ', "-")),
             resumes,
-            servers: Servers::new(experiment, way.kind.clone()),
+            servers: ColumnServers::new(experiment, way.kind.clone()),
             figures: Vec::new(),
             server: None,
             kept: 0,
@@ -232,8 +239,8 @@ fn figures(experiment: OriginalExperiment, step: &Step, point: &Point) -> Vec<Fi
         }
         OriginalExperiment::TravelRate => {
             let x = match point.load {
-                Load::Open { rate, .. } => rate,
-                Load::Closed { .. } | Load::Count { .. } => 0.0,
+                OfferedLoad::Open { rate, .. } => rate,
+                OfferedLoad::Closed { .. } | OfferedLoad::Count { .. } => 0.0,
             };
             vec![Figure {
                 x,

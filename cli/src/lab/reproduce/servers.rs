@@ -6,15 +6,15 @@ use turnstile_reproduce::OriginalExperiment;
 
 use super::ways::Kind;
 use crate::{
-    child::{Arena, Company, Doors, Server},
+    child::{ArenaServers, Company, Doors, Server},
     lab::{pin, quota::Quota},
 };
 
 /// The servers of one column, one after the other.
-pub(super) struct Servers {
+pub(super) struct ColumnServers {
     experiment: OriginalExperiment,
     kind: Kind,
-    places: Places,
+    places: CpuPlacement,
     own: Option<Own>,
     /// Of the server that runs, where it has less than a processor.
     quota: Option<Quota>,
@@ -23,7 +23,7 @@ pub(super) struct Servers {
 /// Who runs where. The generator has a processor for itself, where there are several: the ancestors
 /// had theirs on another machine. Only their exchange shared its machine with its clients, and so ours
 /// does.
-struct Places {
+struct CpuPlacement {
     servers: Vec<usize>,
     generator: Option<Vec<usize>>,
 }
@@ -31,15 +31,15 @@ struct Places {
 enum Own {
     One(Server),
     Five(Company),
-    Two(Arena),
+    Two(ArenaServers),
 }
 
-impl Servers {
+impl ColumnServers {
     pub(super) fn new(experiment: OriginalExperiment, kind: Kind) -> Self {
         Self {
             experiment,
             kind,
-            places: Places::of(experiment),
+            places: CpuPlacement::of(experiment),
             own: None,
             quota: None,
         }
@@ -92,7 +92,7 @@ impl Servers {
         };
         let told = match &self.kind {
             Kind::Separate if self.experiment == OriginalExperiment::GamesUsers => {
-                return Arena::start().map(Own::Two);
+                return ArenaServers::start().map(Own::Two);
             }
             Kind::Separate => return Company::start().map(Own::Five),
             Kind::Embedded => Vec::new(),
@@ -152,7 +152,7 @@ impl Own {
     }
 }
 
-impl Places {
+impl CpuPlacement {
     fn of(experiment: OriginalExperiment) -> Self {
         let mut servers = processors::available();
         let is_apart = experiment != OriginalExperiment::ExchangeCores && servers.len() > 1;

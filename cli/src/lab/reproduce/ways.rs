@@ -13,7 +13,7 @@ pub(super) struct Database {
 
 /// One way to run what is measured: a column beside the published one.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct BackendColumn {
     pub(super) name: String,
     pub(super) storage: Storage,
     pub(super) kind: Kind,
@@ -46,9 +46,9 @@ impl DatabaseUrls<'_> {
         self,
         experiment: OriginalExperiment,
         asked: &[OriginalExperiment],
-    ) -> Vec<Way> {
+    ) -> Vec<BackendColumn> {
         let is_asked = |other: OriginalExperiment| asked.contains(&other);
-        let mut ways = vec![Way::embedded(experiment)];
+        let mut ways = vec![BackendColumn::embedded(experiment)];
         match experiment {
             OriginalExperiment::BookingMysql | OriginalExperiment::BookingRedis => {
                 let elsewhere = |database: &&Database| match (experiment, database.storage) {
@@ -61,14 +61,14 @@ impl DatabaseUrls<'_> {
                     _ => false,
                 };
                 let here = self.rooms.iter().filter(|database| !elsewhere(database));
-                ways.extend(here.map(|database| Way::kept(database, ROOMS_FLAG)));
+                ways.extend(here.map(|database| BackendColumn::kept(database, ROOMS_FLAG)));
             }
             OriginalExperiment::ExchangeCores => {
-                let kept = |database| Way::kept(database, EXCHANGE_FLAG);
+                let kept = |database| BackendColumn::kept(database, EXCHANGE_FLAG);
                 ways.extend(self.exchange.iter().map(kept));
             }
-            OriginalExperiment::TravelOps => ways.push(Way::separate("five processes")),
-            OriginalExperiment::GamesUsers => ways.push(Way::separate("two processes")),
+            OriginalExperiment::TravelOps => ways.push(BackendColumn::separate("five processes")),
+            OriginalExperiment::GamesUsers => ways.push(BackendColumn::separate("two processes")),
             OriginalExperiment::TravelRate => {}
         }
         // Each has a folder of its own.
@@ -91,7 +91,7 @@ impl DatabaseUrls<'_> {
     }
 }
 
-impl Way {
+impl BackendColumn {
     fn embedded(experiment: OriginalExperiment) -> Self {
         let name = match experiment {
             OriginalExperiment::TravelOps | OriginalExperiment::GamesUsers => "one process",

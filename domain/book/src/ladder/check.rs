@@ -1,6 +1,6 @@
 //! Invariants of a ladder.
 
-use super::Ladder;
+use super::PriceLadder;
 use crate::{
     levels::Levels,
     node::{Child, Kind, Node},
@@ -9,19 +9,19 @@ use crate::{
 
 /// What a walk through the whole tree finds.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct LadderCensus {
     /// In the order of their keys.
     pub(crate) levels: Vec<u32>,
     pub(crate) forks: u32,
 }
 
-impl Ladder {
+impl PriceLadder {
     /// Walks through the whole tree and checks it.
     ///
     /// # Errors
     /// What is broken, in words.
-    pub(crate) fn check(&self, levels: &Levels) -> Result<Found, String> {
-        let mut found = Found::default();
+    pub(crate) fn check(&self, levels: &Levels) -> Result<LadderCensus, String> {
+        let mut found = LadderCensus::default();
         found.walk(levels, self.root, NONE)?;
         let keys = found.levels.iter().map(|&level| levels.at(level).key);
         if !keys.is_sorted_by(|key, next| key < next) {
@@ -48,7 +48,7 @@ impl Ladder {
     }
 }
 
-impl Found {
+impl LadderCensus {
     fn walk(&mut self, levels: &Levels, child: Child, parent: u32) -> Result<(), String> {
         match child.kind() {
             Kind::Nothing => {}

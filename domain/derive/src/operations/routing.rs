@@ -4,13 +4,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{DataEnum, Error, Result};
 
-use super::{Declared, Own};
+use super::{Declared, OperationAttribute};
 
 /// The methods that say which partition decides an operation.
 pub(super) fn methods(data: &DataEnum, declared: &Declared) -> Result<TokenStream> {
     let (mut routes, mut cursors) = (TokenStream::new(), TokenStream::new());
     for variant in &data.variants {
-        let (ident, own) = (&variant.ident, Own::read(variant)?);
+        let (ident, own) = (&variant.ident, OperationAttribute::read(variant)?);
         let route = match own.route {
             Some(_) if !declared.is_routed => {
                 let needed = "only operations that are `routed` have routes";

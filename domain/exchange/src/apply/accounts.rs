@@ -1,13 +1,14 @@
 //! Accounts, their cash and their limits.
 
 use crate::{
-    AccountId, CASH_SCALE, Cash, Decimal, Done, Exchange, Field, Refusal, accounts::Bounds, limits,
+    AccountId, CASH_SCALE, Cash, CommandField, Decimal, Done, Exchange, Refusal, accounts::Bounds,
+    limits,
 };
 
 /// An amount in units of cash.
 fn amount(number: Decimal) -> Result<u128, Refusal> {
     number.at_scale(CASH_SCALE).ok_or(Refusal::TooManyDigits {
-        field: Field::Cash,
+        field: CommandField::Cash,
         scale: CASH_SCALE,
     })
 }
@@ -15,7 +16,9 @@ fn amount(number: Decimal) -> Result<u128, Refusal> {
 /// An amount of cash that moves: not zero.
 fn moved(number: Decimal) -> Result<u128, Refusal> {
     if number.is_zero() {
-        return Err(Refusal::Zero { field: Field::Cash });
+        return Err(Refusal::Zero {
+            field: CommandField::Cash,
+        });
     }
     amount(number)
 }
@@ -58,7 +61,7 @@ impl Exchange {
 
     /// All cash, after so much more is put in.
     fn sum_with(&self, amount: u128) -> Result<u128, Refusal> {
-        let field = Field::Cash;
+        let field = CommandField::Cash;
         let sum = self.cash.checked_add(amount);
         sum.ok_or(Refusal::TooLarge { field })
     }

@@ -5,14 +5,14 @@ use turnstile_types::Context;
 
 use crate::{
     Cash, EndReason, EventKind, Exchange, Side, Ticket, TicketState,
-    executions::Executed,
+    executions::OrderFill,
     ledger::{State, row_of},
     symbols::Traded,
 };
 
 /// Two orders that matched; the maker was on the book.
 #[derive(Clone, Copy, Debug)]
-struct Match {
+struct OrderMatch {
     maker: u32,
     maker_left: u64,
     taker: u32,
@@ -45,7 +45,7 @@ impl Exchange {
                 } => {
                     left -= quantity;
                     value += self.symbols.at(symbol).scales.value(price, quantity);
-                    let met = Match {
+                    let met = OrderMatch {
                         maker: row_of(maker_order),
                         maker_left,
                         taker: row,
@@ -113,12 +113,12 @@ impl Exchange {
         taken.stop
     }
 
-    fn trade(&mut self, context: &Context<'_>, met: Match, level: Depth) {
-        let Match {
+    fn trade(&mut self, context: &Context<'_>, met: OrderMatch, level: Depth) {
+        let OrderMatch {
             price, quantity, ..
         } = met;
         let (maker, taker) = (*self.ledger.at(met.maker), *self.ledger.at(met.taker));
-        let mut executed = Executed {
+        let mut executed = OrderFill {
             quantity,
             price,
             at: context.now,

@@ -5,9 +5,9 @@ use turnstile_types::Context;
 use crate::{
     Cash, Done, EventKind, Exchange, Order, Refusal, Ticket, TicketState,
     apply::quote::Wish,
-    clients::Client,
+    clients::ClientOrder,
     executions::Chain,
-    ledger::{Patience, Row, State},
+    ledger::{OrderValidity, Row, State},
     limits,
     slab::NONE,
 };
@@ -39,7 +39,7 @@ impl Exchange {
         self.admit(context, &wish, order)?;
 
         let symbol = self.listed(wish.symbol, order.symbol);
-        let (patience, until) = Patience::of(order.time_in_force);
+        let (patience, until) = OrderValidity::of(order.time_in_force);
         let row = self.ledger.accept(Row {
             id: self.ledger.next_id(),
             account,
@@ -77,18 +77,18 @@ impl Exchange {
             side: order.side,
             quantity: scales.shares(order.quantity)?,
             limit: order.limit.map(|limit| scales.ticks(limit)).transpose()?,
-            patience: Patience::of(order.time_in_force).0,
+            patience: OrderValidity::of(order.time_in_force).0,
             self_trade: order.self_trade,
         })
     }
 
     /// Refuses an order that may not enter; see the order of refusals at the top of `apply`.
     fn admit(&self, context: &Context<'_>, wish: &Wish, order: &Order) -> Result<(), Refusal> {
-        let (patience, until) = Patience::of(order.time_in_force);
+        let (patience, until) = OrderValidity::of(order.time_in_force);
         if wish.limit.is_none() && patience.waits() {
             return Err(Refusal::MarketMustNotWait);
         }
-        if patience == Patience::GoodTillDate && until <= context.now {
+        if patience == OrderValidity::GoodTillDate && until <= context.now {
             return Err(Refusal::DateOver);
         }
         self.trades_now(wish)?;
@@ -114,7 +114,7 @@ impl Exchange {
         let Some(id) = order.client_id else {
             return;
         };
-        let client = Client {
+        let client = ClientOrder {
             id,
             state: TicketState::Open,
             at_once: 0,

@@ -4,7 +4,7 @@ use turnstile_book::{Incoming, Owner};
 
 use crate::{
     Cash, Exchange, Refusal, SelfTrade, Side,
-    ledger::Patience,
+    ledger::OrderValidity,
     symbols::{Listed, Scales},
 };
 
@@ -19,7 +19,7 @@ pub(super) struct Wish {
     pub(super) quantity: u64,
     /// None: a market order.
     pub(super) limit: Option<u64>,
-    pub(super) patience: Patience,
+    pub(super) patience: OrderValidity,
     pub(super) self_trade: SelfTrade,
 }
 
@@ -104,23 +104,23 @@ impl Exchange {
         }
         let listed = wish.symbol.map(|symbol| self.symbols.at(symbol));
         match wish.patience {
-            Patience::FillOrKill => {
+            OrderValidity::FillOrKill => {
                 let filled = listed.is_some_and(|listed| {
                     let incoming = wish.incoming(0, listed);
                     listed.book.can_fill(&self.orders, &incoming)
                 });
                 filled.then_some(()).ok_or(Refusal::NotFillable)
             }
-            Patience::PostOnly => {
+            OrderValidity::PostOnly => {
                 let matched = listed.is_some_and(|listed| {
                     let incoming = wish.incoming(0, listed);
                     listed.book.would_match(&self.orders, &incoming)
                 });
                 (!matched).then_some(()).ok_or(Refusal::WouldMatch)
             }
-            Patience::GoodTillCancel | Patience::GoodTillDate | Patience::ImmediateOrCancel => {
-                Ok(())
-            }
+            OrderValidity::GoodTillCancel
+            | OrderValidity::GoodTillDate
+            | OrderValidity::ImmediateOrCancel => Ok(()),
         }
     }
 

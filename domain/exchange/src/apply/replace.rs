@@ -3,8 +3,8 @@
 use turnstile_types::Context;
 
 use crate::{
-    AccountId, Cash, Decimal, Done, EventKind, Exchange, Field, OrderRef, Refusal, Side, Ticket,
-    TicketState, apply::quote::Wish, ledger::Row, limits,
+    AccountId, Cash, CommandField, Decimal, Done, EventKind, Exchange, OrderRef, Refusal, Side,
+    Ticket, TicketState, apply::quote::Wish, ledger::Row, limits,
 };
 
 impl Exchange {
@@ -68,7 +68,7 @@ impl Exchange {
         let quantity = scales.shares(quantity)?;
         // What was executed counts: an order is never larger than an order may be.
         if old.filled() + quantity > limits::UNITS_MAX {
-            let field = Field::Quantity;
+            let field = CommandField::Quantity;
             return Err(Refusal::TooLarge { field });
         }
         let limit = limit.map(|limit| scales.ticks(limit)).transpose()?;

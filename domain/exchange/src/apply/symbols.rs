@@ -3,7 +3,8 @@
 use turnstile_types::Context;
 
 use crate::{
-    AccountId, Decimal, Done, EventKind, Exchange, Field, Refusal, Symbol, limits, symbols::Scales,
+    AccountId, CommandField, Decimal, Done, EventKind, Exchange, Refusal, Symbol, limits,
+    symbols::Scales,
 };
 
 impl Exchange {
@@ -56,7 +57,7 @@ impl Exchange {
         let scales = self.scales_of(symbol);
         let shares = scales.shares(quantity)?;
         let before = symbol.map_or(0, |symbol| self.symbols.at(symbol).issued);
-        let field = Field::Quantity;
+        let field = CommandField::Quantity;
         let issued = before
             .checked_add(shares)
             .ok_or(Refusal::TooLarge { field })?;

@@ -8,9 +8,9 @@ use super::reading::{order_id, units};
 use crate::{
     ClientId, EndReason, Exchange, Side, TicketState,
     check::is_crossed,
-    clients::{Client, Sent},
-    executions::{Chain, Executed},
-    ledger::{Patience, Row, State},
+    clients::{ClientOrder, Sent},
+    executions::{Chain, OrderFill},
+    ledger::{OrderValidity, Row, State},
     limits,
     senders::LOCAL,
     slab::NONE,
@@ -117,8 +117,8 @@ fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, M
     Malformed::unless(rest <= quantity, "rest")?;
     Malformed::unless(limit <= limits::UNITS_MAX, "limit")?;
     let since = reader.instant("since")?;
-    let (patience, until) = Patience::of(Decode::decode(reader, "time in force")?);
-    let dated = patience == Patience::GoodTillDate;
+    let (patience, until) = OrderValidity::of(Decode::decode(reader, "time in force")?);
+    let dated = patience == OrderValidity::GoodTillDate;
     Malformed::unless(dated == (until.0 > 0), "time in force")?;
     let row = Row {
         id,
@@ -151,14 +151,14 @@ fn read_client(
     exchange: &Exchange,
     reader: &mut Reader<'_>,
     account: u32,
-) -> Result<Option<Client>, Malformed> {
+) -> Result<Option<ClientOrder>, Malformed> {
     if !reader.flag("client id")? {
         return Ok(None);
     }
     let id = ClientId::decode(reader, "client id")?;
     let known = exchange.ledger.find_client(account, &id);
     Malformed::unless(known.is_none(), "client id")?;
-    Ok(Some(Client {
+    Ok(Some(ClientOrder {
         id,
         state: Decode::decode(reader, "state")?,
         at_once: reader.u32("client id")?,
@@ -180,7 +180,7 @@ fn read_executions(
     let (mut sum, mut last) = (0, Timestamp(0));
     let mut chain = Chain::EMPTY;
     for _ in 0..reader.u32("executions")? {
-        let executed = Executed {
+        let executed = OrderFill {
             quantity: units(reader, "execution")?,
             price: units(reader, "execution")?,
             at: reader.instant("execution")?,
@@ -198,7 +198,7 @@ fn read_executions(
 }
 
 /// Whether an order can have been answered like this at first.
-fn answer_fits(exchange: &Exchange, number: u32, client: &Client) -> bool {
+fn answer_fits(exchange: &Exchange, number: u32, client: &ClientOrder) -> bool {
     let row = exchange.ledger.at(number);
     let executions = exchange.ledger.executions.iter(row.executions);
     let filled: u64 = executions

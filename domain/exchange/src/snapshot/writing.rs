@@ -6,8 +6,8 @@ use turnstile_types::{Sink, put_flag, put_instant, put_u8, put_u16, put_u32, put
 use super::{MAGIC, MAGIC_OF_LOCAL, senders::write_senders};
 use crate::{
     Cash, Exchange, Side,
-    accounts::Account,
-    clients::Client,
+    accounts::CashAccount,
+    clients::ClientOrder,
     ledger::{Row, State},
     symbols::Listed,
 };
@@ -44,7 +44,7 @@ pub(crate) fn write(exchange: &Exchange, out: &mut dyn Sink) {
     pieces.finish();
 }
 
-fn put_holder(buffer: &mut Vec<u8>, account: &Account) {
+fn put_holder(buffer: &mut Vec<u8>, account: &CashAccount) {
     account.id.encode(buffer);
     Cash(account.free).encode(buffer);
     let bounds = account.bounds();
@@ -123,7 +123,7 @@ fn put_order(exchange: &Exchange, row: &Row, buffer: &mut Vec<u8>) {
     }
 }
 
-fn put_client(buffer: &mut Vec<u8>, client: &Client) {
+fn put_client(buffer: &mut Vec<u8>, client: &ClientOrder) {
     client.id.encode(buffer);
     client.state.encode(buffer);
     put_u32(buffer, client.at_once);

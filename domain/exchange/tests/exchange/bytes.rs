@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use turnstile_exchange::{
-    Cash, Command, Done, EndReason, Exchange, Field, Order, OrderId, OrderRef, Outcome, Refusal,
-    SelfTrade, Side, Ticket, TicketState, TimeInForce,
+    Cash, Command, CommandField, Done, EndReason, Exchange, Order, OrderId, OrderRef, Outcome,
+    Refusal, SelfTrade, Side, Ticket, TicketState, TimeInForce,
 };
 use turnstile_trial::{check_canonical, check_command, check_only_whole, check_outcome, unhex};
 use turnstile_types::{Machine, Malformed, Timestamp};
@@ -237,18 +237,23 @@ fn refusals() -> Vec<(Refusal, &'static str)> {
         vec![
             (
                 Refusal::TooManyDigits {
-                    field: Field::Price,
+                    field: CommandField::Price,
                     scale: 4,
                 },
                 "86 00 04",
             ),
             (
                 Refusal::TooLarge {
-                    field: Field::Quantity,
+                    field: CommandField::Quantity,
                 },
                 "87 01",
             ),
-            (Refusal::Zero { field: Field::Cash }, "88 02"),
+            (
+                Refusal::Zero {
+                    field: CommandField::Cash,
+                },
+                "88 02",
+            ),
             (
                 Refusal::InsufficientFunds { needed, free },
                 "89 02000000000000000000000000000000 01000000000000000000000000000000",

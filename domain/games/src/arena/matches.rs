@@ -15,7 +15,7 @@ const CHUNK_BITS: u32 = 12;
 
 /// Two players and their board.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Match {
+pub(crate) struct GameMatch {
     pub(crate) id: MatchId,
     pub(crate) game: Game,
     /// Numbers of players; the first moves first.
@@ -32,7 +32,7 @@ pub(crate) struct Match {
     pub(crate) links: Links,
 }
 
-impl Match {
+impl GameMatch {
     pub(crate) fn seat_of(&self, number: u32) -> Option<Seat> {
         let mut seats = Seat::BOTH.into_iter();
         seats.find(|seat| *seat.of(&self.seats) == number)
@@ -45,7 +45,7 @@ impl Match {
 /// same in all, the first of the line is the one whose time is over first.
 #[derive(Debug)]
 pub(crate) struct Matches {
-    slots: Pool<Match, CHUNK_BITS>,
+    slots: Pool<GameMatch, CHUNK_BITS>,
     numbers: Table,
     /// The open ones in their order, which they are listed in.
     open_ids: BTreeMap<MatchId, u32>,
@@ -57,13 +57,13 @@ pub(crate) struct Matches {
     last: MatchId,
 }
 
-impl Linked for Match {
+impl Linked for GameMatch {
     fn next_mut(&mut self) -> &mut u32 {
         &mut self.links.after
     }
 }
 
-impl Chained for Pool<Match, CHUNK_BITS> {
+impl Chained for Pool<GameMatch, CHUNK_BITS> {
     fn links(&self, number: u32) -> Links {
         self.at(number).links
     }
@@ -95,11 +95,11 @@ impl Matches {
         self.last.0
     }
 
-    pub(crate) fn at(&self, slot: u32) -> &Match {
+    pub(crate) fn at(&self, slot: u32) -> &GameMatch {
         self.slots.at(slot)
     }
 
-    pub(crate) fn at_mut(&mut self, slot: u32) -> &mut Match {
+    pub(crate) fn at_mut(&mut self, slot: u32) -> &mut GameMatch {
         self.slots.at_mut(slot)
     }
 
@@ -115,7 +115,7 @@ impl Matches {
     }
 
     /// The open match in which nobody has moved for the longest time.
-    pub(crate) fn slowest(&self) -> Option<&Match> {
+    pub(crate) fn slowest(&self) -> Option<&GameMatch> {
         self.open.first().map(|slot| self.at(slot))
     }
 
@@ -131,7 +131,7 @@ impl Matches {
 
     pub(crate) fn begin(&mut self, now: Timestamp, game: Game, seats: [u32; 2]) -> u32 {
         self.last = MatchId(self.last.0 + 1);
-        self.restore(Match {
+        self.restore(GameMatch {
             id: self.last,
             game,
             seats,
@@ -147,7 +147,7 @@ impl Matches {
     }
 
     /// Adds the next match as it is.
-    pub(crate) fn restore(&mut self, one: Match) -> u32 {
+    pub(crate) fn restore(&mut self, one: GameMatch) -> u32 {
         let (id, open) = (one.id, one.ending.is_none());
         let slot = self.slots.take(one);
         self.numbers.insert(hash(id), slot);

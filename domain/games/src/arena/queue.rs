@@ -7,7 +7,7 @@ use crate::{Game, TicketView, WaitReason, arena::Arena, limits};
 
 /// Somebody who looks for anybody of about the same strength.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
-pub(crate) struct Ticket {
+pub(crate) struct Seeker {
     pub(crate) player: u32,
     /// In points, as the search began.
     pub(crate) rating: u32,
@@ -30,8 +30,8 @@ pub(crate) struct Meeting {
 /// is therefore further apart from everybody else than the narrowest window, and as ratings have
 /// bounds, few wait: every pair can be looked at.
 #[derive(Debug)]
-pub(crate) struct Queue {
-    tickets: Vec<Ticket>,
+pub(crate) struct SeekerQueue {
+    tickets: Vec<Seeker>,
     /// The first pair that will be matched.
     next: Option<Meeting>,
 }
@@ -51,7 +51,7 @@ fn wait_ms(difference: u32) -> u64 {
     u64::from(steps) * limits::WIDENING_MS
 }
 
-impl Queue {
+impl SeekerQueue {
     pub(crate) const fn new() -> Self {
         Self {
             tickets: Vec::new(),
@@ -59,11 +59,11 @@ impl Queue {
         }
     }
 
-    pub(crate) fn tickets(&self) -> &[Ticket] {
+    pub(crate) fn tickets(&self) -> &[Seeker] {
         &self.tickets
     }
 
-    pub(crate) fn push(&mut self, ticket: Ticket) {
+    pub(crate) fn push(&mut self, ticket: Seeker) {
         self.tickets.push(ticket);
         let fresh = self.tickets.len() - 1;
         let meeting = self.first_meeting(|one, other| one.max(other) == fresh);

@@ -4,7 +4,7 @@ use turnstile_chassis::Faults;
 
 use crate::{
     Game, Seat,
-    arena::{Activity, Arena, Presence, matches::Match},
+    arena::{Activity, Arena, Presence, matches::GameMatch},
     limits,
 };
 
@@ -49,7 +49,7 @@ pub(super) fn examine(arena: &Arena, faults: &mut Faults) {
     }
 }
 
-fn examine_match(arena: &Arena, found: &Match, faults: &mut Faults) {
+fn examine_match(arena: &Arena, found: &GameMatch, faults: &mut Faults) {
     let [first, second] = found.board.stones;
     let cells = found.game.shape().cells();
     let inside = (0..cells).filter(|&cell| found.board.at(cell).is_some());
@@ -152,17 +152,17 @@ mod tests {
     use super::*;
     use crate::{
         Ending, MatchId, PlayerId, Verdict,
-        arena::{Guest, queue::Ticket},
+        arena::{ArenaPlayer, queue::Seeker},
         outbox::MatchResult,
-        rules::{self, Cells},
+        rules::{self, CellSet},
     };
 
     fn id(name: &str) -> PlayerId {
         PlayerId::parse(name.as_bytes()).unwrap()
     }
 
-    fn ticket(player: u32, since: u64) -> Ticket {
-        Ticket {
+    fn ticket(player: u32, since: u64) -> Seeker {
+        Seeker {
             player,
             rating: 1_500,
             since: Timestamp(since),
@@ -174,7 +174,7 @@ mod tests {
     fn lived_in() -> Arena {
         let mut arena = Arena::new();
         for name in ["ada", "bob", "cem", "dan", "eva", "fay", "gus", "hal"] {
-            arena.guests.enroll(id(name), Guest::new());
+            arena.guests.enroll(id(name), ArenaPlayer::new());
         }
         let over = arena.begin(Timestamp(1), Game::Gomoku, [0, 1]);
         arena.matches.end(over, Ending::Full);
@@ -204,13 +204,13 @@ mod tests {
     }
 
     /// The match of ada and bob.
-    fn played(arena: &mut Arena) -> &mut Match {
+    fn played(arena: &mut Arena) -> &mut GameMatch {
         let slot = arena.matches.find(MatchId(2)).unwrap();
         arena.matches.at_mut(slot)
     }
 
     /// The one that is over.
-    fn over(arena: &mut Arena) -> &mut Match {
+    fn over(arena: &mut Arena) -> &mut GameMatch {
         let slot = arena.matches.find(MatchId(1)).unwrap();
         arena.matches.at_mut(slot)
     }
@@ -248,7 +248,7 @@ mod tests {
                 board.stones = [board.stones[1], board.stones[0]];
             }),
             ("the board of match 2 is not", |arena| {
-                let outside = Cells([1 << 20, 0, 0, 0]);
+                let outside = CellSet([1 << 20, 0, 0, 0]);
                 played(arena).board.stones[0] = outside;
             }),
             ("the last move of match 2", |arena| {
@@ -322,7 +322,7 @@ mod tests {
             }),
             ("queue for gomoku seeks no game", |arena| {
                 arena.queue_mut(Game::Gomoku).remove(4);
-                arena.queue_mut(Game::Gomoku).push(Ticket {
+                arena.queue_mut(Game::Gomoku).push(Seeker {
                     rating: limits::RATING_MAX + 1,
                     ..ticket(4, 32)
                 });

@@ -6,7 +6,7 @@ use crate::{Ending, Game, Games, Seat, arena::Activity};
 
 /// What is due. Of what is due at one instant, the first of these comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Due {
+pub(super) enum DueEvent {
     /// Whoever left first has been away for too long.
     Absence,
     /// Whoever is to move has thought for too long.
@@ -17,10 +17,10 @@ pub(super) enum Due {
 
 impl Games {
     /// What is due next, and when.
-    pub(super) fn due(&self) -> Option<(Timestamp, Due)> {
+    pub(super) fn due(&self) -> Option<(Timestamp, DueEvent)> {
         let arena = &self.arena;
         let mut next = None;
-        let mut consider = |at: Timestamp, due: Due| {
+        let mut consider = |at: Timestamp, due: DueEvent| {
             if next.is_none_or(|first| (at, due) < first) {
                 next = Some((at, due));
             }
@@ -28,14 +28,14 @@ impl Games {
         if let Some(number) = arena.away.first()
             && let Some(since) = arena.away_since(number)
         {
-            consider(since.plus_ms(self.settings.grace_ms), Due::Absence);
+            consider(since.plus_ms(self.settings.grace_ms), DueEvent::Absence);
         }
         if let Some(slow) = arena.matches.slowest() {
-            consider(slow.moved_at.plus_ms(self.settings.move_ms), Due::Move);
+            consider(slow.moved_at.plus_ms(self.settings.move_ms), DueEvent::Move);
         }
         for (game, queue) in Game::ALL.into_iter().zip(&arena.queues) {
             if let Some(at) = queue.next_at() {
-                consider(at, Due::Meeting(game));
+                consider(at, DueEvent::Meeting(game));
             }
         }
         next
@@ -47,9 +47,9 @@ impl Games {
             && at <= context.now
         {
             match due {
-                Due::Absence => self.forfeit_absent(context),
-                Due::Move => self.forfeit_slow(context),
-                Due::Meeting(game) => self.meet(context, game),
+                DueEvent::Absence => self.forfeit_absent(context),
+                DueEvent::Move => self.forfeit_slow(context),
+                DueEvent::Meeting(game) => self.meet(context, game),
             }
         }
     }

@@ -4,7 +4,7 @@ use turnstile_types::Context;
 
 use crate::{
     Change, Done, EventKind, Game, Games, PlayerId, Refusal,
-    arena::{Activity, queue::Ticket},
+    arena::{Activity, queue::Seeker},
 };
 
 impl Games {
@@ -72,7 +72,7 @@ impl Games {
         let [number] = self.arena.admit([player], known)?;
         let guest = self.arena.guests.at_mut(number);
         guest.activity = Activity::Seeking { game };
-        let ticket = Ticket {
+        let ticket = Seeker {
             player: number,
             rating: guest.rating,
             since: context.now,

@@ -18,12 +18,12 @@ const MEMBERS_MIN: usize = MEMBERS_MAX / 3;
 /// players are two nodes deep, millions three. A tree with a node for each player was tried before:
 /// each new score walked through it from end to end, to be balanced on the way back.
 #[derive(Debug, Default)]
-pub(crate) struct Ladder {
-    root: Node,
+pub(crate) struct Leaderboard {
+    root: RankNode,
 }
 
 #[derive(Debug, Default)]
-struct Node {
+struct RankNode {
     /// At the bottom those who stand here, in their order. Otherwise what separates the parts:
     /// nobody in the part behind precedes it, and everybody in the part before does.
     rungs: Vec<Rung>,
@@ -33,7 +33,7 @@ struct Node {
     size: u32,
 }
 
-impl Ladder {
+impl Leaderboard {
     pub(crate) const fn len(&self) -> u32 {
         self.root.size
     }
@@ -78,7 +78,7 @@ impl Ladder {
     fn run(&self, mut before: u32) -> &[Rung] {
         let mut node = &self.root;
         while !node.parts.is_empty() {
-            let reaches = |part: &&Node| {
+            let reaches = |part: &&RankNode| {
                 let is_here = before < part.size;
                 before -= if is_here { 0 } else { part.size };
                 is_here
@@ -97,7 +97,7 @@ impl Ladder {
             let size = self.root.size;
             let parts = vec![mem::take(&mut self.root)];
             let rungs = Vec::new();
-            self.root = Node { rungs, parts, size };
+            self.root = RankNode { rungs, parts, size };
             self.root.mend(0);
         } else if self.root.parts.len() == 1
             && let Some(only) = self.root.parts.pop()
@@ -107,7 +107,7 @@ impl Ladder {
     }
 }
 
-impl Node {
+impl RankNode {
     const fn is_bottom(&self) -> bool {
         self.parts.is_empty()
     }
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     /// How deep it is, where all of its nodes are as they should be.
-    fn depth(node: &Node, is_root: bool) -> u32 {
+    fn depth(node: &RankNode, is_root: bool) -> u32 {
         let least = if is_root { 0 } else { MEMBERS_MIN };
         assert!((least..=MEMBERS_MAX).contains(&node.width()));
         if node.is_bottom() {
@@ -265,7 +265,7 @@ mod tests {
         1 + first
     }
 
-    fn check(ladder: &Ladder, scores: &[i64]) {
+    fn check(ladder: &Leaderboard, scores: &[i64]) {
         let rungs = scores.iter().zip(0..);
         let mut sorted: Vec<Rung> = rungs
             .map(|(&score, number)| Rung { score, number })
@@ -281,15 +281,15 @@ mod tests {
         depth(&ladder.root, true);
     }
 
-    fn set(ladder: &mut Ladder, scores: &mut [i64], number: u32, score: i64) {
+    fn set(ladder: &mut Leaderboard, scores: &mut [i64], number: u32, score: i64) {
         let place = &mut scores[number as usize];
         let old = mem::replace(place, score);
         let rung = |score| Rung { score, number };
         ladder.replace(rung(old), rung(score));
     }
 
-    fn ladder_of(scores: &[i64]) -> Ladder {
-        let mut ladder = Ladder::default();
+    fn ladder_of(scores: &[i64]) -> Leaderboard {
+        let mut ladder = Leaderboard::default();
         for (&score, number) in scores.iter().zip(0..) {
             ladder.insert(Rung { score, number });
         }

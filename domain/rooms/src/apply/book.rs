@@ -4,7 +4,7 @@ use turnstile_types::{Context, Name, Stay};
 
 use crate::{
     Done, EventKind, GuestId, GuestName, Refusal, Rooms, Wish,
-    ledger::{Slot, State},
+    ledger::{LedgerSlot, State},
 };
 
 impl Rooms {
@@ -55,7 +55,7 @@ impl Rooms {
         let slot = self.ledger.next_slot();
         self.occupy(room, stay, slot);
         let principal = self.principals.enrol(context.principal);
-        let added = self.ledger.add(Slot {
+        let added = self.ledger.add(LedgerSlot {
             generation: 0,
             room,
             principal,

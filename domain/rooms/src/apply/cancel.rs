@@ -4,7 +4,7 @@ use turnstile_types::Context;
 
 use crate::{
     CancelReason, Done, EventKind, GuestId, Reference, Refusal, Rooms,
-    ledger::{Slot, Taken},
+    ledger::{LedgerSlot, Taken},
 };
 
 impl Rooms {
@@ -46,7 +46,7 @@ impl Rooms {
         slot: u32,
         reason: Option<CancelReason<'_>>,
     ) -> Done {
-        let Slot { room, stay, .. } = *self.ledger.at(slot);
+        let LedgerSlot { room, stay, .. } = *self.ledger.at(slot);
 
         self.guests.unlink(&mut self.ledger, slot);
         self.vacate(room, stay, slot);

@@ -5,12 +5,12 @@ use turnstile_types::{Name, Stay};
 use crate::{
     Nights, Refusal, Rooms, Wish,
     calendar::Conflict,
-    directory::{Due, OPEN_TYPE, Search},
+    directory::{Due, OPEN_TYPE, ShelfSearch},
 };
 
 /// What a wish names, when that exists.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Choice {
+pub(crate) enum WishTarget {
     Room(u32),
     /// A room of an open property that nobody has named yet.
     Unnamed(Name),
@@ -30,20 +30,20 @@ pub(crate) enum Place {
 
 impl Rooms {
     /// Finds what a wish names.
-    pub(crate) fn choice(&self, property: u32, wish: &Wish) -> Result<Choice, Refusal> {
+    pub(crate) fn choice(&self, property: u32, wish: &Wish) -> Result<WishTarget, Refusal> {
         let open = self.directory.property_at(property).open;
         match wish {
-            Wish::Any => Ok(Choice::Any),
+            Wish::Any => Ok(WishTarget::Any),
             Wish::Room(name) => match self.directory.room(property, name.as_bytes()) {
-                Some(room) if !self.directory.room_at(room).withdrawn => Ok(Choice::Room(room)),
-                None if open => Ok(Choice::Unnamed(*name)),
+                Some(room) if !self.directory.room_at(room).withdrawn => Ok(WishTarget::Room(room)),
+                None if open => Ok(WishTarget::Unnamed(*name)),
                 _ => Err(Refusal::UnknownRoom),
             },
             Wish::Type(name) => {
                 let kind = self.directory.kind(property, name.as_bytes());
                 let known = kind.is_some_and(|kind| self.directory.kind_at(kind).rooms > 0);
                 if known || open && name.as_bytes() == OPEN_TYPE {
-                    Ok(Choice::Kind(kind))
+                    Ok(WishTarget::Kind(kind))
                 } else {
                     Err(Refusal::UnknownType)
                 }
@@ -52,11 +52,11 @@ impl Rooms {
     }
 
     /// Prepares the search for any of many rooms; what it finds stays the same.
-    pub(crate) fn prepare_search(&mut self, property: u32, choice: &Choice, stay: Stay) {
+    pub(crate) fn prepare_search(&mut self, property: u32, choice: &WishTarget, stay: Stay) {
         match choice {
-            Choice::Room(_) | Choice::Unnamed(_) => {}
-            Choice::Kind(kind) => self.directory.advance_frontier(kind.as_slice(), stay),
-            Choice::Any => {
+            WishTarget::Room(_) | WishTarget::Unnamed(_) => {}
+            WishTarget::Kind(kind) => self.directory.advance_frontier(kind.as_slice(), stay),
+            WishTarget::Any => {
                 let kinds = self.directory.property_at(property).kinds.clone();
                 self.directory.advance_frontier(&kinds, stay);
             }
@@ -67,22 +67,22 @@ impl Rooms {
     pub(crate) fn place(
         &self,
         property: u32,
-        choice: &Choice,
+        choice: &WishTarget,
         stay: Stay,
         due: &Due,
     ) -> Result<Place, Refusal> {
         let place = match choice {
-            Choice::Room(room) => {
+            WishTarget::Room(room) => {
                 refuse_conflict(self.conflict(*room, stay, due), stay)?;
                 Place::Room(*room)
             }
-            Choice::Unnamed(name) => Place::New(*name, None),
-            Choice::Kind(kind) => {
+            WishTarget::Unnamed(name) => Place::New(*name, None),
+            WishTarget::Kind(kind) => {
                 let fresh = kind
                     .is_none_or(|kind| self.directory.kind_at(kind).name.as_bytes() == OPEN_TYPE);
                 self.search(property, kind.as_slice(), fresh, stay, due)?
             }
-            Choice::Any => {
+            WishTarget::Any => {
                 let kinds = &self.directory.property_at(property).kinds;
                 self.search(property, kinds, true, stay, due)?
             }
@@ -106,7 +106,7 @@ impl Rooms {
         stay: Stay,
         due: &Due,
     ) -> Result<Place, Refusal> {
-        let search = Search {
+        let search = ShelfSearch {
             directory: &self.directory,
             kinds,
             stay,

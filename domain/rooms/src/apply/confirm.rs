@@ -4,7 +4,7 @@ use turnstile_types::Context;
 
 use crate::{
     Done, EventKind, GuestId, GuestName, Reference, Refusal, Rooms,
-    ledger::{Slot, State, Taken},
+    ledger::{LedgerSlot, State, Taken},
     limits,
 };
 
@@ -47,7 +47,7 @@ impl Rooms {
 
     /// Gives an expired hold its nights back, when they are free and in sale.
     fn revive(&mut self, slot: u32) -> Result<(), Refusal> {
-        let Slot {
+        let LedgerSlot {
             room, stay, state, ..
         } = *self.ledger.at(slot);
         let conflict = self.conflict(room, stay, &[]);

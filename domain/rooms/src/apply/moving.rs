@@ -4,9 +4,9 @@ use turnstile_types::{Context, Stay};
 
 use crate::{
     Done, EventKind, FormerPlace, GuestId, Reference, Refusal, Rooms, Wish,
-    apply::{Choice, Place},
+    apply::{Place, WishTarget},
     calendar::Conflict,
-    ledger::Slot,
+    ledger::LedgerSlot,
 };
 
 impl Rooms {
@@ -22,7 +22,7 @@ impl Rooms {
         if guest != id {
             return Err(Refusal::WrongGuest);
         }
-        let Slot {
+        let LedgerSlot {
             room: own,
             stay: before,
             ..
@@ -61,12 +61,12 @@ impl Rooms {
 
     /// Whether a booking with the nights `before` of a room may have the nights `stay` of the same room.
     /// One that takes no others than it has does not mind that their sale was stopped.
-    fn may_stay(&self, choice: &Choice, room: u32, (before, stay): (Stay, Stay)) -> bool {
+    fn may_stay(&self, choice: &WishTarget, room: u32, (before, stay): (Stay, Stay)) -> bool {
         let fits = match choice {
-            Choice::Room(wanted) => *wanted == room,
-            Choice::Kind(kind) => *kind == Some(self.directory.room_at(room).kind),
-            Choice::Unnamed(_) => false,
-            Choice::Any => true,
+            WishTarget::Room(wanted) => *wanted == room,
+            WishTarget::Kind(kind) => *kind == Some(self.directory.room_at(room).kind),
+            WishTarget::Unnamed(_) => false,
+            WishTarget::Any => true,
         };
         let conflict = || self.conflict(room, stay, &[(room, before)]);
         fits && (before.covers(stay) || conflict() == Conflict::default())

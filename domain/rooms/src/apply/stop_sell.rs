@@ -3,7 +3,7 @@
 use turnstile_types::{Context, Name, Stay};
 
 use super::Place;
-use crate::{Done, Event, EventKind, Refusal, Rooms, Wish, apply::choice::Choice};
+use crate::{Done, Event, EventKind, Refusal, Rooms, Wish, apply::choice::WishTarget};
 
 impl Rooms {
     /// Nights that are stopped may be stopped again, and likewise resumed. In an open property
@@ -22,8 +22,8 @@ impl Rooms {
             .ok_or(Refusal::UnknownProperty)?;
         let choice = self.choice(number, &Wish::Room(name))?;
         let place = match choice {
-            Choice::Room(room) => Place::Room(room),
-            Choice::Unnamed(_) | Choice::Kind(_) | Choice::Any => {
+            WishTarget::Room(room) => Place::Room(room),
+            WishTarget::Unnamed(_) | WishTarget::Kind(_) | WishTarget::Any => {
                 self.place(number, &choice, stay, &[])?
             }
         };

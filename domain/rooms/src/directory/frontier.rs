@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use turnstile_types::{Night, Stay};
 
-use super::Directory;
+use super::PropertyDirectory;
 use crate::shelves::Mark;
 
 /// For a type and a night a key: no room with a smaller one is free. Searches raise it, and what
@@ -57,7 +57,7 @@ impl Frontier {
     }
 }
 
-impl Directory {
+impl PropertyDirectory {
     /// Whether no room before a type's frontier is free.
     pub(crate) fn frontier_holds(&self, kind: u32) -> bool {
         let frontiers = self.frontier.0.iter().filter(|((of, _), _)| *of == kind);

@@ -2,7 +2,7 @@
 
 use turnstile_types::Stay;
 
-use super::{Directory, Kind, UNSHELVED};
+use super::{Kind, PropertyDirectory, UNSHELVED};
 use crate::{
     order::{key, natural},
     shelves::{Mark, SHELF_ROOMS},
@@ -24,7 +24,7 @@ pub(crate) struct Row {
 
 /// Where a room is, or would be, in the order of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct RoomRank {
     pub(super) row: usize,
     /// The shelf's place in the row.
     pub(super) place: usize,
@@ -32,7 +32,7 @@ pub(super) struct Spot {
     pub(super) inside: usize,
 }
 
-impl Spot {
+impl RoomRank {
     pub(super) const FIRST: Self = Self {
         row: 0,
         place: 0,
@@ -40,7 +40,7 @@ impl Spot {
     };
 }
 
-impl Directory {
+impl PropertyDirectory {
     /// Puts a withdrawn room in sale, as one of a type.
     pub(crate) fn offer(&mut self, number: u32, kind: u32) {
         let (shelf, bit) = if self.kinds.at(kind).shelved {
@@ -94,7 +94,7 @@ impl Directory {
         let kind = self.kinds.at_mut(kind);
         if self.shelves.len(shelf) > 0 {
             let (first, _) = self.shelves.keyed_at(shelf, 0);
-            kind.note_first(Spot { inside: 0, ..spot }, first);
+            kind.note_first(RoomRank { inside: 0, ..spot }, first);
             return;
         }
         let row = kind.rows.get_mut(spot.row).expect("the room's row exists");
@@ -109,7 +109,7 @@ impl Directory {
     }
 
     /// Makes sure of a free place at a spot; the spot may move to another shelf.
-    fn make_place(&mut self, kind: u32, spot: Spot, key: u128) -> (Spot, u32) {
+    fn make_place(&mut self, kind: u32, spot: RoomRank, key: u128) -> (RoomRank, u32) {
         let rows = &mut self.kinds.at_mut(kind).rows;
         let Some(row) = rows.get_mut(spot.row) else {
             let shelf = self.shelves.add();
@@ -123,7 +123,7 @@ impl Directory {
         }
         let (place, after) = (
             spot.place + 1,
-            Spot {
+            RoomRank {
                 place: spot.place + 1,
                 ..spot
             },
@@ -132,7 +132,7 @@ impl Directory {
             // Names that come in order fill one shelf after the other, without half-empty ones.
             let next = self.shelves.add();
             row.shelves.insert(place, (key, next));
-            return (Spot { inside: 0, ..after }, next);
+            return (RoomRank { inside: 0, ..after }, next);
         }
         let upper = self.shelves.split(shelf);
         let (first, _) = self.shelves.keyed_at(upper, 0);
@@ -146,7 +146,7 @@ impl Directory {
             (spot, shelf)
         } else {
             let inside = spot.inside - lower;
-            (Spot { inside, ..after }, upper)
+            (RoomRank { inside, ..after }, upper)
         }
     }
 
@@ -155,14 +155,14 @@ impl Directory {
         key(self.name_bytes(self.rooms.at(number)))
     }
 
-    pub(super) fn spot_of_room(&self, number: u32) -> Spot {
+    pub(super) fn spot_of_room(&self, number: u32) -> RoomRank {
         let room = self.rooms.at(number);
         let name = self.name_bytes(room);
         self.spot_of(room.kind, key(name), name)
     }
 
     /// Where a name belongs in a type's order.
-    pub(super) fn spot_of(&self, kind: u32, key: u128, name: &[u8]) -> Spot {
+    pub(super) fn spot_of(&self, kind: u32, key: u128, name: &[u8]) -> RoomRank {
         let compare = |(other, room): (u128, u32)| {
             other
                 .cmp(&key)
@@ -179,7 +179,10 @@ impl Directory {
                         })
             })
             .saturating_sub(1);
-        let mut spot = Spot { row, ..Spot::FIRST };
+        let mut spot = RoomRank {
+            row,
+            ..RoomRank::FIRST
+        };
         let Some(row) = rows.get(row) else {
             return spot;
         };
@@ -277,7 +280,7 @@ impl Kind {
     }
 
     /// Keeps the keys of the first rooms, when the room at a spot is one.
-    fn note_first(&mut self, spot: Spot, key: u128) {
+    fn note_first(&mut self, spot: RoomRank, key: u128) {
         if spot.inside > 0 {
             return;
         }

@@ -2,7 +2,7 @@
 
 use turnstile_types::Stay;
 
-use super::Directory;
+use super::PropertyDirectory;
 use crate::{Nights, Refusal, order::natural, shelves::Mark};
 
 /// Nights that are free although the words say otherwise: those of holds that are due, but not yet swept,
@@ -11,14 +11,14 @@ pub(crate) type Due = [(u32, Stay)];
 
 /// A search through the shelves of some types for a stay; loose rooms are never searched.
 #[derive(Debug)]
-pub(crate) struct Search<'a> {
-    pub(crate) directory: &'a Directory,
+pub(crate) struct ShelfSearch<'a> {
+    pub(crate) directory: &'a PropertyDirectory,
     pub(crate) kinds: &'a [u32],
     pub(crate) stay: Stay,
     pub(crate) due: &'a Due,
 }
 
-impl Search<'_> {
+impl ShelfSearch<'_> {
     /// The first room in natural order that is free, and not stopped, on every night.
     pub(crate) fn first_free(&self) -> Option<u32> {
         let first = |&kind: &u32| {
@@ -120,7 +120,7 @@ impl Search<'_> {
     }
 }
 
-impl Directory {
+impl PropertyDirectory {
     /// Moves the frontier of each night of a stay past the shelves without a free room, where
     /// types are so large that the next search should not pass them again.
     pub(crate) fn advance_frontier(&mut self, kinds: &[u32], stay: Stay) {

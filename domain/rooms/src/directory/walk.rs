@@ -1,6 +1,6 @@
 //! The order in which listings show rooms.
 
-use super::{Directory, NO_ROOM, rows::Spot};
+use super::{NO_ROOM, PropertyDirectory, rows::RoomRank};
 use crate::order::{key, natural};
 
 /// One step of a walk through the rooms of a property: first those on shelves in natural order,
@@ -9,11 +9,11 @@ use crate::order::{key, natural};
 pub(crate) struct Step {
     pub(crate) room: u32,
     /// The step is in the second part. There the walk meets all rooms of the property, also those
-    /// to which [`Directory::is_step_of`] says no: they cost time, and so they count.
+    /// to which [`PropertyDirectory::is_step_of`] says no: they cost time, and so they count.
     pub(crate) loose: bool,
 }
 
-impl Directory {
+impl PropertyDirectory {
     /// Walks through the rooms of some types of a property, from a step on.
     pub(crate) fn walk<'a>(
         &'a self,
@@ -90,7 +90,7 @@ impl Directory {
 
     /// The rooms of a type in natural order, from a room's name on.
     fn shelved_from(&self, kind: u32, from: Option<u32>) -> impl Iterator<Item = u32> + use<'_> {
-        let spot = from.map_or(Spot::FIRST, |room| {
+        let spot = from.map_or(RoomRank::FIRST, |room| {
             let name = self.name_bytes(self.room_at(room));
             self.spot_of(kind, key(name), name)
         });

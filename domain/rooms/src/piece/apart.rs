@@ -5,7 +5,7 @@ use turnstile_types::{Night, Timestamp};
 use super::{Counted, Piece, Standing};
 use crate::{
     EntryState, Rooms,
-    ledger::{Slot, State},
+    ledger::{LedgerSlot, State},
     limits,
     order::natural,
     queries::View,
@@ -98,7 +98,7 @@ impl Rooms {
 
 impl View<'_> {
     fn slot(&self, slot: u32) -> Piece {
-        let Slot {
+        let LedgerSlot {
             generation, state, ..
         } = *self.rooms.ledger.at(slot);
         let made = match state {

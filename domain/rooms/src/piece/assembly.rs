@@ -7,7 +7,7 @@ use turnstile_types::{Machine as _, Malformed, Name, Position, Timestamp};
 use super::{Piece, Standing};
 use crate::{
     EntryState, GuestName, Rooms,
-    ledger::{NO_SLOT, Slot, State},
+    ledger::{LedgerSlot, NO_SLOT, State},
     limits,
     snapshot::{empty_slot, seat, stop_run},
 };
@@ -172,7 +172,7 @@ impl Assembly {
                 State::Expired { at, made }
             }
         };
-        let slot = Slot {
+        let slot = LedgerSlot {
             generation: entry.reference.generation,
             room,
             principal: self.rooms.principals.enrol(&entry.principal),

@@ -7,7 +7,7 @@ use turnstile_types::{Name, Stay};
 use super::View;
 use crate::{
     Refusal, TypeAvailability, Wish,
-    directory::{Due, OPEN_TYPE, Search},
+    directory::{Due, OPEN_TYPE, ShelfSearch},
     order::natural,
     shelves::Mark,
 };
@@ -57,7 +57,7 @@ impl View<'_> {
         if let Some(kind) = kind.filter(|&kind| !directory.kind_at(kind).shelved) {
             return self.of_loose(room_type, kind, stay);
         }
-        let search = Search {
+        let search = ShelfSearch {
             directory,
             kinds: kind.as_slice(),
             stay,

@@ -5,7 +5,7 @@ use turnstile_types::{Name, Stay};
 use super::View;
 use crate::{
     Block, Explanation, Nights, Refusal, Wish,
-    apply::{Choice, Place},
+    apply::{Place, WishTarget},
     ledger::Taken,
     limits,
 };
@@ -32,12 +32,12 @@ impl View<'_> {
         };
         let mut blocks = Vec::new();
         match choice {
-            Choice::Room(room) => self.blocks_of(room, stay, &mut blocks),
-            Choice::Unnamed(_) => {}
-            Choice::Kind(kind) => {
+            WishTarget::Room(room) => self.blocks_of(room, stay, &mut blocks),
+            WishTarget::Unnamed(_) => {}
+            WishTarget::Kind(kind) => {
                 self.blocks_of_kinds(property, kind.as_slice(), stay, &mut blocks);
             }
-            Choice::Any => {
+            WishTarget::Any => {
                 let kinds = &directory.property_at(property).kinds;
                 self.blocks_of_kinds(property, kinds, stay, &mut blocks);
             }

@@ -5,7 +5,7 @@ use turnstile_types::{Name, Night, Position, Principal};
 use super::View;
 use crate::{
     Cursor, GuestId, Page, Refusal, Wish,
-    apply::Choice,
+    apply::WishTarget,
     directory::Step,
     limits,
     widths::{join, low_32},
@@ -35,11 +35,13 @@ impl View<'_> {
         let mut only = None;
         if let Some(name) = room {
             match self.rooms.choice(property, &Wish::Room(*name))? {
-                Choice::Room(room) => {
+                WishTarget::Room(room) => {
                     let loose = directory.is_loose(room);
                     only = Some(Step { room, loose });
                 }
-                Choice::Unnamed(_) | Choice::Kind(_) | Choice::Any => return Ok(Page::EMPTY),
+                WishTarget::Unnamed(_) | WishTarget::Kind(_) | WishTarget::Any => {
+                    return Ok(Page::EMPTY);
+                }
             }
         }
         if let Some(cursor) = cursor {

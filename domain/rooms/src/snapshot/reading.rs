@@ -8,7 +8,7 @@ use turnstile_types::{
 use super::MAGIC;
 use crate::{
     GuestId, GuestName, Rooms,
-    ledger::{NO_SLOT, Slot, State},
+    ledger::{LedgerSlot, NO_SLOT, State},
     limits,
     table::{hash_of_name, scoped},
 };
@@ -181,9 +181,9 @@ pub(crate) fn stop_run(
 }
 
 /// A slot that is used up: one of another state overwrites what it says.
-pub(crate) fn empty_slot() -> Slot {
+pub(crate) fn empty_slot() -> LedgerSlot {
     let night = Night::from_days;
-    Slot {
+    LedgerSlot {
         generation: 0,
         room: 0,
         principal: 0,
@@ -194,7 +194,7 @@ pub(crate) fn empty_slot() -> Slot {
     }
 }
 
-fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malformed> {
+fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<LedgerSlot, Malformed> {
     let state = reader.u8("slot")?;
     let mut slot = empty_slot();
     match state {
@@ -241,7 +241,7 @@ fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malform
 pub(crate) fn seat(
     rooms: &mut Rooms,
     number: u32,
-    slot: &Slot,
+    slot: &LedgerSlot,
     booked: &mut Vec<(Position, u32)>,
 ) -> Result<(), Malformed> {
     match slot.state {
@@ -271,7 +271,7 @@ pub(crate) fn seat(
 }
 
 fn read_free(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
-    let free = |slot: &Slot| matches!(slot.state, State::Free { .. });
+    let free = |slot: &LedgerSlot| matches!(slot.state, State::Free { .. });
     let count = rooms.ledger.iter().filter(|slot| free(slot)).count();
     let mut order = Vec::with_capacity(count);
     let mut seen = vec![false; rooms.ledger.iter().count()];

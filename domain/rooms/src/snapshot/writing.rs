@@ -8,7 +8,7 @@ use turnstile_types::{
 use super::MAGIC;
 use crate::{
     Rooms,
-    ledger::{Slot, State},
+    ledger::{LedgerSlot, State},
 };
 
 pub(crate) fn write(rooms: &Rooms, out: &mut dyn Sink) {
@@ -85,7 +85,7 @@ pub(crate) fn runs_of(nights: impl Iterator<Item = Night>) -> Vec<(u16, u16)> {
     runs
 }
 
-fn put_slot(rooms: &Rooms, slot: &Slot, buffer: &mut Vec<u8>) {
+fn put_slot(rooms: &Rooms, slot: &LedgerSlot, buffer: &mut Vec<u8>) {
     match &slot.state {
         State::Free { .. } => {
             put_u8(buffer, 0x00);
@@ -113,7 +113,7 @@ fn put_slot(rooms: &Rooms, slot: &Slot, buffer: &mut Vec<u8>) {
     }
 }
 
-fn put_entry(slot: &Slot, buffer: &mut Vec<u8>) {
+fn put_entry(slot: &LedgerSlot, buffer: &mut Vec<u8>) {
     put_u32(buffer, slot.generation);
     put_u32(buffer, slot.room);
     put_u32(buffer, slot.principal);

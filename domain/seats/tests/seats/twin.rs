@@ -2,8 +2,8 @@
 //! is kept twice.
 
 use turnstile_seats::{
-    Answer, BookingNumber, Choice, Command, Cursor, Done, Entry, EntryState, Event, EventKind,
-    MapRow, Outcome, Query, Refusal, SeatNumber, SeatNumbers, SectionSummary, ShowSummary, Totals,
+    Answer, BookingNumber, Choice, Command, Cursor, Done, Entry, Event, EventKind, MapRow, Outcome,
+    Query, Refusal, SeatEntryState, SeatNumber, SeatNumbers, SectionSummary, ShowSummary, Totals,
 };
 use turnstile_types::{Context, Name, Principal, Timestamp};
 
@@ -40,7 +40,7 @@ impl Twin {
     pub(crate) fn holds_of(&self, principal: &Principal) -> usize {
         let open = self.made.iter().filter(|made| !made.over);
         let own = open.filter(|made| made.entry.principal == *principal);
-        let is_held = |made: &&Made| matches!(made.entry.state, EntryState::Held { .. });
+        let is_held = |made: &&Made| matches!(made.entry.state, SeatEntryState::Held { .. });
         own.filter(is_held).count()
     }
 
@@ -69,7 +69,7 @@ impl Twin {
                 seats,
                 buyer,
             } => {
-                let state = EntryState::Booked { buyer };
+                let state = SeatEntryState::Booked { buyer };
                 let sold = self.sell(context, (show, section), seats, state);
                 sold.map(|(reference, seats)| Done::Booked { reference, seats })
             }
@@ -80,7 +80,12 @@ impl Twin {
                 ttl_seconds,
             } => {
                 let until = Timestamp(context.now.0 + u64::from(ttl_seconds.get()) * 1_000);
-                let sold = self.sell(context, (show, section), seats, EntryState::Held { until });
+                let sold = self.sell(
+                    context,
+                    (show, section),
+                    seats,
+                    SeatEntryState::Held { until },
+                );
                 sold.map(|(reference, seats)| Done::Held {
                     reference,
                     seats,
@@ -89,7 +94,7 @@ impl Twin {
             }
             Command::Confirm { hold, buyer } => self.held(hold).map(|at| {
                 let entry = &mut self.made[at].entry;
-                entry.state = EntryState::Booked { buyer };
+                entry.state = SeatEntryState::Booked { buyer };
                 entry.position = context.position;
                 let seats = entry.seats;
                 self.confirmed += 1;
@@ -112,7 +117,7 @@ impl Twin {
         let mut due: Vec<(Timestamp, usize)> = Vec::new();
         for (at, made) in self.made.iter().enumerate() {
             match made.entry.state {
-                EntryState::Held { until } if !made.over && until <= context.now => {
+                SeatEntryState::Held { until } if !made.over && until <= context.now => {
                     due.push((until, at));
                 }
                 _ => {}
@@ -128,8 +133,8 @@ impl Twin {
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let open = self.made.iter().filter(|made| !made.over);
         let deadlines = open.filter_map(|made| match made.entry.state {
-            EntryState::Held { until } => Some(until),
-            EntryState::Booked { .. } => None,
+            SeatEntryState::Held { until } => Some(until),
+            SeatEntryState::Booked { .. } => None,
         });
         deadlines.min()
     }
@@ -169,7 +174,7 @@ impl Twin {
         context: &Context<'_>,
         (show, section): (Name, Name),
         choice: Choice,
-        state: EntryState,
+        state: SeatEntryState,
     ) -> Result<(BookingNumber, SeatNumbers), Refusal> {
         let at = self.find(show)?;
         let (_, rows, row_seats) = self.section(at, section)?;
@@ -208,7 +213,7 @@ impl Twin {
             since: context.now,
             position: context.position,
         };
-        let began_as_hold = matches!(state, EntryState::Held { .. });
+        let began_as_hold = matches!(state, SeatEntryState::Held { .. });
         self.made.push(Made {
             entry,
             began_as_hold,
@@ -258,7 +263,7 @@ impl Twin {
         let Entry {
             state, show, seats, ..
         } = self.made[at].entry;
-        let EntryState::Booked { buyer } = state else {
+        let SeatEntryState::Booked { buyer } = state else {
             return Err(Refusal::NotConfirmed);
         };
         if buyer != wanted {
@@ -312,8 +317,8 @@ impl Twin {
     fn held(&self, number: BookingNumber) -> Result<usize, Refusal> {
         let at = self.look_up(number)?;
         match self.made[at].entry.state {
-            EntryState::Held { .. } => Ok(at),
-            EntryState::Booked { .. } => Err(Refusal::AlreadyConfirmed),
+            SeatEntryState::Held { .. } => Ok(at),
+            SeatEntryState::Booked { .. } => Err(Refusal::AlreadyConfirmed),
         }
     }
 
@@ -487,11 +492,11 @@ impl Twin {
             let seats = u64::from(made.entry.seats.len());
             match made.entry.state {
                 _ if made.over => {}
-                EntryState::Booked { .. } => {
+                SeatEntryState::Booked { .. } => {
                     totals.bookings += 1;
                     totals.seats_booked += seats;
                 }
-                EntryState::Held { .. } => {
+                SeatEntryState::Held { .. } => {
                     totals.holds += 1;
                     totals.seats_held += seats;
                 }

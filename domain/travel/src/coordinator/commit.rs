@@ -5,7 +5,7 @@ use crate::{
     Xid, limits,
 };
 
-use super::{Coordinator, End, Goal, Job, Moment, Phase, first};
+use super::{Coordinator, Goal, Moment, Phase, TransactionEnd, TravelJob, first};
 
 impl Coordinator {
     /// Lets the desks that were touched decide: a single one by itself, several by their votes.
@@ -160,7 +160,7 @@ impl Coordinator {
             }
             Some(_) => {}
             None => {
-                if committed && !matches!(self.ended.get(&xid), Some(End::Committed)) {
+                if committed && !matches!(self.ended.get(&xid), Some(TransactionEnd::Committed)) {
                     self.tell(EventKind::Disagreed { desk, xid });
                 }
                 self.send(desk, xid, Order::Forget);
@@ -180,13 +180,13 @@ impl Coordinator {
 
     /// It is decided: whoever waits for it is told, perhaps a locator that was kept for it.
     fn committed(&mut self, moment: Moment, xid: Xid, locator: Option<Locator>) {
-        self.remember(xid, End::Committed);
+        self.remember(xid, TransactionEnd::Committed);
         self.tell(EventKind::Committed { xid });
         let transaction = self.transactions.get_mut(&xid).expect("it is here");
         let Some(job) = transaction.job.take() else {
             return;
         };
-        let Job {
+        let TravelJob {
             ticket,
             goal,
             taken,
@@ -244,7 +244,7 @@ impl Coordinator {
         self.answer(job.ticket, Outcome::Refused(refusal));
     }
 
-    fn undo(&mut self, xid: Xid, reason: AbortReason) -> Option<Job> {
+    fn undo(&mut self, xid: Xid, reason: AbortReason) -> Option<TravelJob> {
         self.set_deadline(xid, None);
         let transaction = self.remove(xid);
         let phase = transaction.phase;
@@ -256,12 +256,12 @@ impl Coordinator {
         for desk in transaction.touched.iter() {
             self.send(desk, xid, Order::Abort);
         }
-        self.remember(xid, End::Aborted(reason));
+        self.remember(xid, TransactionEnd::Aborted(reason));
         self.tell(EventKind::Aborted { xid, reason });
         transaction.job
     }
 
-    fn remember(&mut self, xid: Xid, end: End) {
+    fn remember(&mut self, xid: Xid, end: TransactionEnd) {
         self.ended.insert(xid, end);
         if self.ended.len() > limits::ENDED_MAX {
             self.ended.pop_first();

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{AbortReason, Xid};
 
-use super::{Coordinator, Moment, Phase, Wait};
+use super::{Coordinator, LockWait, Moment, Phase};
 
 impl Coordinator {
     /// A desk tells for whom an operation waits.
-    pub(super) fn waits(&mut self, moment: Moment, xid: Xid, wait: Wait) {
+    pub(super) fn waits(&mut self, moment: Moment, xid: Xid, wait: LockWait) {
         let is_decided = |other: &Xid| {
             let transaction = self.transactions.get(other);
             transaction.is_some_and(|one| matches!(one.phase, Phase::Committing { .. }))
@@ -37,7 +37,7 @@ impl Coordinator {
     }
 
     /// Notes for whom a transaction waits from now on; answers whether it waited before.
-    pub(super) fn set_wait(&mut self, xid: Xid, wait: Option<Wait>) -> bool {
+    pub(super) fn set_wait(&mut self, xid: Xid, wait: Option<LockWait>) -> bool {
         for &other in wait.iter().flat_map(|wait| &wait.before) {
             *self.waited_for.entry(other).or_default() += 1;
         }
@@ -54,7 +54,7 @@ impl Coordinator {
         old.is_some()
     }
 
-    fn wait_of(&self, xid: Xid) -> Option<&Wait> {
+    fn wait_of(&self, xid: Xid) -> Option<&LockWait> {
         self.transactions.get(&xid)?.wait.as_ref()
     }
 

@@ -3,7 +3,7 @@
 use turnstile_chassis::Bytes;
 use turnstile_types::{Position, Timestamp};
 
-use super::{Coordinator, Goal, Job, Moment, NOBODY, jobs::give_back};
+use super::{Coordinator, Goal, Moment, NOBODY, TravelJob, jobs::give_back};
 use crate::{
     CustomerId, Desk, Done, EventKind, Item, Locator, Operation, Refusal, Trip, Xid, limits,
 };
@@ -46,7 +46,7 @@ impl Coordinator {
             since: Xid(0),
         };
         let xid = self.start(moment)?;
-        self.begin(moment, xid, Job::trip(ticket, goal, trip))
+        self.begin(moment, xid, TravelJob::trip(ticket, goal, trip))
     }
 
     /// The next locator.
@@ -142,7 +142,7 @@ impl Coordinator {
         };
         todo.push_back((Desk::Customers, strike));
         let goal = Goal::Release { locator, expired };
-        self.begin(moment, xid, Job::new(ticket, goal, todo))
+        self.begin(moment, xid, TravelJob::new(ticket, goal, todo))
     }
 
     /// The time of a held itinerary is over.
@@ -179,7 +179,7 @@ impl Coordinator {
     }
 
     /// A job is aborted: an itinerary that it was giving back stands as before.
-    pub(super) fn abandon(&mut self, moment: Moment, job: &Job) {
+    pub(super) fn abandon(&mut self, moment: Moment, job: &TravelJob) {
         if let Goal::Release { locator, .. } = job.goal {
             self.hold_on(moment, locator);
         }
@@ -190,7 +190,7 @@ impl Coordinator {
     pub(super) fn give_up_itinerary(
         &mut self,
         moment: Moment,
-        job: &Job,
+        job: &TravelJob,
         refusal: Refusal,
     ) -> Refusal {
         let Goal::Release { locator, .. } = job.goal else {

@@ -13,7 +13,7 @@ use crate::{
 
 /// What is being done for one command.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes)]
-pub(crate) struct Job {
+pub(crate) struct TravelJob {
     /// Who waits for the answer.
     pub(crate) ticket: Position,
     pub(crate) goal: Goal,
@@ -51,7 +51,14 @@ pub(crate) enum Goal {
     Release { locator: Locator, expired: bool },
 }
 
-impl Job {
+/// For whom the job's operation waits.
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
+pub(crate) struct LockWait {
+    pub(crate) holder: Xid,
+    pub(crate) before: Vec<Xid>,
+}
+
+impl TravelJob {
     pub(crate) fn new(ticket: Position, goal: Goal, todo: VecDeque<(Desk, Operation)>) -> Self {
         let at = todo.front().map_or(Desk::Customers, |(desk, _)| *desk);
         Self {

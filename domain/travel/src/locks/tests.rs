@@ -19,7 +19,7 @@ fn table() -> Locks<u8> {
 }
 
 fn before(locks: &Locks<u8>, xid: u64) -> Vec<Xid> {
-    let mut waits = locks.queues.values().flat_map(Queue::waits);
+    let mut waits = locks.queues.values().flat_map(LockQueue::waits);
     waits
         .find(|wait| wait.0 == Xid(xid))
         .map(|wait| wait.1.before)
@@ -189,7 +189,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The edges that the table tells.
 fn edges(locks: &Locks<u8>) -> Vec<(Xid, Xid)> {
-    let told = locks.queues.values().flat_map(Queue::waits);
+    let told = locks.queues.values().flat_map(LockQueue::waits);
     told.flat_map(|(xid, blockers)| blockers.before.into_iter().map(move |other| (xid, other)))
         .collect()
 }
@@ -218,7 +218,7 @@ proptest! {
             for (xid, blockers) in locks.take_stirred() {
                 known.insert(xid, blockers.before);
             }
-            for (xid, blockers) in locks.queues.values().flat_map(Queue::waits) {
+            for (xid, blockers) in locks.queues.values().flat_map(LockQueue::waits) {
                 let known = known.get(&xid).expect("whoever waits was told of");
                 assert!(blockers.before.iter().all(|other| known.contains(other)), "{xid}");
                 let told = locks.of_waiter(xid).expect("it waits").2;

@@ -7,14 +7,14 @@ use turnstile_types::{Context, Position, Principal};
 use crate::{
     AbortReason, Command, Desk, Done, EventKind, Item, Operation, Refusal, Settings, Step, Travel,
     Xid,
-    coordinator::{Goal, Job},
+    coordinator::{Goal, TravelJob},
 };
 
 /// What a command comes to at once. None: its answer is among the coordinator's, or comes later.
-type Decided = Result<Option<Done>, Refusal>;
+type PromptResult = Result<Option<Done>, Refusal>;
 
 impl Travel {
-    pub(super) fn decide(&mut self, context: &Context<'_>, command: &Command) -> Decided {
+    pub(super) fn decide(&mut self, context: &Context<'_>, command: &Command) -> PromptResult {
         match command {
             Command::Configure(settings) => self.configure(*settings).map(Some),
             Command::Recover => {
@@ -121,8 +121,8 @@ impl Travel {
 }
 
 /// What is to be done for one step of an open transaction.
-fn job(ticket: Position, step: &Step) -> Job {
-    let single = |goal, desk, operation| Job::single(ticket, goal, desk, operation);
+fn job(ticket: Position, step: &Step) -> TravelJob {
+    let single = |goal, desk, operation| TravelJob::single(ticket, goal, desk, operation);
     let at_item = |item: Item, operation| single(Goal::Operate, item.desk(), operation);
     let at_customers = |operation| single(Goal::Operate, Desk::Customers, operation);
     match *step {
@@ -135,11 +135,13 @@ fn job(ticket: Position, step: &Step) -> Job {
             let remove = Operation::RemoveCustomer { customer };
             single(Goal::RemoveCustomer, Desk::Customers, remove)
         }
-        Step::Reserve { customer, ref trip } => Job::trip(ticket, Goal::Reserve { customer }, trip),
+        Step::Reserve { customer, ref trip } => {
+            TravelJob::trip(ticket, Goal::Reserve { customer }, trip)
+        }
         Step::Summary => {
             let goal = Goal::Summarize { bills: Vec::new() };
             single(goal, Desk::Customers, Operation::Summarize { after: None })
         }
-        Step::Commit => Job::new(ticket, Goal::Commit, VecDeque::new()),
+        Step::Commit => TravelJob::new(ticket, Goal::Commit, VecDeque::new()),
     }
 }

@@ -12,7 +12,7 @@ const LOOK_BACK: usize = 16;
 
 /// Items and customers. Each desk uses one of the two.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes)]
-pub(crate) struct Shelves {
+pub(crate) struct DeskTables {
     pub(crate) items: BTreeMap<Item, Stock>,
     pub(crate) customers: BTreeMap<CustomerId, Customer>,
     /// The last customer's number that was picked here. It does not go back when a transaction is
@@ -40,7 +40,7 @@ pub(crate) enum Undo {
     },
 }
 
-impl Shelves {
+impl DeskTables {
     pub(crate) const fn new() -> Self {
         Self {
             items: BTreeMap::new(),

@@ -6,7 +6,7 @@ use turnstile_chassis::Cursor;
 
 use crate::{
     AbortReason, BranchView, Desk, Desks, Stage, TransactionState, TransactionView, Travel, Xid,
-    coordinator::{End, Phase, Transaction},
+    coordinator::{Phase, Transaction, TransactionEnd},
     limits,
     participant::Branch,
 };
@@ -135,8 +135,8 @@ fn at_desks(travel: &Travel, xid: Xid) -> Option<TransactionView> {
 /// How it ended, as the coordinator knows it, or a desk that was left to decide.
 fn ended(travel: &Travel, xid: Xid) -> Option<TransactionView> {
     let state = match travel.coordinator.ended.get(&xid) {
-        Some(End::Committed) => TransactionState::Committed,
-        Some(End::Aborted(reason)) => TransactionState::Aborted(*reason),
+        Some(TransactionEnd::Committed) => TransactionState::Committed,
+        Some(TransactionEnd::Aborted(reason)) => TransactionState::Aborted(*reason),
         None => {
             let mut desks = travel.desks.iter();
             let committed = desks.find_map(|(_, desk)| desk.settled.get(&xid).copied());
@@ -177,14 +177,14 @@ mod tests {
     use turnstile_types::{Machine, Timestamp};
 
     use super::*;
-    use crate::{CustomerId, Item, LockMode, Operation, Order, Request, Resource, Roles};
+    use crate::{CustomerId, Item, LockMode, Operation, Order, Request, Resource, TravelRoles};
 
     /// Desks whose coordinator is elsewhere, and what it has asked of them.
     fn desks(asked: &[(Desk, u64, Operation)]) -> Travel {
         let mut travel = Travel::empty();
-        travel.settings.roles = Roles {
+        travel.settings.roles = TravelRoles {
             coordinator: false,
-            ..Roles::ALL
+            ..TravelRoles::ALL
         };
         for (desk, xid, operation) in asked {
             let request = Request {

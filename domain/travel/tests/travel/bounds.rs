@@ -2,8 +2,8 @@
 
 use turnstile_travel::{
     Answer, Bill, BillLine, Body, Command, CustomerId, Desk, Desks, Done, EventKind, Finding,
-    LateAnswer, Outcome, Parcel, Query, Refusal, Report, Roles, Say, Settings, Stage, Step, Travel,
-    Xid, limits,
+    LateAnswer, Outcome, Parcel, Query, Refusal, Report, Say, Settings, Stage, Step, Travel,
+    TravelRoles, Xid, limits,
 };
 use turnstile_types::{Machine, Position, Principal, Timestamp};
 
@@ -18,7 +18,7 @@ struct Middleware {
 impl Middleware {
     fn new() -> Self {
         let mut office = Office::new();
-        let roles = Roles {
+        let roles = TravelRoles {
             coordinator: true,
             desks: Desks::NONE,
         };

@@ -64,7 +64,12 @@ fn bytes_of(keys: &Keys) -> Vec<u8> {
 
 fn restored(bytes: &[u8], refused_bytes_max: u64) -> Result<Keys, Malformed> {
     let mut reader = Reader::new(bytes);
-    Keys::restore(&mut reader, refused_bytes_max, Services::Noted, effect_of)
+    Keys::restore(
+        &mut reader,
+        refused_bytes_max,
+        RememberedField::Noted,
+        effect_of,
+    )
 }
 
 #[test]
@@ -353,7 +358,7 @@ fn a_snapshot_that_notes_no_services_is_restored_without_them() {
         put_bytes(&mut bytes, field);
     }
     let mut reader = Reader::new(&bytes);
-    let restored = Keys::restore(&mut reader, 10, Services::NotNoted, effect_of).unwrap();
+    let restored = Keys::restore(&mut reader, 10, RememberedField::NotNoted, effect_of).unwrap();
     let expected = First {
         service: SERVICE_UNKNOWN,
         ..first(9, b"done")

@@ -10,7 +10,7 @@ use super::State;
 use crate::{
     founding::{put_founding, read_founding},
     keys::{Keys, REFUSED_BYTES_MAX},
-    remembered::{SERVICE_UNKNOWN, Services},
+    remembered::{RememberedField, SERVICE_UNKNOWN},
     shared::SharedPlace,
 };
 
@@ -74,9 +74,9 @@ impl<S: Machines> State<S> {
         let version = reader.u8(SNAPSHOT_VERSION_FIELD)?;
         let services = match version {
             OF_ONE_SERVER | WITHOUT_ANNOUNCEMENTS | OF_ONE_PARTITION | SNAPSHOT_VERSION => {
-                Services::Noted
+                RememberedField::Noted
             }
-            WITHOUT_SERVICES => Services::NotNoted,
+            WITHOUT_SERVICES => RememberedField::NotNoted,
             _ => {
                 return Err(Malformed {
                     field: SNAPSHOT_VERSION_FIELD,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use turnstile_duel::Seat;
+use turnstile_duel::DuelSeat;
 
 /// The claim byte of the last move, and the cells of all moves.
 pub(crate) type Game = (u8, &'static [u8]);
@@ -33,8 +33,8 @@ pub(crate) struct Ancestor {
 pub(crate) type Statistics = [[u64; 3]; 2];
 
 /// How both stand after a game in which `winner` won.
-pub(crate) fn count(statistics: &mut Statistics, winner: Option<Seat>) {
-    for seat in Seat::BOTH {
+pub(crate) fn count(statistics: &mut Statistics, winner: Option<DuelSeat>) {
+    for seat in DuelSeat::BOTH {
         let own = &mut statistics[seat.index()];
         own[0] += 1;
         own[1] += u64::from(winner == Some(seat));
@@ -44,10 +44,10 @@ pub(crate) fn count(statistics: &mut Statistics, winner: Option<Seat>) {
 
 impl Ancestor {
     /// The client of a seat that has greeted.
-    pub(crate) fn new(seat: Seat) -> Self {
-        let start = if seat == Seat::First { 1 } else { 2 };
+    pub(crate) fn new(seat: DuelSeat) -> Self {
+        let start = if seat == DuelSeat::First { 1 } else { 2 };
         let mut plan = VecDeque::from([Step::Recv(vec![start])]);
-        let (mut mover, mut statistics) = (Seat::First, Statistics::default());
+        let (mut mover, mut statistics) = (DuelSeat::First, Statistics::default());
         for (last, cells) in GAMES {
             for (number, &cell) in cells.iter().enumerate() {
                 let claim = if number + 1 == cells.len() { last } else { 4 };

@@ -1,6 +1,6 @@
 //! A pair on two connections that different servers have: each hears one seat, and overhears the other.
 
-use turnstile_duel::{Duel, Heard, Seat, Standing, Triple};
+use turnstile_duel::{Duel, DuelSeat, Heard, Standing, Triple};
 
 use crate::ancestor::GAMES;
 
@@ -11,7 +11,7 @@ fn triple() -> Triple {
 /// What each seat is sent by its own server.
 fn told(duels: &mut [Duel; 2]) -> [Vec<u8>; 2] {
     let mut told = [Vec::new(), Vec::new()];
-    for (seat, duel) in Seat::BOTH.into_iter().zip(duels) {
+    for (seat, duel) in DuelSeat::BOTH.into_iter().zip(duels) {
         while let Some((to, parcel)) = duel.next_parcel() {
             if to == seat {
                 told[seat.index()].extend_from_slice(parcel.message());
@@ -25,7 +25,7 @@ fn told(duels: &mut [Duel; 2]) -> [Vec<u8>; 2] {
 fn each_seat_is_told_what_it_is_told_at_one_server() {
     let mut duels = [Duel::default(), Duel::default()];
     assert_eq!(told(&mut duels), [vec![1], vec![2]]);
-    let mut mover = Seat::First;
+    let mut mover = DuelSeat::First;
     for (last, cells) in GAMES {
         for (number, &cell) in cells.iter().enumerate() {
             let is_last = number + 1 == cells.len();
@@ -52,7 +52,7 @@ fn each_seat_is_told_what_it_is_told_at_one_server() {
             assert_eq!(told[mover.other().index()], [cell]);
             mover = mover.other();
         }
-        for seat in Seat::BOTH {
+        for seat in DuelSeat::BOTH {
             let duel = &mut duels[seat.index()];
             assert_eq!(duel.standing(), Standing::Decided);
             duel.overhear_done(seat.other());

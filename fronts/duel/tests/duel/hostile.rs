@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use turnstile_duel::{
-    Asked, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Player, Refusal, Report, Reporter,
-    Seat, Told, Triple, Verdict, limits::MESSAGE_BYTES_MAX,
+    Asked, Claim, Clerk, Duel, DuelSeat, Entry, Greeting, Guest, Heard, Player, Refusal, Report,
+    Reporter, Told, Triple, Verdict, limits::MESSAGE_BYTES_MAX,
 };
 
 /// Who reads a stream: it answers what it took of the front, or nothing, or why it goes on no more.
@@ -84,22 +84,24 @@ impl Reader for EntryReader {
 
 impl Reader for DuelReader {
     fn hear(&mut self, bytes: &[u8]) -> Result<Option<usize>, Refusal> {
-        let Some((heard, length)) = self.0.hear(Seat::First, bytes)? else {
+        let Some((heard, length)) = self.0.hear(DuelSeat::First, bytes)? else {
             return Ok(None);
         };
         match heard {
             Heard::Move(play) => {
                 self.stand(play.claim);
                 if play.claim == Claim::Ordinary {
-                    self.0.hear(Seat::Second, &[4, 1]).expect("it is its turn");
+                    self.0
+                        .hear(DuelSeat::Second, &[4, 1])
+                        .expect("it is its turn");
                     self.stand(Claim::Ordinary);
                 }
             }
             Heard::Done => {
-                self.0.hear(Seat::Second, b"d").expect("it is over");
+                self.0.hear(DuelSeat::Second, b"d").expect("it is over");
                 self.0.tell(triple(), triple());
                 self.push();
-                self.0.hear(Seat::Second, &[4, 1]).expect("it begins");
+                self.0.hear(DuelSeat::Second, &[4, 1]).expect("it begins");
                 self.stand(Claim::Ordinary);
             }
         }
@@ -130,7 +132,7 @@ impl Reader for ReporterReader {
 impl Reader for GuestReader {
     fn hear(&mut self, bytes: &[u8]) -> Result<Option<usize>, Refusal> {
         let heard = self.0.hear(bytes)?;
-        if let Some((Told::Cell(_) | Told::Start(Seat::First), _)) = heard {
+        if let Some((Told::Cell(_) | Told::Start(DuelSeat::First), _)) = heard {
             self.0.finish();
         }
         Ok(heard.map(|(_, length)| length))

@@ -1,8 +1,8 @@
 //! Every message to the byte, and every refusal.
 
 use turnstile_duel::{
-    Asked, Cell, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Move, Player, Refusal,
-    Reporter, Seat, Told, Triple, Verdict,
+    Asked, BoardCell, Claim, Clerk, Duel, DuelSeat, Entry, Greeting, Guest, Heard, Move, Player,
+    Refusal, Reporter, Told, Triple, Verdict,
 };
 
 /// What is at the front, and what is heard of it.
@@ -24,7 +24,7 @@ fn begun() -> Duel {
 
 fn over() -> Duel {
     let mut duel = begun();
-    duel.hear(Seat::First, &[8, 1]).unwrap();
+    duel.hear(DuelSeat::First, &[8, 1]).unwrap();
     duel.accept_last();
     while duel.next_parcel().is_some() {}
     duel
@@ -66,7 +66,7 @@ fn who_has_greeted_waits() {
 #[test]
 fn a_move_is_a_kind_and_a_cell() {
     let heard = |claim, cell| {
-        let cell = Cell::new(cell).unwrap();
+        let cell = BoardCell::new(cell).unwrap();
         Ok(Some((Heard::Move(Move { claim, cell }), 2)))
     };
     let rows: [Row<(Heard, usize)>; 9] = [
@@ -81,7 +81,7 @@ fn a_move_is_a_kind_and_a_cell() {
         (b"\x04\x0a", Err(Refusal::NoCell { byte: 10 })),
     ];
     for (bytes, expected) in rows {
-        assert_eq!(begun().hear(Seat::First, bytes), expected, "{bytes:?}");
+        assert_eq!(begun().hear(DuelSeat::First, bytes), expected, "{bytes:?}");
     }
 }
 
@@ -89,22 +89,25 @@ fn a_move_is_a_kind_and_a_cell() {
 fn nobody_speaks_out_of_turn() {
     let refused = |byte| Err(Refusal::OutOfTurn { byte });
     // The other seat, and either seat before it was told that the game begins.
-    assert_eq!(begun().hear(Seat::Second, &[4, 1]), refused(4));
+    assert_eq!(begun().hear(DuelSeat::Second, &[4, 1]), refused(4));
     let mut untold = Duel::default();
-    assert_eq!(untold.hear(Seat::First, &[4, 1]), refused(4));
+    assert_eq!(untold.hear(DuelSeat::First, &[4, 1]), refused(4));
     // The other seat while a move is decided, and before the cell that it answers was sent to it.
     let mut duel = begun();
-    duel.hear(Seat::First, &[4, 1]).unwrap();
-    assert_eq!(duel.hear(Seat::Second, &[4, 2]), refused(4));
+    duel.hear(DuelSeat::First, &[4, 1]).unwrap();
+    assert_eq!(duel.hear(DuelSeat::Second, &[4, 2]), refused(4));
     duel.accept();
-    assert_eq!(duel.hear(Seat::Second, &[4, 2]), refused(4));
-    assert_eq!(duel.hear(Seat::First, &[4, 2]), refused(4));
+    assert_eq!(duel.hear(DuelSeat::Second, &[4, 2]), refused(4));
+    assert_eq!(duel.hear(DuelSeat::First, &[4, 2]), refused(4));
     // Who is done waits for its statistics; who is not has nothing else to say.
     let mut duel = over();
-    let move_after_the_end = duel.hear(Seat::Second, &[4, 2]);
+    let move_after_the_end = duel.hear(DuelSeat::Second, &[4, 2]);
     assert_eq!(move_after_the_end, Err(Refusal::NotDone { byte: 4 }));
-    assert_eq!(duel.hear(Seat::First, b"dd"), Ok(Some((Heard::Done, 1))));
-    assert_eq!(duel.hear(Seat::First, b"d"), refused(b'd'));
+    assert_eq!(
+        duel.hear(DuelSeat::First, b"dd"),
+        Ok(Some((Heard::Done, 1)))
+    );
+    assert_eq!(duel.hear(DuelSeat::First, b"d"), refused(b'd'));
     assert!(!duel.awaits_triples());
 }
 
@@ -118,13 +121,13 @@ fn a_client_is_told_only_what_may_come() {
         (guest, told)
     };
     let (mut first, told) = begin(1);
-    assert_eq!(told, Ok(Some((Told::Start(Seat::First), 1))));
+    assert_eq!(told, Ok(Some((Told::Start(DuelSeat::First), 1))));
     assert_eq!(first.hear(&[2]), Err(Refusal::OutOfTurn { byte: 2 }));
     let (mut second, told) = begin(2);
-    assert_eq!(told, Ok(Some((Told::Start(Seat::Second), 1))));
+    assert_eq!(told, Ok(Some((Told::Start(DuelSeat::Second), 1))));
     assert_eq!(second.hear(b"1:"), Err(Refusal::NoCell { byte: b'1' }));
     assert_eq!(begin(3).1, Err(Refusal::NoStart { byte: 3 }));
-    let cell = Cell::new(5).unwrap();
+    let cell = BoardCell::new(5).unwrap();
     let play = Move {
         claim: Claim::Wins,
         cell,

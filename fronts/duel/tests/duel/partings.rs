@@ -1,15 +1,15 @@
 //! Clients that go, after each byte that they say.
 
-use turnstile_duel::{Seat, Standing};
+use turnstile_duel::{DuelSeat, Standing};
 
 use crate::table::Table;
 
 /// Both play on until this seat has said so many bytes, and then nothing more comes from it.
-fn standing_after(seat: Seat, bytes: usize) -> Standing {
+fn standing_after(seat: DuelSeat, bytes: usize) -> Standing {
     let mut table = Table::new();
     let mut left = bytes;
     for _turn in 0..200 {
-        for reader in Seat::BOTH {
+        for reader in DuelSeat::BOTH {
             table.read(reader);
             let most = if reader == seat { left } else { usize::MAX };
             let read = most.min(table.sent[reader.index()].len());
@@ -41,7 +41,7 @@ fn what_it_means_to_go_is_known_after_every_byte() {
         (9..17, Playing),
         (17..18, Decided),
     ];
-    for (seat, rows) in [(Seat::First, &first), (Seat::Second, &second)] {
+    for (seat, rows) in [(DuelSeat::First, &first), (DuelSeat::Second, &second)] {
         for (range, standing) in rows {
             for bytes in range.clone() {
                 let found = standing_after(seat, bytes);

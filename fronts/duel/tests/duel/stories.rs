@@ -1,7 +1,7 @@
 //! Whole games, with everybody as slow as the worst day makes them.
 
 use proptest::prelude::*;
-use turnstile_duel::{Duel, Seat, Triple};
+use turnstile_duel::{Duel, DuelSeat, Triple};
 
 use crate::{ancestor::Ancestor, table::Table};
 
@@ -22,12 +22,12 @@ fn the_second_player_is_told_first_and_the_next_starter_last() {
         }
         order
     };
-    let (first, second) = (Seat::First, Seat::Second);
+    let (first, second) = (DuelSeat::First, DuelSeat::Second);
     assert_eq!(order(&mut duel), [(second, true), (first, false)]);
     duel.hear(first, &[8, 1]).unwrap();
     duel.accept_last();
     assert_eq!(order(&mut duel), [(second, false)]);
-    for seat in Seat::BOTH {
+    for seat in DuelSeat::BOTH {
         duel.hear(seat, b"d").unwrap();
     }
     let triple = Triple::new(1, 0, 0).unwrap();
@@ -39,12 +39,12 @@ fn the_second_player_is_told_first_and_the_next_starter_last() {
 /// What happens next, to either seat.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Read(Seat),
-    Serve(Seat, usize),
+    Read(DuelSeat),
+    Serve(DuelSeat, usize),
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let seat = || prop::sample::select(&Seat::BOTH[..]);
+    let seat = || prop::sample::select(&DuelSeat::BOTH[..]);
     prop_oneof![
         seat().prop_map(Event::Read),
         (seat(), 0..3_usize).prop_map(|(seat, bytes)| Event::Serve(seat, bytes)),
@@ -77,11 +77,11 @@ proptest! {
 fn a_story_may_come_byte_by_byte() {
     let mut table = Table::new();
     for _byte in 0..1_000 {
-        for seat in Seat::BOTH {
+        for seat in DuelSeat::BOTH {
             table.read(seat);
             table.serve(seat, 1);
         }
     }
     assert!(table.is_through());
-    assert!(!Ancestor::new(Seat::First).is_through());
+    assert!(!Ancestor::new(DuelSeat::First).is_through());
 }

@@ -1,6 +1,6 @@
 //! Two of the ancestor's clients, their systems, and our arena between them.
 
-use turnstile_duel::{Claim, Duel, Heard, Seat, Triple};
+use turnstile_duel::{Claim, Duel, DuelSeat, Heard, Triple};
 
 use crate::{
     ancestor::{Ancestor, Statistics, count},
@@ -23,7 +23,7 @@ impl Table {
     pub(crate) fn new() -> Self {
         let mut table = Self {
             duel: Duel::default(),
-            clients: Seat::BOTH.map(Ancestor::new),
+            clients: DuelSeat::BOTH.map(Ancestor::new),
             inboxes: Default::default(),
             sent: Default::default(),
             unread: Default::default(),
@@ -35,7 +35,7 @@ impl Table {
     }
 
     /// The client reads, if there is something to be read, and goes on until it must read again.
-    pub(crate) fn read(&mut self, seat: Seat) {
+    pub(crate) fn read(&mut self, seat: DuelSeat) {
         let (client, inbox) = (
             &mut self.clients[seat.index()],
             &mut self.inboxes[seat.index()],
@@ -47,11 +47,11 @@ impl Table {
     }
 
     /// The arena reads so many bytes of a seat and does what there is to do.
-    pub(crate) fn serve(&mut self, seat: Seat, bytes: usize) {
+    pub(crate) fn serve(&mut self, seat: DuelSeat, bytes: usize) {
         let sent = &mut self.sent[seat.index()];
         let bytes = bytes.min(sent.len());
         self.unread[seat.index()].extend(sent.drain(..bytes));
-        for seat in Seat::BOTH {
+        for seat in DuelSeat::BOTH {
             self.hear(seat);
         }
         self.push();
@@ -60,7 +60,7 @@ impl Table {
     /// Everybody goes on, until nobody can.
     pub(crate) fn settle(&mut self) {
         for _turn in 0..500 {
-            for seat in Seat::BOTH {
+            for seat in DuelSeat::BOTH {
                 self.read(seat);
                 self.serve(seat, usize::MAX);
             }
@@ -72,7 +72,7 @@ impl Table {
             && self.inboxes.iter().all(|inbox| !inbox.is_readable())
     }
 
-    fn hear(&mut self, seat: Seat) {
+    fn hear(&mut self, seat: DuelSeat) {
         loop {
             let unread = &self.unread[seat.index()];
             let Some((heard, length)) = self.duel.hear(seat, unread).unwrap() else {

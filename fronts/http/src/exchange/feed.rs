@@ -8,7 +8,7 @@ use std::fmt;
 use turnstile_exchange::{AccountId, Symbol};
 
 pub use asked::{Wish, parse_message};
-pub use told::{Seen, Teller, on_disconnect, unsubscribed};
+pub use told::{TopicProgress, TopicWriter, on_disconnect, unsubscribed};
 
 /// What can be subscribed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::*;
 
 /// The verdict on `bytes`, after checking that it does not depend on how they are cut.
-fn check(bytes: &[u8]) -> Result<Framing, (usize, Violation)> {
+fn check(bytes: &[u8]) -> Result<Framing, (usize, FramingViolation)> {
     let mut whole = Scanner::new();
     let verdict = whole.follow(bytes).map(|()| whole.framing());
     let mut pieces = Scanner::new();
@@ -22,56 +22,59 @@ fn check(bytes: &[u8]) -> Result<Framing, (usize, Violation)> {
 
 #[test]
 fn heads_on_which_two_readers_could_disagree_are_refused() {
-    let rows: [(&str, Violation); 22] = [
+    let rows: [(&str, FramingViolation); 22] = [
         (
             "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
-            Violation::TwoFramings,
+            FramingViolation::TwoFramings,
         ),
         (
             "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n",
-            Violation::TwoFramings,
+            FramingViolation::TwoFramings,
         ),
         (
             "Transfer-Encoding: xchunked\r\n\r\n",
-            Violation::TransferCoding,
+            FramingViolation::TransferCoding,
         ),
         (
             "Transfer-Encoding: identity\r\n\r\n",
-            Violation::TransferCoding,
+            FramingViolation::TransferCoding,
         ),
         (
             "Transfer-Encoding: gzip, chunked\r\n\r\n",
-            Violation::TransferCoding,
+            FramingViolation::TransferCoding,
         ),
         (
             "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
-            Violation::TransferCoding,
+            FramingViolation::TransferCoding,
         ),
-        ("Transfer-Encoding:\r\n\r\n", Violation::TransferCoding),
+        (
+            "Transfer-Encoding:\r\n\r\n",
+            FramingViolation::TransferCoding,
+        ),
         (
             "Content-Length: 3\r\nContent-Length: 4\r\n\r\n",
-            Violation::Length,
+            FramingViolation::Length,
         ),
         (
             "Content-Length: 3\r\nContent-Length: 3\r\n\r\n",
-            Violation::Length,
+            FramingViolation::Length,
         ),
-        ("Content-Length: 3, 3\r\n\r\n", Violation::Length),
-        ("Content-Length: +3\r\n\r\n", Violation::Length),
-        ("Content-Length: 0x3\r\n\r\n", Violation::Length),
-        ("Content-Length: -1\r\n\r\n", Violation::Length),
+        ("Content-Length: 3, 3\r\n\r\n", FramingViolation::Length),
+        ("Content-Length: +3\r\n\r\n", FramingViolation::Length),
+        ("Content-Length: 0x3\r\n\r\n", FramingViolation::Length),
+        ("Content-Length: -1\r\n\r\n", FramingViolation::Length),
         (
             "Content-Length: 99999999999999999999\r\n\r\n",
-            Violation::Length,
+            FramingViolation::Length,
         ),
-        ("Content-Length:\r\n\r\n", Violation::Length),
-        ("Content-Length : 3\r\n\r\n", Violation::FieldName),
-        (" Content-Length: 3\r\n\r\n", Violation::FoldedField),
-        ("A: b\r\n\tc\r\n\r\n", Violation::FoldedField),
-        ("A: b\n\r\n", Violation::LineEnd),
-        ("A: b\rContent-Length: 3\r\n\r\n", Violation::LineEnd),
-        ("A: b\0c\r\n\r\n", Violation::LineEnd),
-        ("no colon\r\n\r\n", Violation::FieldName),
+        ("Content-Length:\r\n\r\n", FramingViolation::Length),
+        ("Content-Length : 3\r\n\r\n", FramingViolation::FieldName),
+        (" Content-Length: 3\r\n\r\n", FramingViolation::FoldedField),
+        ("A: b\r\n\tc\r\n\r\n", FramingViolation::FoldedField),
+        ("A: b\n\r\n", FramingViolation::LineEnd),
+        ("A: b\rContent-Length: 3\r\n\r\n", FramingViolation::LineEnd),
+        ("A: b\0c\r\n\r\n", FramingViolation::LineEnd),
+        ("no colon\r\n\r\n", FramingViolation::FieldName),
     ];
     for (fields, expected) in rows {
         let head = format!("POST /x HTTP/1.1\r\nHost: localhost\r\n{fields}");
@@ -96,11 +99,14 @@ fn request_lines_have_one_form() {
         let head = format!("{line}\r\n\r\n");
         assert_eq!(
             check(head.as_bytes()),
-            Err((0, Violation::RequestLine)),
+            Err((0, FramingViolation::RequestLine)),
             "{line:?}"
         );
     }
-    assert_eq!(check(b"GET / HTTP/1.1\n\r\n"), Err((0, Violation::LineEnd)));
+    assert_eq!(
+        check(b"GET / HTTP/1.1\n\r\n"),
+        Err((0, FramingViolation::LineEnd))
+    );
     assert_eq!(check(b"GET / HTTP/1.0\r\n\r\n"), Ok(Framing::Between));
 }
 
@@ -111,24 +117,24 @@ fn lengths_and_sizes_have_limits() {
         (head("Content-Length: 65536\r\n"), Ok(Framing::Body)),
         (
             head("Content-Length: 65537\r\n"),
-            Err((0, Violation::BodyTooLarge)),
+            Err((0, FramingViolation::BodyTooLarge)),
         ),
         (
             head("Content-Length: 9223372036854775807\r\n"),
-            Err((0, Violation::BodyTooLarge)),
+            Err((0, FramingViolation::BodyTooLarge)),
         ),
         (head(&"A: b\r\n".repeat(100)), Ok(Framing::Between)),
         (
             head(&"A: b\r\n".repeat(101)),
-            Err((0, Violation::HeadTooLarge)),
+            Err((0, FramingViolation::HeadTooLarge)),
         ),
         (
             head(&format!("A: {}\r\n", "b".repeat(16_384))),
-            Err((0, Violation::HeadTooLarge)),
+            Err((0, FramingViolation::HeadTooLarge)),
         ),
         (
             format!("GET /{}", "a".repeat(16_384)),
-            Err((0, Violation::HeadTooLarge)),
+            Err((0, FramingViolation::HeadTooLarge)),
         ),
     ];
     for (bytes, expected) in rows {
@@ -148,7 +154,7 @@ fn pipelined_requests_before_a_violation_are_let_through() {
     assert_eq!(scanner.requests(), 2);
     assert_eq!(
         check(format!("{sound}{bad}").as_bytes()),
-        Err((sound.len(), Violation::FieldName))
+        Err((sound.len(), FramingViolation::FieldName))
     );
     assert_eq!(
         check(b"POST /x HTTP/1.1\r\nContent-Length: 3\r\n\r\nab"),
@@ -170,20 +176,20 @@ fn a_body_may_come_in_plain_chunks_and_in_no_others() {
         ("", Ok(Framing::Body)),
         ("3\r\nab", Ok(Framing::Body)),
         ("3\r\nabc\r\n0\r\n", Ok(Framing::Body)),
-        ("10001\r\n", Err((0, Violation::BodyTooLarge))),
-        (&beyond, Err((0, Violation::BodyTooLarge))),
-        ("ffffffff\r\n", Err((0, Violation::BodyTooLarge))),
-        ("000000003\r\n", Err((0, Violation::Chunk))),
-        ("3;name=value\r\nabc\r\n", Err((0, Violation::Chunk))),
-        ("3 \r\nabc\r\n", Err((0, Violation::Chunk))),
-        ("+3\r\nabc\r\n", Err((0, Violation::Chunk))),
-        ("0x3\r\nabc\r\n", Err((0, Violation::Chunk))),
-        ("\r\n", Err((0, Violation::Chunk))),
-        ("3\nabc\r\n", Err((0, Violation::LineEnd))),
-        ("3\r\nabcd\r\n", Err((0, Violation::Chunk))),
-        ("3\r\nabc\n", Err((0, Violation::LineEnd))),
-        ("0\r\nTrailer: x\r\n\r\n", Err((0, Violation::Chunk))),
-        ("0\r\nA:b\r\n\r\n", Err((0, Violation::Chunk))),
+        ("10001\r\n", Err((0, FramingViolation::BodyTooLarge))),
+        (&beyond, Err((0, FramingViolation::BodyTooLarge))),
+        ("ffffffff\r\n", Err((0, FramingViolation::BodyTooLarge))),
+        ("000000003\r\n", Err((0, FramingViolation::Chunk))),
+        ("3;name=value\r\nabc\r\n", Err((0, FramingViolation::Chunk))),
+        ("3 \r\nabc\r\n", Err((0, FramingViolation::Chunk))),
+        ("+3\r\nabc\r\n", Err((0, FramingViolation::Chunk))),
+        ("0x3\r\nabc\r\n", Err((0, FramingViolation::Chunk))),
+        ("\r\n", Err((0, FramingViolation::Chunk))),
+        ("3\nabc\r\n", Err((0, FramingViolation::LineEnd))),
+        ("3\r\nabcd\r\n", Err((0, FramingViolation::Chunk))),
+        ("3\r\nabc\n", Err((0, FramingViolation::LineEnd))),
+        ("0\r\nTrailer: x\r\n\r\n", Err((0, FramingViolation::Chunk))),
+        ("0\r\nA:b\r\n\r\n", Err((0, FramingViolation::Chunk))),
     ];
     for (body, expected) in rows {
         assert_eq!(
@@ -196,8 +202,11 @@ fn a_body_may_come_in_plain_chunks_and_in_no_others() {
     let before = format!("{head}{whole}");
     assert_eq!(
         check(format!("{before}{next}").as_bytes()),
-        Err((before.len(), Violation::FieldName))
+        Err((before.len(), FramingViolation::FieldName))
     );
     let old = "POST /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
-    assert_eq!(check(old.as_bytes()), Err((0, Violation::TransferCoding)));
+    assert_eq!(
+        check(old.as_bytes()),
+        Err((0, FramingViolation::TransferCoding))
+    );
 }

@@ -1,7 +1,7 @@
 //! The client's side against the server's: what one writes, the other reads.
 
 use turnstile_lines::{
-    Options, Verb,
+    LineVerb, Options,
     client::{Reply, number, reply, started},
 };
 use turnstile_travel::Xid;
@@ -11,7 +11,7 @@ use crate::session::Office;
 /// Reads the answer to a line, byte by byte, until there is enough of it; nothing else is left.
 #[track_caller]
 fn read<'a>(line: &str, answer: &'a str) -> Reply<'a> {
-    let verb = Verb::named(line.split(',').next().unwrap()).unwrap();
+    let verb = LineVerb::named(line.split(',').next().unwrap()).unwrap();
     for end in 0..answer.len() {
         assert_eq!(reply(verb, &answer.as_bytes()[..end]), None, "{line}");
     }
@@ -72,10 +72,10 @@ fn every_answer_is_read_whole_and_for_what_it_is() {
 fn numbers_are_read_from_their_own_answers_only() {
     assert_eq!(started(b"Transaction 17 started"), Some(Xid(17)));
     let seats = b"Number of seats available: 12";
-    assert_eq!(number(Verb::QueryFlight, seats), Some(12));
-    assert_eq!(number(Verb::QueryCars, seats), None);
+    assert_eq!(number(LineVerb::QueryFlight, seats), Some(12));
+    assert_eq!(number(LineVerb::QueryCars, seats), None);
     for other in [&b"Transaction started"[..], b"Transaction 1 committed", b""] {
         assert_eq!(started(other), None);
-        assert_eq!(number(Verb::QueryFlight, other), None);
+        assert_eq!(number(LineVerb::QueryFlight, other), None);
     }
 }

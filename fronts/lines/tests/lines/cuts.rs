@@ -1,7 +1,7 @@
 //! Any bytes, cut anywhere.
 
 use proptest::prelude::*;
-use turnstile_lines::{Excerpt, Framed, Invalid, Lines, limits::LINE_BYTES_MAX, read};
+use turnstile_lines::{Excerpt, Invalid, LineScan, Lines, limits::LINE_BYTES_MAX, read};
 
 use crate::session::serve;
 
@@ -73,23 +73,29 @@ proptest! {
 fn a_line_ends_with_a_line_feed_and_has_a_limit() {
     let longest = [vec![b'x'; LINE_BYTES_MAX], b"\n".to_vec()].concat();
     let longer = [vec![b'x'; LINE_BYTES_MAX + 9], b"\nHelp\n".to_vec()].concat();
-    let line = |line, consumed| Framed::Line { line, consumed };
+    let line = |line, consumed| LineScan::Line { line, consumed };
     let most = LINE_BYTES_MAX;
     let rows = [
-        (b"".to_vec(), Framed::Incomplete { skipped: 0 }),
-        (b"Start\r".to_vec(), Framed::Incomplete { skipped: 0 }),
+        (b"".to_vec(), LineScan::Incomplete { skipped: 0 }),
+        (b"Start\r".to_vec(), LineScan::Incomplete { skipped: 0 }),
         (b"Start\r\n".to_vec(), line(0..5, 7)),
         (b"\nStart\n".to_vec(), line(0..0, 1)),
         (longest.clone(), line(0..most, most + 1)),
-        (longest[..most].to_vec(), Framed::Incomplete { skipped: 0 }),
-        (longer.clone(), Framed::TooLong { consumed: most + 1 }),
+        (
+            longest[..most].to_vec(),
+            LineScan::Incomplete { skipped: 0 },
+        ),
+        (longer.clone(), LineScan::TooLong { consumed: most + 1 }),
     ];
     for (bytes, expected) in rows {
         assert_eq!(Lines::default().next(&bytes), expected);
     }
     let mut lines = Lines::default();
-    assert_eq!(lines.next(&longer), Framed::TooLong { consumed: most + 1 });
-    assert_eq!(lines.next(b"xxx"), Framed::Incomplete { skipped: 3 });
+    assert_eq!(
+        lines.next(&longer),
+        LineScan::TooLong { consumed: most + 1 }
+    );
+    assert_eq!(lines.next(b"xxx"), LineScan::Incomplete { skipped: 3 });
     assert_eq!(lines.next(b"xxx\nHelp\n"), line(4..8, 9));
     assert_eq!(lines.next(b"Quit\n"), line(0..4, 5));
 }

@@ -7,7 +7,7 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use turnstile_lines::{Options, Verb};
+use turnstile_lines::{LineVerb, Options};
 use turnstile_travel::{Command, Settings};
 
 use crate::session::Office;
@@ -69,7 +69,7 @@ fn every_command_is_answered_as_the_ancestor_does() {
     let itineraries = fs::read_to_string(path("itineraries.txt")).unwrap();
     let script = [script, itineraries].concat();
     let script = script.to_lowercase();
-    for verb in Verb::all() {
+    for verb in LineVerb::all() {
         let sent = format!("> {}", verb.name().to_lowercase());
         let sends = |line: &str| line.split(',').next() == Some(sent.as_str());
         assert!(script.lines().any(sends), "{verb} is not in the script");

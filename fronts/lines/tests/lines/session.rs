@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use turnstile_lines::{
-    Ask, Framed, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_outcome, read,
+    Ask, LineScan, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_outcome,
+    read,
 };
 use turnstile_travel::{Answer, Command, EventKind, Outcome, Query, Travel};
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
@@ -96,18 +97,18 @@ pub(crate) fn serve(stream: &[u8], piece: usize) -> String {
     let (mut out, mut start, mut end) = (String::new(), 0, 0);
     loop {
         match lines.next(&stream[start..end]) {
-            Framed::Incomplete { skipped } => {
+            LineScan::Incomplete { skipped } => {
                 start += skipped;
                 if end == stream.len() {
                     return out;
                 }
                 end = (end + piece).min(stream.len());
             }
-            Framed::TooLong { consumed } => {
+            LineScan::TooLong { consumed } => {
                 out.push_str("(too long)\n");
                 start += consumed;
             }
-            Framed::Line { line, consumed } => {
+            LineScan::Line { line, consumed } => {
                 out.push_str(&office.line(&stream[start..][line]));
                 start += consumed;
             }

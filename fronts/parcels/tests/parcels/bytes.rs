@@ -1,6 +1,8 @@
 //! Each message has its bytes, and bytes that are none are refused with their reason.
 
-use turnstile_parcels::{Broken, Framed, Frames, Hello, Message, limits, put_message, put_opening};
+use turnstile_parcels::{
+    Broken, Frames, Hello, Message, MessageScan, limits, put_message, put_opening,
+};
 use turnstile_travel::{Body, Desk, Order, Parcel, Request, Xid};
 
 fn hex(bytes: &[u8]) -> String {
@@ -57,7 +59,7 @@ fn each_message_has_its_bytes_and_is_read_back() {
         let stream = opened(&bytes);
         let consumed = stream.len();
         let found = Frames::default().next(&stream);
-        assert_eq!(found, Ok(Framed::Message { message, consumed }));
+        assert_eq!(found, Ok(MessageScan::Message { message, consumed }));
     }
 }
 
@@ -114,7 +116,7 @@ fn bytes_that_are_no_message_are_refused_with_their_reason() {
 fn another_protocol_is_refused_at_its_first_byte() {
     assert_eq!(Frames::default().next(b"*"), Err(Broken::Opening));
     let begun = Frames::default().next(b"tsde");
-    assert_eq!(begun, Ok(Framed::Incomplete { skipped: 0 }));
+    assert_eq!(begun, Ok(MessageScan::Incomplete { skipped: 0 }));
 }
 
 #[test]
@@ -125,5 +127,5 @@ fn a_refusal_is_cut_at_a_character_where_it_is_too_long() {
     let cut = "\u{e9}".repeat(limits::REFUSAL_BYTES_MAX / 2);
     let (message, consumed) = (Message::Refusal(&cut), stream.len());
     let found = Frames::default().next(&stream);
-    assert_eq!(found, Ok(Framed::Message { message, consumed }));
+    assert_eq!(found, Ok(MessageScan::Message { message, consumed }));
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use turnstile_travel::{
     Bill, Body, Command, CustomerId, Desk, Desks, Done, Finding, Item, Operation, Order, Outcome,
-    Parcel, Report, Request, Roles, Say, Settings, Step, Stock, Travel, Trip, Vote, Xid,
+    Parcel, Report, Request, Say, Settings, Step, Stock, Travel, TravelRoles, Trip, Vote, Xid,
 };
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
@@ -14,7 +14,7 @@ struct Process {
 }
 
 impl Process {
-    fn of(roles: Roles) -> Self {
+    fn of(roles: TravelRoles) -> Self {
         let mut process = Self {
             travel: Travel::empty(),
             position: 0,
@@ -183,7 +183,7 @@ proptest! {
     fn a_desk_stays_sound_whatever_its_middleware_asks(
         requests in prop::collection::vec((desk(), any::<u64>(), request()), 1..60),
     ) {
-        let mut process = Process::of(Roles { coordinator: false, desks: Desks::ALL });
+        let mut process = Process::of(TravelRoles { coordinator: false, desks: Desks::ALL });
         for (desk, received, request) in requests {
             process.hear(desk, received, Body::Request(Some(request)));
         }
@@ -193,7 +193,7 @@ proptest! {
     fn the_middleware_stays_sound_whatever_its_desks_say(
         asked in prop::collection::vec((command(), desk(), any::<u64>(), report()), 1..60),
     ) {
-        let mut process = Process::of(Roles { coordinator: true, desks: Desks::NONE });
+        let mut process = Process::of(TravelRoles { coordinator: true, desks: Desks::NONE });
         process.apply(&Command::Start);
         for (command, desk, received, report) in asked {
             process.apply(&command);

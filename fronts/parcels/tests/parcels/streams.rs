@@ -1,7 +1,7 @@
 //! Streams cut anywhere, and streams of anything.
 
 use proptest::prelude::*;
-use turnstile_parcels::{Broken, Framed, Frames, Hello, Message, put_message, put_opening};
+use turnstile_parcels::{Broken, Frames, Hello, Message, MessageScan, put_message, put_opening};
 use turnstile_travel::Desk;
 
 /// Reads a stream that comes in pieces of these lengths: what was found, and how it broke.
@@ -14,11 +14,11 @@ fn read(stream: &[u8], cuts: &[usize]) -> (Vec<String>, Option<Broken>) {
         loop {
             match frames.next(&stream[start..end]) {
                 Err(broken) => return (found, Some(broken)),
-                Ok(Framed::Message { message, consumed }) => {
+                Ok(MessageScan::Message { message, consumed }) => {
                     found.push(format!("{message:?}"));
                     start += consumed;
                 }
-                Ok(Framed::Incomplete { skipped }) => {
+                Ok(MessageScan::Incomplete { skipped }) => {
                     start += skipped;
                     break;
                 }

@@ -76,11 +76,11 @@ pub enum Part {
 
 /// An answer that no server of this protocol gives; the byte near which it was noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Garbled {
+pub struct GarbledReply {
     pub at: usize,
 }
 
-impl fmt::Display for Garbled {
+impl fmt::Display for GarbledReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -90,7 +90,7 @@ impl fmt::Display for Garbled {
     }
 }
 
-impl std::error::Error for Garbled {}
+impl std::error::Error for GarbledReply {}
 
 impl Reply<'_> {
     /// The order that the answer is about.
@@ -113,8 +113,8 @@ pub struct Replies<'a> {
 impl<'a> Replies<'a> {
     /// # Errors
     /// The XML is not UTF-8.
-    pub fn new(xml: &'a [u8]) -> Result<Self, Garbled> {
-        let xml = str::from_utf8(xml).map_err(|found| Garbled {
+    pub fn new(xml: &'a [u8]) -> Result<Self, GarbledReply> {
+        let xml = str::from_utf8(xml).map_err(|found| GarbledReply {
             at: found.valid_up_to(),
         })?;
         let reader = Reader::from_str(xml);
@@ -127,18 +127,18 @@ impl<'a> Replies<'a> {
         })
     }
 
-    fn event(&mut self) -> Result<Event<'a>, Garbled> {
+    fn event(&mut self) -> Result<Event<'a>, GarbledReply> {
         let event = self.reader.read_event();
         self.at = usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX);
         event.map_err(|_broken| self.garbled())
     }
 
-    const fn garbled(&self) -> Garbled {
-        Garbled { at: self.at }
+    const fn garbled(&self) -> GarbledReply {
+        GarbledReply { at: self.at }
     }
 
     /// The next reply; none at the end.
-    fn reply(&mut self) -> Result<Option<Reply<'a>>, Garbled> {
+    fn reply(&mut self) -> Result<Option<Reply<'a>>, GarbledReply> {
         loop {
             match self.event()? {
                 Event::Start(tag) if !self.in_results && tag.name().as_ref() == "results" => {
@@ -163,7 +163,7 @@ impl<'a> Replies<'a> {
         }
     }
 
-    fn begin(&self, name: &str, from: usize, to: usize) -> Result<Reply<'a>, Garbled> {
+    fn begin(&self, name: &str, from: usize, to: usize) -> Result<Reply<'a>, GarbledReply> {
         let kind = match name {
             "created" => ReplyKind::Created,
             "opened" => ReplyKind::Opened,
@@ -186,7 +186,7 @@ impl<'a> Replies<'a> {
     }
 
     /// What stands between the tags of a reply, and its end.
-    fn content(&mut self, reply: &mut Reply<'a>) -> Result<(), Garbled> {
+    fn content(&mut self, reply: &mut Reply<'a>) -> Result<(), GarbledReply> {
         let start = self.at;
         loop {
             let before = self.at;
@@ -208,7 +208,7 @@ impl<'a> Replies<'a> {
         }
     }
 
-    fn part(&self, name: &str, from: usize, to: usize) -> Result<Part, Garbled> {
+    fn part(&self, name: &str, from: usize, to: usize) -> Result<Part, GarbledReply> {
         let names = [&b"shares"[..], b"price", b"time"];
         let [shares, price, time] = self.values(from + name.len(), to, names)?;
         let decimal = |text: Option<&str>| {
@@ -240,7 +240,7 @@ impl<'a> Replies<'a> {
         from: usize,
         to: usize,
         names: [&[u8]; N],
-    ) -> Result<[Option<&'a str>; N], Garbled> {
+    ) -> Result<[Option<&'a str>; N], GarbledReply> {
         let mut values = [ByteSpan::ABSENT; N];
         let read = attributes(self.xml, from, to, |name, value| {
             if let Some(place) = names.iter().position(|&known| known == name) {
@@ -249,13 +249,13 @@ impl<'a> Replies<'a> {
         });
         match read {
             Ok(()) => Ok(values.map(|value| value.of(self.xml))),
-            Err(flaw) => Err(Garbled { at: flaw.at }),
+            Err(flaw) => Err(GarbledReply { at: flaw.at }),
         }
     }
 }
 
 impl<'a> Iterator for Replies<'a> {
-    type Item = Result<Reply<'a>, Garbled>;
+    type Item = Result<Reply<'a>, GarbledReply>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.has_ended {

@@ -1,6 +1,6 @@
 //! What is said about outcomes, orders and refusals.
 
-use turnstile_exchange::{Field, Refusal};
+use turnstile_exchange::{CommandField, Refusal};
 
 use super::*;
 use crate::{Echo, limits::ANSWER_BYTES_MAX};
@@ -108,14 +108,14 @@ fn a_refusal_names_what_was_wrong_with_the_figures() {
         ),
         (
             Refusal::TooManyDigits {
-                field: Field::Price,
+                field: CommandField::Price,
                 scale: 4,
             },
             "the limit has more than 4 digits after the point",
         ),
         (
             Refusal::TooLarge {
-                field: Field::Quantity,
+                field: CommandField::Quantity,
             },
             "the number of shares is too large",
         ),

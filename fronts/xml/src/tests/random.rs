@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Batch, Malformed,
+    Batch, MalformedRequest,
     client::{self, Outgoing, Part, Replies, ReplyKind},
 };
 
@@ -132,7 +132,7 @@ proptest! {
         let (answer, _) = serve(Options::default(), &bytes);
         prop_assert!(answer.is_empty() || answer.ends_with("</results>"));
         let mut requests = Requests::new(Options::default());
-        let read: Result<Batch<'_>, Malformed> = requests.read(&bytes);
+        let read: Result<Batch<'_>, MalformedRequest> = requests.read(&bytes);
         if let Ok(batch) = read {
             prop_assert!(is_xml(&bytes) && batch.items().count() == batch.len());
         }

@@ -13,7 +13,7 @@ use turnstile_stats::{
     units::{Bytes, Nanos, to_float},
 };
 
-use super::{Finding, Grade};
+use super::{Grade, HealthCheck};
 
 const FREE_BYTES: (u64, u64) = (4 << 30, 256 << 20);
 
@@ -22,12 +22,12 @@ const SYNC_NANOS: (f64, f64) = (10e6, 100e6);
 const SYNCS: u32 = 50;
 const BLOCK_BYTES: usize = 4_096;
 
-pub(super) fn all(directory: &Path) -> [Finding; 2] {
+pub(super) fn all(directory: &Path) -> [HealthCheck; 2] {
     [free(directory), sync(directory)]
 }
 
-fn free(directory: &Path) -> Finding {
-    let finding = Finding::new(
+fn free(directory: &Path) -> HealthCheck {
+    let finding = HealthCheck::new(
         "free disk",
         "a durable server fills it: a long run ends with a full disk",
     );
@@ -53,8 +53,8 @@ fn free(directory: &Path) -> Finding {
     }
 }
 
-fn sync(directory: &Path) -> Finding {
-    let finding = Finding::new(
+fn sync(directory: &Path) -> HealthCheck {
+    let finding = HealthCheck::new(
         "sync",
         "every durable answer waits for one: the disk is measured, not the server",
     );

@@ -3,7 +3,7 @@
 use rustix::process::{Resource, getrlimit};
 use turnstile_stats::units::Count;
 
-use super::{Finding, Grade, told};
+use super::{Grade, HealthCheck, told};
 
 /// As many users as one thread of the generator is meant for, and what else is open.
 const DESCRIPTORS: u64 = 10_500;
@@ -17,12 +17,12 @@ const PORTS_MIN: u64 = 1_000;
 const BACKLOG: u64 = 4_096;
 const BACKLOG_MIN: u64 = 128;
 
-pub(super) fn all() -> [Finding; 3] {
+pub(super) fn all() -> [HealthCheck; 3] {
     [descriptors(), ports(), backlog()]
 }
 
-fn descriptors() -> Finding {
-    let finding = Finding::new(
+fn descriptors() -> HealthCheck {
+    let finding = HealthCheck::new(
         "descriptors",
         "as many users cannot connect: each is a socket",
     );
@@ -40,8 +40,8 @@ fn descriptors() -> Finding {
     )
 }
 
-fn ports() -> Finding {
-    let finding = Finding::new(
+fn ports() -> HealthCheck {
+    let finding = HealthCheck::new(
         "ports",
         "with a connection for each request they are used up: connecting fails for a minute",
     );
@@ -63,8 +63,8 @@ fn parse_range(text: &str) -> Option<u64> {
     to.checked_sub(from).map(|ports| ports + 1)
 }
 
-fn backlog() -> Finding {
-    let finding = Finding::new(
+fn backlog() -> HealthCheck {
+    let finding = HealthCheck::new(
         "backlog",
         "of many who connect at once most are dropped, and try again a second later",
     );

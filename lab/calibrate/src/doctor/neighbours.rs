@@ -12,7 +12,7 @@ use turnstile_load::{
 };
 use turnstile_result::Resources;
 
-use super::{Finding, Grade};
+use super::{Grade, HealthCheck};
 
 const BUSY: Duration = Duration::from_secs(1);
 
@@ -23,7 +23,7 @@ const PRESSURE_FINE: f64 = 0.1;
 
 const CURE: &str = "stop what else runs here, use --rt, or take another machine";
 
-pub(super) fn all() -> [Finding; 3] {
+pub(super) fn all() -> [HealthCheck; 3] {
     let (resources, threads) = be_busy();
     [
         run_delay(&resources, threads),
@@ -57,8 +57,8 @@ fn be_busy() -> (Resources, f64) {
     (resources, turnstile_stats::units::to_float(threads))
 }
 
-fn run_delay(resources: &Resources, threads: f64) -> Finding {
-    let finding = Finding::new(
+fn run_delay(resources: &Resources, threads: f64) -> HealthCheck {
+    let finding = HealthCheck::new(
         "neighbours",
         "others use the processors: answers wait for them, and rates are theirs as much as ours",
     );
@@ -74,8 +74,8 @@ fn run_delay(resources: &Resources, threads: f64) -> Finding {
     finding.is(Grade::up_to(DELAY_FINE, RUN_DELAY_MAX, delay), found, CURE)
 }
 
-fn steal(resources: &Resources) -> Finding {
-    let finding = Finding::new(
+fn steal(resources: &Resources) -> HealthCheck {
+    let finding = HealthCheck::new(
         "steal",
         "the host gives time to other machines, which nothing here can see or prevent",
     );
@@ -89,8 +89,8 @@ fn steal(resources: &Resources) -> Finding {
     )
 }
 
-fn pressure(resources: &Resources) -> Finding {
-    let finding = Finding::new(
+fn pressure(resources: &Resources) -> HealthCheck {
+    let finding = HealthCheck::new(
         "pressure",
         "something always waits for a processor, memory or disk",
     );

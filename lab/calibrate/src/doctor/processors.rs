@@ -4,10 +4,10 @@ use std::{env, path::Path, thread};
 
 use turnstile_load::{priority, processors};
 
-use super::{Finding, Grade, told};
+use super::{Grade, HealthCheck, told};
 
-pub(super) fn cores() -> Finding {
-    let finding = Finding::new(
+pub(super) fn cores() -> HealthCheck {
+    let finding = HealthCheck::new(
         "cores",
         "server and generator take time from each other: throughput is that of both together",
     );
@@ -21,8 +21,8 @@ pub(super) fn cores() -> Finding {
     )
 }
 
-pub(super) fn pinning() -> Finding {
-    let finding = Finding::new(
+pub(super) fn pinning() -> HealthCheck {
+    let finding = HealthCheck::new(
         "pinning",
         "server and generator cannot be kept apart, and move from one processor to another",
     );
@@ -49,8 +49,8 @@ pub(super) fn pinning() -> Finding {
 
 const CURE_PINNING: &str = "run outside of the sandbox that forbids sched_setaffinity";
 
-pub(super) fn quota() -> Finding {
-    let finding = Finding::new(
+pub(super) fn quota() -> HealthCheck {
+    let finding = HealthCheck::new(
         "quota",
         "when it is used up everything stands still until the next period, which looks like a slow server",
     );
@@ -99,8 +99,8 @@ fn parse_max(text: &str) -> Option<f64> {
     Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)
 }
 
-pub(super) fn real_time() -> Finding {
-    let finding = Finding::new(
+pub(super) fn real_time() -> HealthCheck {
+    let finding = HealthCheck::new(
         "real time",
         "--rt is refused: on a busy machine requests leave late",
     );
@@ -122,8 +122,8 @@ pub(super) fn real_time() -> Finding {
     }
 }
 
-pub(super) fn perf() -> Finding {
-    let finding = Finding::new(
+pub(super) fn perf() -> HealthCheck {
+    let finding = HealthCheck::new(
         "perf",
         "where time goes inside of a program cannot be seen, or only without hardware counters",
     );

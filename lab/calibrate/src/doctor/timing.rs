@@ -13,7 +13,7 @@ use turnstile_stats::{
     units::{Nanos, to_float},
 };
 
-use super::{Finding, Grade, told};
+use super::{Grade, HealthCheck, told};
 use crate::punctual;
 
 /// Reading the clock; the generator does so four times for each request.
@@ -27,12 +27,12 @@ const GAP: Duration = Duration::from_millis(1);
 const ROUND_TRIP_NANOS: (f64, f64) = (100_000.0, 500_000.0);
 const ROUND_TRIPS: u32 = 2_000;
 
-pub(super) fn all() -> [Finding; 3] {
+pub(super) fn all() -> [HealthCheck; 3] {
     [clock(), timer(), loopback()]
 }
 
-fn clock() -> Finding {
-    let finding = Finding::new(
+fn clock() -> HealthCheck {
+    let finding = HealthCheck::new(
         "clock",
         "reading the clock is a call of the system: it is part of every answer, and of our own cost",
     );
@@ -54,8 +54,8 @@ fn clock() -> Finding {
     )
 }
 
-fn timer() -> Finding {
-    let finding = Finding::new(
+fn timer() -> HealthCheck {
+    let finding = HealthCheck::new(
         "timer",
         "requests leave late by as much, and an open loop says so with every answer",
     );
@@ -79,8 +79,8 @@ fn timer() -> Finding {
     )
 }
 
-fn loopback() -> Finding {
-    let finding = Finding::new(
+fn loopback() -> HealthCheck {
+    let finding = HealthCheck::new(
         "loopback",
         "a large part of every answer is the way there and back, and being woken",
     );

@@ -6,7 +6,7 @@
 //! hold has ended too early. A hold whose time has come as far as is known may stand in nobody's way.
 
 use super::{
-    Booking, CellHolder, Confirmed, Extended, Held, NoHold, Place, Reference, Released, Table,
+    Booking, CellHolder, Confirmed, Extended, Held, InlineReference, NoHold, Place, Released, Table,
 };
 
 /// How many holds are remembered that are over and may be confirmed late.
@@ -31,7 +31,7 @@ pub(super) struct RoomsClock {
     /// How much earlier a later record may be: where a database decides, several do at a time.
     pub(super) slack_ms: u64,
     /// Who claims that: a hold that ended, at this position.
-    claimed: Option<(Reference, u64)>,
+    claimed: Option<(InlineReference, u64)>,
 }
 
 impl RoomsClock {
@@ -79,7 +79,7 @@ impl Table {
     }
 
     /// Whether it is held for certain.
-    pub(super) fn is_held(&self, reference: Reference) -> bool {
+    pub(super) fn is_held(&self, reference: InlineReference) -> bool {
         let hold = self.holds.get(&reference);
         hold.is_some_and(|hold| hold.until.is_some() && hold.may_stand(&self.clock))
     }
@@ -91,7 +91,7 @@ impl Table {
     }
 
     /// Something shows that a hold is over.
-    fn claim_over(&mut self, reference: Reference, position: u64) {
+    fn claim_over(&mut self, reference: InlineReference, position: u64) {
         match self.holds.get(&reference).map(|hold| hold.until) {
             Some(Some(until)) if until > self.clock.now => {
                 (self.clock.now, self.clock.claimed) = (until, Some((reference, position)));
@@ -152,7 +152,7 @@ impl Table {
     }
 
     /// Why an answer to what was asked about a hold cannot be, where that is not known, or over.
-    fn lacks(&self, reference: Reference, what: &str) -> Result<(), String> {
+    fn lacks(&self, reference: InlineReference, what: &str) -> Result<(), String> {
         if self.forgot_holds {
             return Ok(());
         }
@@ -171,7 +171,12 @@ impl Table {
     }
 
     /// Whether a refusal to do something with a hold is right.
-    fn no_hold(&mut self, position: u64, reference: Reference, why: NoHold) -> Result<(), String> {
+    fn no_hold(
+        &mut self,
+        position: u64,
+        reference: InlineReference,
+        why: NoHold,
+    ) -> Result<(), String> {
         let known = self.holds.get(&reference).copied();
         match (why, known) {
             (NoHold::Strange, _) => Err(format!("hold {reference} was refused for no reason")),
@@ -209,7 +214,7 @@ impl Table {
     pub(super) fn extend(
         &mut self,
         position: u64,
-        (reference, ttl_ms): (Reference, u64),
+        (reference, ttl_ms): (InlineReference, u64),
         answer: Extended,
     ) -> Result<(), String> {
         let until = match answer {
@@ -237,7 +242,7 @@ impl Table {
     pub(super) fn confirm(
         &mut self,
         position: u64,
-        (reference, id): (Reference, u64),
+        (reference, id): (InlineReference, u64),
         answer: Confirmed,
     ) -> Result<(), String> {
         let (room, late) = match answer {
@@ -283,7 +288,7 @@ impl Table {
     fn not_confirmed(
         &mut self,
         position: u64,
-        reference: Reference,
+        reference: InlineReference,
         why: NoHold,
     ) -> Result<(), String> {
         self.no_hold(position, reference, why)?;
@@ -313,7 +318,7 @@ impl Table {
     pub(super) fn release(
         &mut self,
         position: u64,
-        reference: Reference,
+        reference: InlineReference,
         answer: Released,
     ) -> Result<(), String> {
         match answer {
@@ -335,7 +340,7 @@ impl Table {
     }
 
     /// A hold has its cells no more.
-    fn let_go(&mut self, reference: Reference, place: Place) {
+    fn let_go(&mut self, reference: InlineReference, place: Place) {
         for night in place.each() {
             let cell = self.index(place.room, night);
             if self.cells[cell] == Some(CellHolder::Hold(reference)) {
@@ -345,7 +350,7 @@ impl Table {
     }
 
     /// It is not known whether a hold was given back or given more time.
-    pub(super) fn doubt_hold(&mut self, reference: Reference) {
+    pub(super) fn doubt_hold(&mut self, reference: InlineReference) {
         let clock = self.clock;
         if let Some(hold) = self.holds.get_mut(&reference)
             && hold.may_stand(&clock)
@@ -355,7 +360,7 @@ impl Table {
     }
 
     /// It is not known whether a hold was confirmed: that can be done late, too. Answers what was held.
-    pub(super) fn doubt_confirmation(&mut self, reference: Reference) -> Option<Place> {
+    pub(super) fn doubt_confirmation(&mut self, reference: InlineReference) -> Option<Place> {
         let hold = self.holds.get_mut(&reference)?;
         hold.until = None;
         Some(hold.place)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{CellHolder, Place, Reference, Table};
+use super::{CellHolder, InlineReference, Place, Table};
 use crate::Charge;
 
 /// Compares a table that nobody changes any more with what the server says of each room.
@@ -10,11 +10,11 @@ use crate::Charge;
 pub struct Final {
     table: Table,
     /// What the server says stands, by reference.
-    standing: HashMap<Reference, Place>,
+    standing: HashMap<InlineReference, Place>,
     /// Which of that it says is held: until when.
-    held: HashMap<Reference, u64>,
+    held: HashMap<InlineReference, u64>,
     /// Who booked what stands, and the position of its last change, where the server tells that.
-    noted: HashMap<Reference, (Option<u64>, u64)>,
+    noted: HashMap<InlineReference, (Option<u64>, u64)>,
     /// Shades that were found standing.
     found: BTreeSet<usize>,
     /// The times of the server's clock before and after it was asked, in milliseconds.
@@ -47,7 +47,7 @@ impl Final {
     }
 
     /// The server says that these bookings stand for a room, and no others.
-    pub fn room(&mut self, room: u32, bookings: &[(Reference, Place)]) {
+    pub fn room(&mut self, room: u32, bookings: &[(InlineReference, Place)]) {
         let mut nights = BTreeSet::new();
         for &(reference, place) in bookings {
             if place.room != room || !self.table.has(place) {
@@ -65,13 +65,13 @@ impl Final {
     }
 
     /// The server says that this, which stands, is held until then.
-    pub fn held(&mut self, reference: Reference, until: u64) {
+    pub fn held(&mut self, reference: InlineReference, until: u64) {
         self.held.insert(reference, until);
     }
 
     /// The server says that this, which stands, was booked by this id number (a hold: by none), and changed
     /// last at this position.
-    pub fn noted(&mut self, reference: Reference, id: Option<u64>, position: u64) {
+    pub fn noted(&mut self, reference: InlineReference, id: Option<u64>, position: u64) {
         self.noted.insert(reference, (id, position));
     }
 

@@ -1,13 +1,13 @@
 //! Moves and cancellations of bookings.
 
-use super::{Booking, Cancelled, CellHolder, Moved, Picked, Place, Reference, Table, Wish};
+use super::{Booking, Cancelled, CellHolder, InlineReference, Moved, Picked, Place, Table, Wish};
 
 impl Table {
     /// What is answered to who asks for the end of a booking; the refusals also to who moves one.
     pub(super) fn cancel(
         &mut self,
         position: u64,
-        (deed, reference, id): (&str, Reference, Option<u64>),
+        (deed, reference, id): (&str, InlineReference, Option<u64>),
         answer: Cancelled,
     ) -> Result<(), String> {
         let known = self.bookings.get(&reference).copied();
@@ -56,7 +56,7 @@ impl Table {
     pub(super) fn moves(
         &mut self,
         position: u64,
-        (reference, id): (Reference, u64),
+        (reference, id): (InlineReference, u64),
         wish: Wish,
         answer: Moved,
     ) -> Result<(), String> {
@@ -83,7 +83,7 @@ impl Table {
     }
 
     fn is_told_right(
-        (reference, id): (Reference, u64),
+        (reference, id): (InlineReference, u64),
         booking: &Booking,
         from: Place,
     ) -> Result<(), String> {
@@ -100,7 +100,7 @@ impl Table {
     fn move_booking(
         &mut self,
         position: u64,
-        (reference, booking): (Reference, Booking),
+        (reference, booking): (InlineReference, Booking),
         wish: Wish,
         room: u32,
     ) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Wishes for one of several rooms.
 
-use super::{CellHolder, Held, Picked, Place, Reference, Table, Wish};
+use super::{CellHolder, Held, InlineReference, Picked, Place, Table, Wish};
 
 impl Table {
     /// Somebody asks for one of several rooms.
@@ -98,7 +98,7 @@ impl Table {
 
     /// What is booked or held under a reference.
     #[must_use]
-    pub fn place_of(&self, reference: Reference) -> Option<Place> {
+    pub fn place_of(&self, reference: InlineReference) -> Option<Place> {
         let booking = self.bookings.get(&reference).map(|booking| booking.place);
         booking.or_else(|| self.holds.get(&reference).map(|hold| hold.place))
     }

@@ -1,15 +1,15 @@
 //! What the table takes for true.
 
 use super::{
-    Booked, Cancelled, Confirmed, Extended, Final, Held, NoHold, Operation, Picked, Place,
-    Reference, Released, Table, Wish,
+    Booked, Cancelled, Confirmed, Extended, Final, Held, InlineReference, NoHold, Operation,
+    Picked, Place, Released, Table, Wish,
 };
 use crate::Model as _;
 
 const ADA: u64 = 200_000_000_002;
 
-fn reference(text: &str) -> Reference {
-    Reference::parse(text.as_bytes()).unwrap()
+fn reference(text: &str) -> InlineReference {
+    InlineReference::parse(text.as_bytes()).unwrap()
 }
 
 fn place(room: u32, night: u16, nights: u16) -> Place {
@@ -40,7 +40,7 @@ fn cancel(name: &str, id: u64, answer: Cancelled) -> Operation {
     }
 }
 
-const fn cancel_for_guest(reference: Reference, answer: Cancelled) -> Operation {
+const fn cancel_for_guest(reference: InlineReference, answer: Cancelled) -> Operation {
     Operation::Cancel {
         reference,
         id: None,

@@ -4,7 +4,7 @@ use crate::compact::{Compact, compact};
 
 /// A reference in place: up to 16 bytes, zeros behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Reference(u128);
+pub struct InlineReference(u128);
 
 /// Some text that is no reference: empty, longer than 16 bytes, or with a zero byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum Operation {
         answer: Booked,
     },
     Cancel {
-        reference: Reference,
+        reference: InlineReference,
         /// The id number; nothing where a manager cancels, who needs none.
         id: Option<u64>,
         answer: Cancelled,
@@ -57,23 +57,23 @@ pub enum Operation {
     },
     /// A hold ends so many milliseconds from now.
     Extend {
-        reference: Reference,
+        reference: InlineReference,
         ttl_ms: u64,
         answer: Extended,
     },
     /// A hold becomes a booking.
     Confirm {
-        reference: Reference,
+        reference: InlineReference,
         id: u64,
         answer: Confirmed,
     },
     Release {
-        reference: Reference,
+        reference: InlineReference,
         answer: Released,
     },
     /// A booking leaves its place for one of these rooms. Only loads that get all answers ask for it.
     Move {
-        reference: Reference,
+        reference: InlineReference,
         id: u64,
         wish: Wish,
         answer: Moved,
@@ -83,13 +83,13 @@ pub enum Operation {
     /// Somebody looks who has a night; `place` has one.
     Look {
         place: Place,
-        found: Option<(Reference, Place)>,
+        found: Option<(InlineReference, Place)>,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Booked {
-    Done(Reference),
+    Done(InlineReference),
     /// Bit k: the k-th night of the stay is not free.
     SoldOut(u64),
     Unknown,
@@ -113,7 +113,7 @@ pub enum Cancelled {
 pub enum Held {
     /// Until this time of the server, in milliseconds.
     Done {
-        reference: Reference,
+        reference: InlineReference,
         until: u64,
     },
     /// Bit k: the k-th night of the stay is not free.
@@ -129,12 +129,12 @@ pub enum Picked {
         room: u32,
         /// The id number that books.
         id: u64,
-        reference: Reference,
+        reference: InlineReference,
     },
     Held {
         room: u32,
         ttl_ms: u64,
-        reference: Reference,
+        reference: InlineReference,
         /// Until this time of the server, in milliseconds.
         until: u64,
     },
@@ -267,7 +267,7 @@ impl Operation {
 }
 
 /// Its length, and its text.
-impl Compact for Reference {
+impl Compact for InlineReference {
     fn put(&self, out: &mut Vec<u8>) {
         let bytes = self.bytes();
         let text = &bytes[..self.length()];
@@ -283,7 +283,7 @@ impl Compact for Reference {
     }
 }
 
-impl Reference {
+impl InlineReference {
     /// Reads one.
     ///
     /// # Errors
@@ -315,7 +315,7 @@ impl Reference {
     }
 }
 
-impl std::fmt::Display for Reference {
+impl std::fmt::Display for InlineReference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.bytes()[..self.length()]))
     }

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 use super::{Agency, StandingItinerary, TripBooked, TripCancelled, TripConfirmed, WorldChange};
-use crate::{Model as _, rooms::Reference};
+use crate::{Model as _, rooms::InlineReference};
 
 /// A server whose clock moves further than this from one hold to the next may have stood still.
 const GAP_MS_MAX: u64 = 1_000;
@@ -25,7 +25,7 @@ pub(super) struct Deadlines {
     worked: u64,
     counted_at: u64,
     /// By when of them each is over, in the order in which they were made.
-    holds: VecDeque<(u64, Reference)>,
+    holds: VecDeque<(u64, InlineReference)>,
 }
 
 /// What is known of a hold.
@@ -43,7 +43,7 @@ pub(super) struct HoldClock {
     /// It is not earlier, in milliseconds.
     now: u64,
     /// Who claims that: a hold that was over at this place.
-    claimed: Option<(Reference, u64)>,
+    claimed: Option<(InlineReference, u64)>,
 }
 
 impl TripHold {
@@ -74,14 +74,14 @@ impl Deadlines {
     }
 
     /// A hold was made whose time is over so long after it was made.
-    fn add(&mut self, locator: Reference, lasts: u64) {
+    fn add(&mut self, locator: InlineReference, lasts: u64) {
         if let Some(late) = self.late_ms_max {
             self.holds.push_back((self.worked + lasts + late, locator));
         }
     }
 
     /// One that is over for certain.
-    fn take(&mut self) -> Option<Reference> {
+    fn take(&mut self) -> Option<InlineReference> {
         let &(deadline, locator) = self.holds.front()?;
         (deadline <= self.worked).then(|| {
             self.holds.pop_front();
@@ -100,7 +100,7 @@ impl Agency {
     }
 
     /// A hold was made.
-    pub(super) fn begin_hold(&mut self, locator: Reference, hold: TripHold) {
+    pub(super) fn begin_hold(&mut self, locator: InlineReference, hold: TripHold) {
         let lasts = hold.until.saturating_sub(self.clock.now);
         self.deadlines.add(locator, lasts);
     }
@@ -141,7 +141,7 @@ impl Agency {
     }
 
     /// Something shows that the time of a hold has come.
-    pub(super) fn claim_over(&mut self, locator: Reference) {
+    pub(super) fn claim_over(&mut self, locator: InlineReference) {
         let hold = self.hold(locator);
         let until = hold.map_or(0, |hold| hold.until);
         if until > self.clock.now {
@@ -152,23 +152,23 @@ impl Agency {
         }
     }
 
-    fn hold(&self, locator: Reference) -> Option<TripHold> {
+    fn hold(&self, locator: InlineReference) -> Option<TripHold> {
         self.itineraries.get(&locator)?.hold
     }
 
     /// What may give an itinerary back at any time.
-    pub(super) fn fading(&self, locator: Reference) -> Option<usize> {
+    pub(super) fn fading(&self, locator: InlineReference) -> Option<usize> {
         self.floating.iter().position(|one| one.what.ends(locator))
     }
 
     /// It was refused, for it is being given back: only the end of a hold does that by itself.
-    fn may_be_busy(&mut self, locator: Reference) -> bool {
+    fn may_be_busy(&mut self, locator: InlineReference) -> bool {
         self.claim_over(locator);
         self.hold(locator).is_some()
     }
 
     /// An itinerary that stands is said to be over: so it is if it may have ended, otherwise it is lost.
-    fn over_or_lost(&mut self, locator: Reference) -> Result<(), String> {
+    fn over_or_lost(&mut self, locator: InlineReference) -> Result<(), String> {
         if let Some(number) = self.fading(locator) {
             self.settle(number);
             return Ok(());
@@ -187,7 +187,7 @@ impl Agency {
 
     pub(super) fn cancel(
         &mut self,
-        locator: Reference,
+        locator: InlineReference,
         answer: TripCancelled,
     ) -> Result<(), String> {
         let wrong = |sentence: &str| Err(format!("the cancellation of {locator} {sentence}"));
@@ -218,7 +218,7 @@ impl Agency {
 
     pub(super) fn confirm(
         &mut self,
-        locator: Reference,
+        locator: InlineReference,
         answer: TripConfirmed,
     ) -> Result<(), String> {
         let wrong = |sentence: &str| Err(format!("the confirmation of {locator} {sentence}"));
@@ -252,7 +252,7 @@ impl Agency {
     }
 
     /// A hold is a booking now, and does not end by itself.
-    fn confirmed(&mut self, locator: Reference) {
+    fn confirmed(&mut self, locator: InlineReference) {
         if let Some(number) = self.fading(locator) {
             self.floating.swap_remove(number);
         }
@@ -262,7 +262,7 @@ impl Agency {
     }
 
     /// Nobody knows whether a hold was confirmed.
-    pub(super) fn doubt_hold(&mut self, locator: Reference) {
+    pub(super) fn doubt_hold(&mut self, locator: InlineReference) {
         let itinerary = self.itineraries.get_mut(&locator);
         if let Some(hold) = itinerary.and_then(|one| one.hold.as_mut()) {
             hold.in_doubt = true;
@@ -273,7 +273,7 @@ impl Agency {
     /// there is no more to be known.
     pub(super) fn suspect_cancellation(
         &mut self,
-        locator: Reference,
+        locator: InlineReference,
         answer: TripCancelled,
     ) -> Option<(Vec<WorldChange>, bool)> {
         let itinerary = self.itineraries.get_mut(&locator)?;

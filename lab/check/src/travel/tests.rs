@@ -6,10 +6,10 @@ mod holds;
 use std::time::{Duration, Instant};
 
 use super::{
-    Agency, AgencyOperation, BillLine, CustomerBill, ItemOffer, JourneyEnd, JourneyStep,
+    Agency, AgencyOperation, BillRow, CustomerBill, ItemOffer, JourneyEnd, JourneyStep,
     ReserveAnswer, TripBooked, TripCancelled, TripItems,
 };
-use crate::{Checker, Model as _, Seen, rooms::Reference, witnesses};
+use crate::{Checker, Model as _, Seen, rooms::InlineReference, witnesses};
 
 const ADA: u16 = 0;
 const BOB: u16 = 1;
@@ -26,8 +26,8 @@ fn agency() -> Agency {
     Agency::new(vec![offer(2, 0); 3], 2)
 }
 
-fn locator(text: &str) -> Reference {
-    Reference::parse(text.as_bytes()).unwrap()
+fn locator(text: &str) -> InlineReference {
+    InlineReference::parse(text.as_bytes()).unwrap()
 }
 
 fn query(item: u16, free: i64, reserved: i64) -> JourneyStep {
@@ -50,9 +50,9 @@ fn bill(customer: u16, lines: &[(u16, i64)]) -> JourneyStep {
 fn priced_bill(customer: u16, lines: &[(u16, i64, u32)]) -> JourneyStep {
     let lines = lines
         .iter()
-        .map(|&(item, count, price)| BillLine { item, count, price });
-    let lines: Vec<BillLine> = lines.collect();
-    let owed = |line: &BillLine| line.count.unsigned_abs() * u64::from(line.price);
+        .map(|&(item, count, price)| BillRow { item, count, price });
+    let lines: Vec<BillRow> = lines.collect();
+    let owed = |line: &BillRow| line.count.unsigned_abs() * u64::from(line.price);
     let total = lines.iter().map(owed).sum();
     let found = Some(CustomerBill { lines, total });
     JourneyStep::Bill { customer, found }

@@ -1,7 +1,7 @@
 //! What planners ask of an agency, and what they are answered.
 
-use super::{BillLine, ItemOffer};
-use crate::{compact::compact, rooms::Reference};
+use super::{BillRow, ItemOffer};
+use crate::{compact::compact, rooms::InlineReference};
 
 /// The most items of one trip.
 pub const TRIP_MAX: usize = 3;
@@ -28,12 +28,12 @@ pub enum AgencyOperation {
         answer: TripBooked,
     },
     Cancel {
-        locator: Reference,
+        locator: InlineReference,
         answer: TripCancelled,
     },
     /// A hold becomes a booking.
     Confirm {
-        locator: Reference,
+        locator: InlineReference,
         answer: TripConfirmed,
     },
 }
@@ -75,7 +75,7 @@ pub enum JourneyStep {
 /// What a customer has, sorted by item, and owes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CustomerBill {
-    pub lines: Vec<BillLine>,
+    pub lines: Vec<BillRow>,
     pub total: u64,
 }
 
@@ -89,7 +89,7 @@ pub enum ReserveAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TripBooked {
     Done {
-        locator: Reference,
+        locator: InlineReference,
         price: u64,
     },
     /// There is not so much of this item.
@@ -99,7 +99,7 @@ pub enum TripBooked {
     Strange,
     /// It is held, from when it was asked for until then, in milliseconds of the server.
     Held {
-        locator: Reference,
+        locator: InlineReference,
         price: u64,
         asked: u64,
         until: u64,

@@ -17,7 +17,7 @@ pub struct ItemOffer {
 
 /// So many of one item on a bill, each at this price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BillLine {
+pub struct BillRow {
     /// A number beyond those of the run: nothing that it knows.
     pub item: u16,
     pub count: i64,
@@ -25,7 +25,7 @@ pub struct BillLine {
 }
 
 compact!(struct ItemOffer { free, reserved, price });
-compact!(struct BillLine { item, count, price });
+compact!(struct BillRow { item, count, price });
 
 /// The state. Where something happened that is not known yet, counts may be below zero meanwhile, and
 /// a price is believed that may come from it.
@@ -481,13 +481,13 @@ impl World {
             lines.find(|line| line.item == item).map(|line| line.price)
         };
         let known = self.bills.get(usize::from(customer));
-        let lines = known.into_iter().flatten().map(|(&item, entry)| BillLine {
+        let lines = known.into_iter().flatten().map(|(&item, entry)| BillRow {
             item,
             count: entry.count,
             price: entry.price.or_else(|| told_price(item)).unwrap_or(0),
         });
-        let lines: Vec<BillLine> = lines.collect();
-        let owed = |line: &BillLine| u64::try_from(line.count).unwrap_or(0) * u64::from(line.price);
+        let lines: Vec<BillRow> = lines.collect();
+        let owed = |line: &BillRow| u64::try_from(line.count).unwrap_or(0) * u64::from(line.price);
         let total = lines.iter().map(owed).sum();
         CustomerBill { lines, total }
     }

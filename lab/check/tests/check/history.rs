@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path, time::Instant};
 
 use turnstile_check::{
     Checker, Chronicle, Findings, Seen, Spool, Witness,
-    rooms::{Booked, Cancelled, Operation, Place, Reference, Table},
+    rooms::{Booked, Cancelled, InlineReference, Operation, Place, Table},
     witnesses,
 };
 use turnstile_seed::Random;
@@ -31,7 +31,7 @@ pub(crate) struct History {
 }
 
 /// What stands, and the names of places.
-pub(crate) type Bookings = BTreeMap<Reference, Place>;
+pub(crate) type Bookings = BTreeMap<InlineReference, Place>;
 
 /// A user who waits for an answer.
 #[derive(Clone, Debug)]
@@ -44,12 +44,12 @@ struct Waiting {
 
 struct World {
     bookings: Bookings,
-    ended: Vec<Reference>,
+    ended: Vec<InlineReference>,
     position: u64,
     made: u32,
 }
 
-pub(crate) fn who_has(bookings: &Bookings, night: u16) -> Option<(Reference, Place)> {
+pub(crate) fn who_has(bookings: &Bookings, night: u16) -> Option<(InlineReference, Place)> {
     let found = bookings
         .iter()
         .find(|(_, place)| place.each().any(|one| one == night));
@@ -67,7 +67,7 @@ impl World {
                 *answer = if bits == 0 {
                     self.made += 1;
                     let text = format!("R{}", self.made);
-                    let reference = Reference::parse(text.as_bytes()).unwrap();
+                    let reference = InlineReference::parse(text.as_bytes()).unwrap();
                     self.bookings.insert(reference, *place);
                     Booked::Done(reference)
                 } else {
@@ -222,7 +222,7 @@ impl Game<'_> {
             } => Some(reference),
             _ => None,
         });
-        let references: Vec<Reference> = made.collect();
+        let references: Vec<InlineReference> = made.collect();
         self.lines[user].at(Instant::now());
         self.lines[user].asks();
         self.waiting[user] = Some(Waiting {
@@ -269,7 +269,7 @@ impl Game<'_> {
     }
 }
 
-fn choose(random: &mut Random, references: &[Reference]) -> Operation {
+fn choose(random: &mut Random, references: &[InlineReference]) -> Operation {
     let nights = 1 + u16::try_from(random.below(2)).unwrap();
     let night = u16::try_from(random.below(u64::from(NIGHTS - nights + 1))).unwrap();
     let place = |nights| Place {
@@ -317,7 +317,7 @@ fn tamper(random: &mut Random, operation: &mut Operation, seen: &mut Seen) {
         *position = if random.one_in(2) { late } else { BEGINNING };
         return;
     }
-    let foreign = Reference::parse(b"R999").unwrap();
+    let foreign = InlineReference::parse(b"R999").unwrap();
     match operation {
         Operation::Book { place, answer, .. } => {
             *answer = match *answer {

@@ -2,7 +2,7 @@
 
 use turnstile_check::{
     Seen,
-    rooms::{Booked, Cancelled, Operation, Reference},
+    rooms::{Booked, Cancelled, InlineReference, Operation},
 };
 
 use crate::history::{BEGINNING, Bookings, Told, who_has};
@@ -100,7 +100,7 @@ fn carry_out(bookings: &mut Bookings, told: &Told, anonymous: &mut u32) -> bool 
                 Booked::Unknown | Booked::Strange => {
                     *anonymous += 1;
                     let text = format!("?{anonymous}");
-                    let reference = Reference::parse(text.as_bytes()).unwrap();
+                    let reference = InlineReference::parse(text.as_bytes()).unwrap();
                     bookings.insert(reference, place);
                     !known
                 }

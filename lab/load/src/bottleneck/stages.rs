@@ -1,10 +1,10 @@
 //! What the server itself says of its stages, and where the users stand by that.
 
 use turnstile_client::ServerAddress;
-use turnstile_result::{Load, Point, Stage, Station};
+use turnstile_result::{OfferedLoad, Point, Stage, Station};
 use turnstile_stats::units::to_float;
 
-use crate::door::{self, Facts};
+use crate::door::{self, ServerFacts};
 
 /// The counters of the journal, as `INFO` tells them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Stages {
         Self::of(&door::persistence(resp)?)
     }
 
-    fn of(facts: &Facts) -> Option<Self> {
+    fn of(facts: &ServerFacts) -> Option<Self> {
         Some(Self {
             groups: facts.count("groups").ok()?,
             commit_ns: facts.count("commit_ns_total").ok()?,
@@ -65,7 +65,7 @@ impl Stages {
     /// request is at the log as long as its group.
     #[must_use]
     pub fn standing(stages: Option<Self>, point: &Point) -> Vec<Stage> {
-        let Load::Closed { users, .. } = point.load else {
+        let OfferedLoad::Closed { users, .. } = point.load else {
             return Vec::new();
         };
         let here = |nanos: f64| point.throughput * nanos / 1e9;
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(spent.group_ns(), Some(1_000_000.0));
         assert_eq!(after.since(after).group_ns(), None);
         let mut point = Point::blank("rooms");
-        point.load = Load::Closed {
+        point.load = OfferedLoad::Closed {
             users: 10,
             pipeline: 1,
             think_ns: None,

@@ -26,7 +26,7 @@ const QUIET: Seen<'static> = Seen {
 /// Four seconds of it, a little uneven.
 fn point(seen: &Seen<'_>) -> Point {
     let mut point = Point::blank("resp");
-    point.load = Load::Closed {
+    point.load = OfferedLoad::Closed {
         users: seen.users,
         pipeline: 1,
         think_ns: None,

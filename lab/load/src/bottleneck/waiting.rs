@@ -11,7 +11,7 @@ const AS_MUCH: f64 = 0.9;
 
 /// Threads of the server on average, with all users.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Waiting {
+pub(super) struct ThreadStates {
     /// Before a lock, beside those who stand there even with the fewest users, such as the idle of a
     /// pool.
     pub(super) lock: f64,
@@ -36,7 +36,7 @@ pub(super) enum Turn {
     Unseen,
 }
 
-impl Waiting {
+impl ThreadStates {
     /// Nothing when nobody looked at the server's threads. How many wait depends on the users; what those
     /// are at who have their turn does not, and is asked of all runs that did as much as the last: of
     /// one alone there may be few looks.
@@ -146,7 +146,7 @@ impl fmt::Display for Turn {
     }
 }
 
-impl fmt::Display for Waiting {
+impl fmt::Display for ThreadStates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

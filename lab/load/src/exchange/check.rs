@@ -7,7 +7,7 @@ use turnstile_check::{Charge, exchange as model, witnesses};
 use turnstile_client::{Connection, ServerAddress, resp::Value};
 
 use crate::check::{
-    Config, Counted, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
+    Config, CountComparison, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
 };
 use crate::{
     Error,
@@ -18,7 +18,7 @@ use crate::{
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
-struct Counters {
+struct OrderCounters {
     orders: u64,
     open: u64,
 }
@@ -42,7 +42,7 @@ pub fn run(config: &Config, symbols: usize, watch: &mut dyn Watch) -> Result<Rep
     tells_positions(&mut door, &market)?;
     let facts = door::facts(&mut door, "exchange")?;
     let (server, position) = (facts.server()?, facts.count("position")?);
-    let before = Counters::ask(&config.pace.address)?;
+    let before = OrderCounters::ask(&config.pace.address)?;
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, position);
     let traders = workload::checked(&workload, &market, position, witnesses);
     let model = model::TradingModel::new(
@@ -57,7 +57,7 @@ pub fn run(config: &Config, symbols: usize, watch: &mut dyn Watch) -> Result<Rep
     let replayed = &driven.model;
     if !replayed.is_clouded() {
         compare_books(&mut charge, &config.pace.address, &market, replayed)?;
-        let after = Counters::ask(&config.pace.address)?;
+        let after = OrderCounters::ask(&config.pace.address)?;
         compare_counts(&mut charge, &counted(before, after, replayed));
     }
     let rule = "in the end every account holds, free and reserved, the cash and the shares that the \
@@ -135,7 +135,7 @@ fn compare_books(
     Ok(())
 }
 
-impl Counters {
+impl OrderCounters {
     fn ask(address: &ServerAddress) -> Result<Self, Error> {
         let facts = door::facts(&mut door::connect(address)?, "exchange")?;
         Ok(Self {
@@ -145,7 +145,11 @@ impl Counters {
     }
 }
 
-fn counted(before: Counters, after: Counters, replayed: &model::TradingModel) -> [Counted; 2] {
+fn counted(
+    before: OrderCounters,
+    after: OrderCounters,
+    replayed: &model::TradingModel,
+) -> [CountComparison; 2] {
     let open = u64::try_from(replayed.open()).expect("a count fits 64 bits");
     [
         ("orders", before.orders, after.orders, replayed.accepted()),

@@ -24,7 +24,7 @@ use crate::{
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counters {
+pub(super) struct TradeCounters {
     orders: u64,
     trades: u64,
 }
@@ -62,7 +62,7 @@ pub struct Proof {
     pub violations: Vec<String>,
 }
 
-impl Counters {
+impl TradeCounters {
     pub(super) fn ask(address: &ServerAddress) -> Result<Self, Error> {
         let facts = door::facts(&mut door::connect(address)?, "exchange")?;
         Ok(Self {
@@ -80,7 +80,7 @@ impl Counters {
 pub(super) fn prove(
     config: &Config,
     market: &RunMarket,
-    before: Option<&Counters>,
+    before: Option<&TradeCounters>,
     totals: &Totals<Keyed<Trader<false>>>,
 ) -> Result<Proof, Error> {
     let mut proof = Proof::of_run(config, market, totals);
@@ -143,7 +143,7 @@ impl Proof {
         &mut self,
         config: &Config,
         market: &RunMarket,
-        before: Option<&Counters>,
+        before: Option<&TradeCounters>,
         totals: &Totals<Keyed<Trader<false>>>,
     ) -> Result<(), Error> {
         let statuses = statuses::ask(config, market, &totals.users)?;
@@ -154,7 +154,7 @@ impl Proof {
         match config.witness().zip(before) {
             None => self.tell_deals(&statuses),
             Some((address, before)) => {
-                self.judge_counters(before, &Counters::ask(address)?, &statuses, totals);
+                self.judge_counters(before, &TradeCounters::ask(address)?, &statuses, totals);
                 let books = AccountBooks::read(address, market)?;
                 self.judge_cash(market, &books);
                 self.judge_shares(market, &books);
@@ -195,8 +195,8 @@ impl Proof {
     /// The server counts what it acknowledged; answers that never came widen that.
     fn judge_counters(
         &mut self,
-        before: &Counters,
-        after: &Counters,
+        before: &TradeCounters,
+        after: &TradeCounters,
         statuses: &Statuses,
         totals: &Totals<Keyed<Trader<false>>>,
     ) {

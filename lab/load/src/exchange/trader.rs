@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     again::{Keyed, KeyedReply, KeyedUser, WitnessOf},
-    pace::{Answer, Garbled, Heard},
+    pace::{Answer, Garbled, ParsedAnswer},
     seed::Dice,
 };
 
@@ -272,7 +272,7 @@ impl<const CHECKED: bool> KeyedUser for Trader<CHECKED> {
         &mut self,
         what: &TraderRequest,
         bytes: &'a [u8],
-    ) -> Result<Option<Heard<'a>>, Garbled> {
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let Some((told, length)) = self.door.hear(bytes)? else {
             return Ok(None);
         };
@@ -296,7 +296,7 @@ impl<const CHECKED: bool> KeyedUser for Trader<CHECKED> {
             }
             (TraderReply::Cancelled | TraderReply::Opened(_), _) => return Err(Garbled),
         };
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 
     fn hear_whole<'a>(

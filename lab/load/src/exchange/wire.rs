@@ -1,6 +1,6 @@
 //! What a trader says and hears on either door, without allocating.
 
-use turnstile_client::resp::{self, Limits, Token};
+use turnstile_client::resp::{self, ReplyLimits, Token};
 use turnstile_exchange::{Decimal, OrderId, Side};
 use turnstile_xml::{
     Framed,
@@ -140,12 +140,12 @@ pub(crate) fn put_number(out: &mut Vec<u8>, mut units: u64, scale: u8) {
 
 fn hear_resp(bytes: &[u8]) -> Result<Option<(TraderReply<'_>, usize)>, Garbled> {
     let garbled = |_malformed| Garbled;
-    let Some(length) = resp::reply_length(bytes, &Limits::REPLY).map_err(garbled)? else {
+    let Some(length) = resp::reply_length(bytes, &ReplyLimits::REPLY).map_err(garbled)? else {
         return Ok(None);
     };
     let mut rest = &bytes[..length];
     let mut next = || -> Result<Option<Token<'_>>, Garbled> {
-        let token = resp::token(rest, &Limits::REPLY).map_err(garbled)?;
+        let token = resp::token(rest, &ReplyLimits::REPLY).map_err(garbled)?;
         Ok(token.map(|(token, used)| {
             rest = &rest[used..];
             token

@@ -8,9 +8,9 @@ use crate::{
 
 /// The exchange, for the commands of the lab.
 #[derive(Debug)]
-pub struct Exchange;
+pub struct TradingLoad;
 
-impl Service for Exchange {
+impl Service for TradingLoad {
     fn name(&self) -> &'static str {
         "exchange"
     }

@@ -8,7 +8,7 @@ use turnstile_client::{AccessKey, resp::put_decimal};
 use super::{ANSWER_BYTES_MAX, Numbers, REQUEST_BYTES_MAX, template::Template};
 use crate::{
     Error,
-    pace::{Answer, Garbled, Heard, User},
+    pace::{Answer, Garbled, ParsedAnswer, User},
 };
 
 /// Headers of an answer; more are no answer.
@@ -152,7 +152,7 @@ impl User for Browser {
         true
     }
 
-    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let mut skipped = 0;
         loop {
             let Some(answer) = HttpAnswer::read(&bytes[skipped..], self.bodyless)? else {
@@ -172,7 +172,7 @@ impl User for Browser {
                     Answer::Error(digits)
                 };
                 let length = skipped;
-                return Ok(Some(Heard { length, answer }));
+                return Ok(Some(ParsedAnswer { length, answer }));
             }
         }
     }

@@ -11,12 +11,12 @@ use turnstile_check::{
 use turnstile_client::{self as client, Connection, ServerAddress, resp, resp::Value};
 
 use crate::check::{
-    Config, Counted, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
+    Config, CountComparison, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
 };
 use crate::{
     Error,
     again::{Keyed, KeyedReply, Line},
-    door::{self, Facts, field},
+    door::{self, ServerFacts, field},
     error::unfit,
     games::{
         PlayerNames, Steward, answer,
@@ -39,7 +39,7 @@ const REST_S_MAX: f64 = 10.0;
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
-struct Counters {
+struct GameCounters {
     begun: u64,
     moves: u64,
     results: u64,
@@ -83,7 +83,7 @@ pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     speak_resp3(&mut door)?;
     let facts = door::facts(&mut door, "games")?;
     let (server, position) = (facts.server()?, facts.count("position")?);
-    let before = Counters::of(&facts)?;
+    let before = GameCounters::of(&facts)?;
     before.nobody_plays()?;
     let names = Arc::new(PlayerNames::of_run(position, players));
     tells_positions(&mut door, &names)?;
@@ -101,7 +101,7 @@ pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     let mut charge = Charge::default();
     if !replayed.is_clouded() {
         compare_players(&mut charge, address, (&names, players), replayed)?;
-        let after = Counters::of(&door::facts(&mut door::connect_again(address)?, "games")?)?;
+        let after = GameCounters::of(&door::facts(&mut door::connect_again(address)?, "games")?)?;
         compare_counts(&mut charge, &counted(before, after, replayed.totals()));
     }
     let rule = "in the end every player has the scores that the replay leaves, played = won + lost + \
@@ -137,7 +137,7 @@ fn compare_players(
     (names, players): (&PlayerNames, u16),
     replayed: &Club,
 ) -> Result<(), Error> {
-    let socket = |error: io::Error| Error::from(client::Error::from(error));
+    let socket = |error: io::Error| Error::from(client::ConnectionError::from(error));
     let mut line = Line::connect(address).map_err(socket)?;
     let mut request = Vec::new();
     resp::put_command(&mut request, &[b"HELLO", b"3"]);
@@ -173,8 +173,8 @@ fn compare_players(
     Ok(())
 }
 
-impl Counters {
-    fn of(facts: &Facts) -> Result<Self, Error> {
+impl GameCounters {
+    fn of(facts: &ServerFacts) -> Result<Self, Error> {
         Ok(Self {
             begun: facts.count("games_matches_total")?,
             moves: facts.count("games_moves_total")?,
@@ -200,7 +200,11 @@ impl Counters {
     }
 }
 
-fn counted(before: Counters, after: Counters, replayed: ClubTotals) -> [Counted; 5] {
+fn counted(
+    before: GameCounters,
+    after: GameCounters,
+    replayed: ClubTotals,
+) -> [CountComparison; 5] {
     [
         ("matches", before.begun, after.begun, replayed.begun),
         ("moves", before.moves, after.moves, replayed.moves),

@@ -4,10 +4,11 @@
 use std::num::NonZeroU64;
 
 use turnstile_duel::{
-    Cell, Claim, Greeting, Guest, Move, Parcel, Refusal, Told, Triple, limits::MESSAGE_BYTES_MAX,
+    BoardCell, Claim, Greeting, Guest, Move, Parcel, Refusal, Told, Triple,
+    limits::MESSAGE_BYTES_MAX,
 };
 
-use crate::pace::{Answer, Ended, Garbled, Heard, User};
+use crate::pace::{Answer, Ended, Garbled, ParsedAnswer, User};
 
 /// Each move is the cell behind the opponent's: who begins takes 1, 3, 5 and 7, and wins with the
 /// diagonal 3, 5, 7.
@@ -69,7 +70,7 @@ pub(super) enum Fault {
     /// No arena says so.
     Refused(Refusal),
     /// A cell was told that was not played.
-    Cell { told: Cell, played: u8 },
+    Cell { told: BoardCell, played: u8 },
     /// The statistics before, those told, and whether the game between them was won.
     Counted {
         before: Triple,
@@ -182,7 +183,7 @@ impl WirePlayer {
         };
     }
 
-    fn answer(&mut self, told: Cell) -> Result<(), Fault> {
+    fn answer(&mut self, told: BoardCell) -> Result<(), Fault> {
         let played = match self.next {
             Says::First => FIRST_CELL + 1,
             Says::Move(cell) => cell + 1,
@@ -288,7 +289,11 @@ impl User for WirePlayer {
         ask.began
     }
 
-    fn hear<'a>(&mut self, _ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(
+        &mut self,
+        _ask: &Ask,
+        bytes: &'a [u8],
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let heard = self.guest.hear(bytes).map_err(Fault::Refused);
         let taken = heard.and_then(|heard| {
             let Some((told, length)) = heard else {
@@ -303,7 +308,7 @@ impl User for WirePlayer {
         Ok(length.map(|length| {
             self.met += u64::from(bytes.len() > length);
             let answer = Answer::Done;
-            Heard { length, answer }
+            ParsedAnswer { length, answer }
         }))
     }
 
@@ -334,7 +339,7 @@ fn to(cell: u8) -> Move {
     } else {
         Claim::Ordinary
     };
-    let cell = Cell::new(cell).expect("the script has the cells 1 to 7");
+    let cell = BoardCell::new(cell).expect("the script has the cells 1 to 7");
     Move { claim, cell }
 }
 
@@ -442,7 +447,7 @@ mod tests {
     fn a_cell_that_was_not_played_is_a_fault() {
         let mut one = player(1);
         says(&mut one, &[&[1]]);
-        let told = Cell::new(4).unwrap();
+        let told = BoardCell::new(4).unwrap();
         let expected = Fault::Cell { told, played: 2 };
         assert_eq!(fault(&mut one, &[4]), Some(expected));
     }

@@ -138,21 +138,25 @@ fn sentence(player: &WirePlayer, fault: Fault) -> String {
         }
         Fault::Counted { before, told, won } => format!(
             "{} was told after {} and a game {}",
-            Shown(told),
-            Shown(before),
+            WireTriple(told),
+            WireTriple(before),
             outcome(won)
         ),
         Fault::Uncounted { told, won } => {
-            format!("{} was told after a game {}", Shown(told), outcome(won))
+            format!(
+                "{} was told after a game {}",
+                WireTriple(told),
+                outcome(won)
+            )
         }
     };
     format!("player {name}, game {game}: {what}")
 }
 
 /// A triple as it stands on the wire.
-struct Shown(Triple);
+struct WireTriple(Triple);
 
-impl fmt::Display for Shown {
+impl fmt::Display for WireTriple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(triple) = self;
         write!(f, "{}:{}:{}:", triple.played(), triple.won(), triple.lost())

@@ -49,7 +49,7 @@ pub struct Level {
 
 /// What is kept of a run of one number of players.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct GamesRun {
     /// From due to done, of each game.
     times: Summary,
     /// Games a second.
@@ -59,7 +59,7 @@ pub(super) struct Kept {
     load: LoadReport<Proof>,
 }
 
-impl Kept {
+impl GamesRun {
     pub(super) fn of<U: User>(pace: &Pace, totals: &Totals<U>, proof: Proof) -> Self {
         Self {
             times: totals.times().summary(),
@@ -76,8 +76,8 @@ impl Kept {
 }
 
 impl Level {
-    pub(super) fn new(config: &Config, players: usize, kept: Kept) -> Self {
-        let Kept {
+    pub(super) fn new(config: &Config, players: usize, kept: GamesRun) -> Self {
+        let GamesRun {
             times,
             mut throughput,
             took,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     again::{KeyedReply, KeyedUser, WitnessOf},
-    pace::{Answer, Ended, Garbled, Heard},
+    pace::{Answer, Ended, Garbled, ParsedAnswer},
     reply::Brief,
 };
 
@@ -75,7 +75,7 @@ impl<P: StewardPlan> KeyedUser for Steward<P> {
         &mut self,
         what: &ClubRequest,
         bytes: &'a [u8],
-    ) -> Result<Option<Heard<'a>>, Garbled> {
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let Some((reply, length)) = Brief::read(bytes)? else {
             return Ok(None);
         };
@@ -94,7 +94,7 @@ impl<P: StewardPlan> KeyedUser for Steward<P> {
                 Answer::Done
             }
         };
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 
     fn hear_whole<'a>(

@@ -20,12 +20,12 @@ pub(super) struct Agenda {
     next: Option<u64>,
     /// Sessions that can take an arrival, and since when.
     free: VecDeque<(usize, u64)>,
-    sample: Sample,
+    sample: ArrivalSample,
 }
 
 /// Instants at which arrivals were taken, each so many, over the whole run in constant memory.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
+pub(super) struct ArrivalSample {
     /// In nanoseconds since the start; of the arrivals of all threads each `step`-th.
     pub(super) instants: Vec<u64>,
     pub(super) step: usize,
@@ -42,11 +42,11 @@ impl Agenda {
             others: threads - 1,
             next,
             free: VecDeque::with_capacity(free),
-            sample: Sample::new(threads),
+            sample: ArrivalSample::new(threads),
         }
     }
 
-    pub(super) fn into_sample(self) -> Sample {
+    pub(super) fn into_sample(self) -> ArrivalSample {
         self.sample
     }
 
@@ -85,7 +85,7 @@ impl Agenda {
     }
 }
 
-impl Sample {
+impl ArrivalSample {
     fn new(threads: usize) -> Self {
         Self {
             instants: Vec::with_capacity(SAMPLES),
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn of_a_long_run_arrivals_at_equal_steps_are_kept() {
         for threads in [1, 3] {
-            let mut sample = super::Sample::new(threads);
+            let mut sample = super::ArrivalSample::new(threads);
             for number in 0..10_000 {
                 sample.add(number);
             }

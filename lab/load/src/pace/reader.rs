@@ -6,16 +6,16 @@ use std::{
 };
 
 use turnstile_stats::{
-    fit::{Fit, poisson_gaps},
+    fit::{AndersonDarling, poisson_gaps},
     precision::Step,
 };
 
 use super::{
     Law, Length, Pace, RecentTimes, Rhythm, Schedule, Totals, User,
-    agenda::Sample,
+    agenda::ArrivalSample,
     desk::nanos,
     slices::{Album, BIN_NANOS},
-    worker::End,
+    worker::WorkerOutcome,
 };
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Reader {
         mut self,
         pace: &Pace,
         slots: u64,
-        ends: Vec<End<U>>,
+        ends: Vec<WorkerOutcome<U>>,
     ) -> Totals<U> {
         let started = ends.iter().map(|end| end.started).min();
         let sample = ends.first().and_then(|end| end.sample.as_ref());
@@ -141,7 +141,7 @@ const GAPS_MIN: usize = 50;
 const GAP_NANOS_MIN: f64 = 2e6;
 
 /// How well the arrivals of one thread follow their law.
-fn fit(sample: &Sample, pace: &Pace) -> Option<Fit> {
+fn fit(sample: &ArrivalSample, pace: &Pace) -> Option<AndersonDarling> {
     let Rhythm::Open {
         law: Law::Poisson,
         rate,

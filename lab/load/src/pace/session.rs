@@ -11,7 +11,7 @@ use mio::{Interest, Token, event::Event, net::TcpStream};
 use turnstile_client::PeerStream;
 
 use super::{
-    Answer, Ended, Guest, Heard, User,
+    Answer, ConnectedUser, Ended, ParsedAnswer, User,
     desk::{Desk, READ_BYTES},
     tally::Instants,
 };
@@ -84,7 +84,7 @@ struct Flight<A> {
 
 impl<U: User> Session<U> {
     /// A session on a connection, or one that connects when it [arrives](Self::arrive).
-    pub(super) fn new(guest: Guest<U>, token: Token, desk: &Desk) -> io::Result<Self> {
+    pub(super) fn new(guest: ConnectedUser<U>, token: Token, desk: &Desk) -> io::Result<Self> {
         let leaves = guest.stream.is_none();
         let line = match guest.stream {
             None => Line::Away,
@@ -248,7 +248,7 @@ impl<U: User> Session<U> {
                 .user
                 .hear(&flight.ask, &bytes[used..])
                 .map_err(io::Error::other)?;
-            let Some(Heard { length, answer }) = heard else {
+            let Some(ParsedAnswer { length, answer }) = heard else {
                 break;
             };
             used += length;

@@ -36,7 +36,7 @@ pub(super) struct Instants {
 pub struct Tally {
     pub operations: Vec<Operation>,
     /// What is made of several requests.
-    pub wholes: Vec<Whole>,
+    pub wholes: Vec<WholeTally>,
     /// From free to ready: how late the generator was, of what was measured and had an instant at
     /// which it was due.
     pub lag: Histogram,
@@ -78,7 +78,7 @@ pub struct Operation {
 /// The counts of something that is made of several requests, over the whole run, and its times in
 /// the window.
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub struct WholeTally {
     pub name: &'static str,
     pub done: u64,
     /// By reason.
@@ -95,7 +95,7 @@ pub struct Whole {
 
 /// Where a request's time went, on average, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Split {
+pub struct LatencyBreakdown {
     /// From due to free: its user was still at what came before. Always zero in a closed loop.
     pub backlog: f64,
     /// From free to ready: the generator came late. Always zero in a closed loop.
@@ -143,7 +143,7 @@ impl Tally {
             late: 0,
             times: Histogram::new(),
         };
-        let whole = |&name| Whole {
+        let whole = |&name| WholeTally {
             name,
             done: 0,
             refused: Words::new(),
@@ -311,7 +311,7 @@ impl Tally {
     }
 
     /// The parts of the mean response; of wholes, what all requests of one took.
-    pub(super) fn split(&self) -> Split {
+    pub(super) fn split(&self) -> LatencyBreakdown {
         let wholes = self.wholes.iter().map(|whole| whole.response.count());
         let count = if self.wholes.is_empty() {
             self.gaps.count
@@ -319,7 +319,7 @@ impl Tally {
             wholes.sum()
         };
         let mean = |sum| to_float(sum) / to_float(count.max(1));
-        Split {
+        LatencyBreakdown {
             backlog: mean(self.gaps.backlog),
             lag: mean(self.gaps.lag),
             sending: mean(self.gaps.sending),
@@ -397,7 +397,7 @@ impl Word {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Answer, Ended, Instants, Split, Tally, WORDS_MAX};
+    use super::{Answer, Ended, Instants, LatencyBreakdown, Tally, WORDS_MAX};
 
     const INSTANTS: Instants = Instants {
         due: 90,
@@ -424,7 +424,7 @@ mod tests {
         let sold_out = BTreeMap::from([("sold_out".to_owned(), 1)]);
         assert_eq!(book.refused.by_word(), sold_out);
         assert_eq!((cancel.errors.total(), cancel.times.count()), (1, 0));
-        let split = Split {
+        let split = LatencyBreakdown {
             backlog: 10.0,
             lag: 1.0,
             sending: 2.0,

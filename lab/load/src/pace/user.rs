@@ -114,12 +114,16 @@ pub trait User: fmt::Debug + Send {
     ///
     /// # Errors
     /// The bytes are no answer to it.
-    fn hear<'a>(&mut self, ask: &Self::Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled>;
+    fn hear<'a>(
+        &mut self,
+        ask: &Self::Ask,
+        bytes: &'a [u8],
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled>;
 }
 
 /// An answer, and how many bytes it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard<'a> {
+pub struct ParsedAnswer<'a> {
     pub length: usize,
     pub answer: Answer<'a>,
 }

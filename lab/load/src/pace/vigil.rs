@@ -2,7 +2,7 @@
 
 /// What is due sooner is waited for awake: about what it takes to be woken on a machine whose
 /// processors sleep deeply.
-const BRIEF: Manner = Manner {
+const BRIEF: SpinPolicy = SpinPolicy {
     ahead_min: 60_000,
     ahead_max: 200_000,
     after: 0,
@@ -14,7 +14,7 @@ const BRIEF: Manner = Manner {
 /// times. After: what comes in answer to what was done just now, or of the same instant. It sleeps only
 /// when it must, for each sleep is a chance to be woken late: the system takes real-time priority off
 /// whoever is awake for more than 19 of 20 ms.
-const ALERT: Manner = Manner {
+const ALERT: SpinPolicy = SpinPolicy {
     ahead_min: 200_000,
     ahead_max: 500_000,
     after: 150_000,
@@ -32,7 +32,7 @@ const LATER: u64 = 100;
 
 /// How much one waits awake. Times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Manner {
+struct SpinPolicy {
     /// Before something is due: at least, and at most where being woken takes long.
     ahead_min: u64,
     ahead_max: u64,
@@ -49,7 +49,7 @@ struct Manner {
 /// was woken before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vigil {
-    manner: Manner,
+    manner: SpinPolicy,
     /// Whether there is a processor to spare.
     allowed: bool,
     /// How long it may be awake.
@@ -78,7 +78,7 @@ impl Vigil {
         Self::new(ALERT, true)
     }
 
-    const fn new(manner: Manner, allowed: bool) -> Self {
+    const fn new(manner: SpinPolicy, allowed: bool) -> Self {
         Self {
             manner,
             allowed,

@@ -9,8 +9,8 @@ use std::{
 use mio::{Events, Poll, Token};
 
 use super::{
-    Board, Guest, Pace, Rhythm, Schedule, User, Wait,
-    agenda::{Agenda, Sample},
+    ConnectedUser, Pace, ProgressCounters, Rhythm, Schedule, User, Wait,
+    agenda::{Agenda, ArrivalSample},
     desk::Desk,
     session::Session,
     slices::{Recorder, Slice},
@@ -46,7 +46,7 @@ pub(super) struct Worker<'a, U: User> {
     thread: usize,
     wait: Wait,
     vigil: Vigil,
-    board: &'a Board,
+    board: &'a ProgressCounters,
     /// When the run ends, in nanoseconds since the start; somebody may end it before.
     until: &'a AtomicU64,
     shown_at: u64,
@@ -63,22 +63,22 @@ pub(super) struct Place {
 
 /// What a worker leaves.
 #[derive(Debug)]
-pub(super) struct End<U> {
+pub(super) struct WorkerOutcome<U> {
     pub(super) thread: usize,
     pub(super) started: Instant,
     /// What it has not handed over.
     pub(super) slice: Box<Slice>,
     pub(super) users: Vec<U>,
     /// When some of the arrivals of an open loop were taken.
-    pub(super) sample: Option<Sample>,
+    pub(super) sample: Option<ArrivalSample>,
     /// From the start to the last answer.
     pub(super) took: Duration,
 }
 
 /// What all workers look at, and show to others.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shared<'a> {
-    pub(super) board: &'a Board,
+pub(super) struct WorkerView<'a> {
+    pub(super) board: &'a ProgressCounters,
     pub(super) until: &'a AtomicU64,
 }
 
@@ -86,10 +86,10 @@ impl<'a, U: User> Worker<'a, U> {
     pub(super) fn new(
         pace: &Pace,
         place: Place,
-        share: Vec<Guest<U>>,
+        share: Vec<ConnectedUser<U>>,
         at_once: usize,
         recorder: Recorder,
-        shared: Shared<'a>,
+        shared: WorkerView<'a>,
     ) -> io::Result<Self> {
         let Place { thread, threads } = place;
         let poll = Poll::new()?;
@@ -255,7 +255,7 @@ impl<'a, U: User> Worker<'a, U> {
     }
 
     /// What it leaves, and its connections closed.
-    pub(super) fn end(mut self) -> End<U> {
+    pub(super) fn end(mut self) -> WorkerOutcome<U> {
         for session in &mut self.sessions {
             session.abandon(&mut self.desk);
         }
@@ -268,7 +268,7 @@ impl<'a, U: User> Worker<'a, U> {
         });
         let took = Duration::from_nanos(self.desk.last_answer);
         let cpu = self.desk.cpu_left();
-        End {
+        WorkerOutcome {
             thread: self.thread,
             started: self.desk.start,
             took,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use turnstile_client::resp::{Limits, Token, token};
+use turnstile_client::resp::{ReplyLimits, Token, token};
 
 /// Replaces what a whole request says of a name and a key, in `AUTH` and in `HELLO ... AUTH`.
 pub(super) fn hide(request: &mut [u8]) {
@@ -40,7 +40,7 @@ fn words(request: &[u8]) -> Vec<Range<usize>> {
 fn strings(request: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut used = 0;
-    while let Ok(Some((token, length))) = token(&request[used..], &Limits::REPLY) {
+    while let Ok(Some((token, length))) = token(&request[used..], &ReplyLimits::REPLY) {
         used += length;
         if let Token::Bulk(bytes) = token {
             let end = used - b"\r\n".len();

@@ -23,7 +23,7 @@ pub(super) struct Usage {
 /// What the machine has used since it was started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Machine {
-    pub(super) times: Option<Times>,
+    pub(super) times: Option<CpuTimes>,
     pub(super) cpu_stall: Option<Stall>,
     pub(super) memory_stall: Option<Stall>,
     pub(super) io_stall: Option<Stall>,
@@ -35,7 +35,7 @@ pub(super) struct Machine {
 
 /// Times of all processors, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Times {
+pub(super) struct CpuTimes {
     pub(super) all: f64,
     pub(super) busy: f64,
     pub(super) stolen: f64,
@@ -155,7 +155,7 @@ pub(super) fn machine() -> Machine {
     }
 }
 
-fn parse_times(stat: &str) -> Option<Times> {
+fn parse_times(stat: &str) -> Option<CpuTimes> {
     let mut lines = stat.lines();
     let line = lines.next()?.strip_prefix("cpu ")?;
     let each = lines.take_while(|line| line.starts_with("cpu"));
@@ -170,7 +170,7 @@ fn parse_times(stat: &str) -> Option<Times> {
     let all = parts.iter().sum();
     let idle = parts.get(3)? + parts.get(4)?;
     let stolen = *parts.get(7)?;
-    Some(Times {
+    Some(CpuTimes {
         all,
         busy: all - idle - stolen,
         stolen,
@@ -233,7 +233,7 @@ mod tests {
     fn the_machine_tells_times_pressure_disks_and_network() {
         let times =
             parse_times("cpu  10 1 20 60 5 2 1 1 0 0\ncpu0 1 2 3\ncpu1 4 5 6\nintr 7").unwrap();
-        let expected = Times {
+        let expected = CpuTimes {
             all: 100.0,
             busy: 34.0,
             stolen: 1.0,

@@ -24,10 +24,10 @@ impl Sampler {
     pub(super) fn stations(&self, first: &Sample, last: &Sample, bins: usize) -> Vec<Station> {
         let of_threads = |one: &Usage, next: &Usage| next.of_threads.busiest(&one.of_threads);
         let of_all = |one: &Usage, next: &Usage| Some(next.cpu() - one.cpu());
-        type Used = fn(&Usage, &Usage) -> Option<f64>;
+        type UtilizationRule = fn(&Usage, &Usage) -> Option<f64>;
         let mut stations = Vec::new();
         for (number, watched) in self.watched.iter().enumerate() {
-            let kinds: [(&str, f64, Used); 2] = [
+            let kinds: [(&str, f64, UtilizationRule); 2] = [
                 ("cpu", watched.processors, of_all),
                 ("thread", watched.processors.min(1.0), of_threads),
             ];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turnstile_check::rooms::{Place, Reference};
+use turnstile_check::rooms::{InlineReference, Place};
 use turnstile_client::resp::{self, Token};
 use turnstile_types::Night;
 
@@ -18,14 +18,14 @@ const FIRST_NIGHT: &[u8] = b"2027-01-01";
 
 /// The names of rooms and nights by their numbers: no other run against the same server has its rooms.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub(crate) struct RoomNames {
     /// The unchanging beginning of a room's name.
     stem: Arc<[u8]>,
     /// The texts of all nights, and of the last departure.
     nights: Arc<[[u8; 10]]>,
 }
 
-impl Names {
+impl RoomNames {
     /// Rooms with this before their number, and so many nights.
     pub(crate) fn new(stem: &str, nights: u16) -> Self {
         let first = Night::parse(FIRST_NIGHT).expect("the first night is a date");
@@ -112,7 +112,7 @@ pub(crate) enum Answer<'a> {
     /// Nothing was done: there is a line.
     Waits(PlaceInLine),
     /// Who has a night; nothing when it is free.
-    Seen(Option<(Reference, Place)>),
+    Seen(Option<(InlineReference, Place)>),
 }
 
 /// What was answered to a command.
@@ -135,14 +135,18 @@ pub(crate) struct Outcome<'a> {
 
 impl Outcome<'_> {
     /// What a cancelled booking was for.
-    pub(crate) fn place(&self, names: &Names) -> Result<Place, Garbled> {
+    pub(crate) fn place(&self, names: &RoomNames) -> Result<Place, Garbled> {
         let place = names.place(self.room, self.arrival, self.departure);
         place.ok_or(Garbled)
     }
 }
 
 /// Reads a whole reply in RESP3.
-pub(crate) fn told<'a>(reply: &'a [u8], names: &Names, what: &What) -> Result<Answer<'a>, Garbled> {
+pub(crate) fn told<'a>(
+    reply: &'a [u8],
+    names: &RoomNames,
+    what: &What,
+) -> Result<Answer<'a>, Garbled> {
     match what {
         What::Look { .. } => look(reply, names),
         What::Book { place, .. } | What::Hold { place, .. } => outcome(reply, names, place.night),
@@ -154,7 +158,7 @@ pub(crate) fn told<'a>(reply: &'a [u8], names: &Names, what: &What) -> Result<An
 }
 
 /// Reads a whole reply in RESP3 to a command about a stay that begins with this night.
-fn outcome<'a>(reply: &'a [u8], names: &Names, first: u16) -> Result<Answer<'a>, Garbled> {
+fn outcome<'a>(reply: &'a [u8], names: &RoomNames, first: u16) -> Result<Answer<'a>, Garbled> {
     let mut tokens = Tokens(reply);
     if let Some(code) = error(reply)? {
         return Ok(Answer::Error(code));
@@ -202,7 +206,7 @@ fn count(number: i64) -> Result<u64, Garbled> {
 }
 
 /// Reads a whole reply in RESP3 to a look at one night.
-fn look<'a>(reply: &'a [u8], names: &Names) -> Result<Answer<'a>, Garbled> {
+fn look<'a>(reply: &'a [u8], names: &RoomNames) -> Result<Answer<'a>, Garbled> {
     let mut tokens = Tokens(reply);
     if let Some(code) = error(reply)? {
         return Ok(Answer::Error(code));
@@ -226,13 +230,13 @@ fn look<'a>(reply: &'a [u8], names: &Names) -> Result<Answer<'a>, Garbled> {
     Ok(Answer::Seen(seen))
 }
 
-fn block(tokens: &mut Tokens<'_>, names: &Names) -> Result<(Reference, Place), Garbled> {
+fn block(tokens: &mut Tokens<'_>, names: &RoomNames) -> Result<(InlineReference, Place), Garbled> {
     let (mut reference, mut room, mut arrival, mut departure) =
         (None, &b""[..], &b""[..], &b""[..]);
     for _ in 0..tokens.pairs()? {
         let (name, text) = (tokens.text()?, tokens.text()?);
         match name {
-            b"reference" => reference = Reference::parse(text).ok(),
+            b"reference" => reference = InlineReference::parse(text).ok(),
             b"room" => room = text,
             b"arrival" => arrival = text,
             b"departure" => departure = text,
@@ -247,8 +251,8 @@ fn block(tokens: &mut Tokens<'_>, names: &Names) -> Result<(Reference, Place), G
 mod tests {
     use super::*;
 
-    fn names() -> Names {
-        Names::new("check7-", 30)
+    fn names() -> RoomNames {
+        RoomNames::new("check7-", 30)
     }
 
     #[test]
@@ -337,11 +341,11 @@ mod tests {
             night: 1,
             nights: 2,
         };
-        let reference = Reference::parse(b"R01").unwrap();
+        let reference = InlineReference::parse(b"R01").unwrap();
         assert_eq!(
             look(taken, &names()),
             Ok(Answer::Seen(Some((reference, place))))
         );
-        assert_eq!(look(taken, &Names::new("check8-", 30)), Err(Garbled));
+        assert_eq!(look(taken, &RoomNames::new("check8-", 30)), Err(Garbled));
     }
 }

@@ -1,20 +1,22 @@
 //! Visitors who want the same few rooms: bookings, refusals, cancellations and looks, all checked.
 
 use turnstile_check::{
-    rooms::{Account, Final, Place, Reference, Table},
+    rooms::{Account, Final, InlineReference, Place, Table},
     witnesses,
 };
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Server;
 
-use crate::check::{Config, Counted, Proof, Report, Watch, compare_counts, drive, speak_resp3};
+use crate::check::{
+    Config, CountComparison, Proof, Report, Watch, compare_counts, drive, speak_resp3,
+};
 use crate::{
     Error,
-    door::{self, Counters, field},
+    door::{self, RoomCounters, field},
     error::unfit,
     reply::millis,
     rooms::{
-        Names, PROPERTY, Visitor, open_property,
+        PROPERTY, RoomNames, RoomVisitor, open_property,
         plan::{CONTESTED_NIGHTS as NIGHTS, Contested},
     },
 };
@@ -37,7 +39,7 @@ pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     let mut door = door::connect(&config.pace.address)?;
     open_property(&mut door)?;
     let (_, unproven) = door::info(&mut door)?;
-    let names = Names::new(&format!("check{}-", unproven.position), NIGHTS);
+    let names = RoomNames::new(&format!("check{}-", unproven.position), NIGHTS);
     tells_positions(&mut door, &names)?;
     let (server, before) = door::info(&mut door)?;
     let rooms = config.users.clamp(ROOMS_MIN, ROOMS_MAX);
@@ -45,7 +47,7 @@ pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, before.position);
     let visitor = |(user, witness)| {
         let plan = Contested::new(config.pace.seed, user, rooms);
-        Visitor::new(PROPERTY, names.clone(), plan, Some(witness))
+        RoomVisitor::new(PROPERTY, names.clone(), plan, Some(witness))
     };
     let visitors = (0..).zip(witnesses).map(visitor).collect();
     let table = Table::new(rooms, NIGHTS).with_slack(slack_ms(&server));
@@ -92,7 +94,7 @@ pub(crate) fn slack_ms(server: &Server) -> u64 {
 
 /// Books and cancels once, to see whether answers tell positions: without them there is no order to
 /// replay.
-fn tells_positions(door: &mut Connection, names: &Names) -> Result<(), Error> {
+fn tells_positions(door: &mut Connection, names: &RoomNames) -> Result<(), Error> {
     speak_resp3(door)?;
     let mut room = names.stem().to_vec();
     room.extend_from_slice(b"first");
@@ -123,7 +125,7 @@ fn tells_positions(door: &mut Connection, names: &Names) -> Result<(), Error> {
 }
 
 /// What time it is, by the server: a night that is held for a second tells that. It is given back.
-fn time(door: &mut Connection, names: &Names, night: u16) -> Result<u64, Error> {
+fn time(door: &mut Connection, names: &RoomNames, night: u16) -> Result<u64, Error> {
     let mut room = names.stem().to_vec();
     room.extend_from_slice(b"clock");
     let held = door.command(&[
@@ -148,7 +150,7 @@ fn time(door: &mut Connection, names: &Names, night: u16) -> Result<u64, Error> 
 /// What stands for a room in the first of the nights, by the server; of a hold until when.
 pub(crate) fn standing(
     door: &mut Connection,
-    (property, names): (&str, &Names),
+    (property, names): (&str, &RoomNames),
     (room, nights): (u32, u16),
 ) -> Result<Vec<Standing>, Error> {
     let mut name = Vec::new();
@@ -164,7 +166,7 @@ pub(crate) fn standing(
     let blocks = field(&answer, "blocks").and_then(Value::as_array);
     let booking = |block: &Value| -> Option<Standing> {
         let bytes = |name| field(block, name).and_then(Value::as_bytes);
-        let reference = Reference::parse(bytes("reference")?).ok()?;
+        let reference = InlineReference::parse(bytes("reference")?).ok()?;
         let place = names.place(bytes("room")?, bytes("arrival")?, bytes("departure")?)?;
         let until = match bytes("until") {
             Some(until) => Some(millis(until)?),
@@ -179,10 +181,14 @@ pub(crate) fn standing(
 }
 
 /// A booking or, with its end in milliseconds, a hold.
-pub(crate) type Standing = (Reference, Place, Option<u64>);
+pub(crate) type Standing = (InlineReference, Place, Option<u64>);
 
 /// What the server counts, and by the replay.
-pub(crate) fn counted(before: Counters, after: Counters, account: &Account) -> [Counted; 3] {
+pub(crate) fn counted(
+    before: RoomCounters,
+    after: RoomCounters,
+    account: &Account,
+) -> [CountComparison; 3] {
     [
         ("bookings", before.booked, after.booked, account.booked),
         (

@@ -6,7 +6,7 @@ mod queued;
 
 use std::{fmt, time::Instant};
 
-use turnstile_check::rooms::Reference;
+use turnstile_check::rooms::InlineReference;
 
 use super::what::What;
 use crate::pace::Ended;
@@ -53,7 +53,7 @@ pub trait Plan: fmt::Debug + Send {
     }
 
     /// Is told that something was done, with the reference that was given. MUST NOT allocate.
-    fn learn(&mut self, what: &What, reference: Option<Reference>);
+    fn learn(&mut self, what: &What, reference: Option<InlineReference>);
 }
 
 /// What became of a request.

@@ -4,21 +4,21 @@ use std::fmt;
 
 use turnstile_check::{
     Charge, Model as _,
-    rooms::{Booked, Cancelled, Operation, Place, Reference, Table},
+    rooms::{Booked, Cancelled, InlineReference, Operation, Place, Table},
 };
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 
-use super::{Apart, Booking, Names, PROPERTY, Visitor};
+use super::{Apart, Booking, PROPERTY, RoomNames, RoomVisitor};
 use crate::{
     Error,
-    door::{self, Counters, field, refusal},
+    door::{self, RoomCounters, field, refusal},
     pace::{self, Totals},
     point,
 };
 
-type Visitors = Totals<Visitor<Apart>>;
+type Visitors = Totals<RoomVisitor<Apart>>;
 
 /// How many bookings that stand, and how many cancelled ones, are looked up.
 const LOOK_UPS_MAX: usize = 10_000;
@@ -80,7 +80,7 @@ impl Proof {
 /// which everything is told that is looked up.
 pub(super) fn prove(
     door: &mut Connection,
-    before: Counters,
+    before: RoomCounters,
     totals: &Visitors,
 ) -> Result<Proof, Error> {
     let (_, after) = door::info(door)?;
@@ -93,7 +93,7 @@ pub(super) fn prove(
     Ok(proof)
 }
 
-fn reconcile(before: Counters, after: Counters, operations: &[pace::Operation]) -> Proof {
+fn reconcile(before: RoomCounters, after: RoomCounters, operations: &[pace::Operation]) -> Proof {
     let [book, cancel] = operations else {
         panic!("the rooms workload has two operations");
     };
@@ -159,7 +159,7 @@ fn check_references(proof: &mut Proof, totals: &Visitors) {
 /// table: no two are for the same.
 struct Told<'a> {
     table: Table,
-    sample: Vec<(&'a Names, Booking)>,
+    sample: Vec<(&'a RoomNames, Booking)>,
     /// How many of them stand, from the first.
     standing: usize,
     position: u64,
@@ -308,7 +308,7 @@ fn sold(answer: &Value) -> Option<Booked> {
         [Value::Integer(1), reference, ..] => reference.as_bytes(),
         _ => None,
     };
-    let done = done.and_then(|text| Reference::parse(text).ok());
+    let done = done.and_then(|text| InlineReference::parse(text).ok());
     Some(match (done, refusal(answer)) {
         (Some(reference), _) => Booked::Done(reference),
         (None, Some("sold_out")) => Booked::SoldOut(1),
@@ -317,7 +317,7 @@ fn sold(answer: &Value) -> Option<Booked> {
 }
 
 /// A booking's room, arrival and departure.
-fn text(names: &Names, booking: &Booking) -> [Vec<u8>; 3] {
+fn text(names: &RoomNames, booking: &Booking) -> [Vec<u8>; 3] {
     let Place {
         room,
         night,
@@ -334,7 +334,7 @@ fn text(names: &Names, booking: &Booking) -> [Vec<u8>; 3] {
 
 /// At most 10,000 bookings, as evenly as may be from all visitors, from the oldest to the newest of
 /// each.
-fn sample<'a, I>(totals: &'a Visitors, of: impl Fn(&'a Apart) -> I) -> Vec<(&'a Names, Booking)>
+fn sample<'a, I>(totals: &'a Visitors, of: impl Fn(&'a Apart) -> I) -> Vec<(&'a RoomNames, Booking)>
 where
     I: ExactSizeIterator<Item = &'a Booking>,
 {

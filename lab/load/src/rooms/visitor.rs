@@ -4,17 +4,17 @@ use std::time::Instant;
 
 use turnstile_check::{
     Seen, Witness,
-    rooms::{Booked, Held, Operation, Place, Reference},
+    rooms::{Booked, Held, InlineReference, Operation, Place},
 };
 use turnstile_client::resp;
 
 use super::{
-    answer::{self, Names},
+    answer::{self, RoomNames},
     plan::{AskEnd, Plan},
     what::What,
 };
 use crate::{
-    pace::{self, Ended, Garbled, Heard, User},
+    pace::{self, Ended, Garbled, ParsedAnswer, User},
     reply::{self, Brief, IN_LINE},
 };
 
@@ -45,10 +45,10 @@ const NAME_BYTES_MAX: usize = 64;
 /// Without a witness it speaks RESP2, whose answers are shorter. With one it speaks RESP3, in which
 /// refusals tell their position, too.
 #[derive(Debug)]
-pub struct Visitor<P> {
+pub struct RoomVisitor<P> {
     plan: P,
     witness: Option<Witness<Operation>>,
-    names: Names,
+    names: RoomNames,
     property: Vec<u8>,
     /// One name of a room, or a reference.
     name: Vec<u8>,
@@ -64,10 +64,10 @@ pub struct Ask {
     what: What,
 }
 
-impl<P: Plan> Visitor<P> {
+impl<P: Plan> RoomVisitor<P> {
     pub(crate) fn new(
         property: &str,
-        names: Names,
+        names: RoomNames,
         plan: P,
         witness: Option<Witness<Operation>>,
     ) -> Self {
@@ -85,7 +85,7 @@ impl<P: Plan> Visitor<P> {
         &self.plan
     }
 
-    pub(crate) const fn names(&self) -> &Names {
+    pub(crate) const fn names(&self) -> &RoomNames {
         &self.names
     }
 
@@ -115,7 +115,7 @@ impl<P: Plan> Visitor<P> {
         &mut self,
         out: &mut Vec<u8>,
         (name, words): (&[u8], usize),
-        reference: Reference,
+        reference: InlineReference,
     ) {
         resp::put_count(out, b'*', words);
         resp::put_bulk(out, name);
@@ -125,7 +125,11 @@ impl<P: Plan> Visitor<P> {
     }
 
     /// Reads an answer where nothing is checked.
-    fn hear_brief<'a>(&mut self, ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear_brief<'a>(
+        &mut self,
+        ask: &Ask,
+        bytes: &'a [u8],
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let Some((reply, length)) = Brief::read(bytes)? else {
             return Ok(None);
         };
@@ -135,7 +139,7 @@ impl<P: Plan> Visitor<P> {
             Brief::Done(text) => {
                 let reference = if ask.what.gives_reference() {
                     let text = text.ok_or(Garbled)?;
-                    Some(Reference::parse(text).map_err(|_none| Garbled)?)
+                    Some(InlineReference::parse(text).map_err(|_none| Garbled)?)
                 } else {
                     None
                 };
@@ -143,11 +147,11 @@ impl<P: Plan> Visitor<P> {
                 pace::Answer::Done
             }
         };
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 }
 
-impl<P: Plan> User for Visitor<P> {
+impl<P: Plan> User for RoomVisitor<P> {
     type Ask = Ask;
 
     const OPERATIONS: &'static [&'static str] = P::OPERATIONS;
@@ -228,7 +232,11 @@ impl<P: Plan> User for Visitor<P> {
         ask.what.operation()
     }
 
-    fn hear<'a>(&mut self, ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(
+        &mut self,
+        ask: &Ask,
+        bytes: &'a [u8],
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let Some(witness) = &mut self.witness else {
             return self.hear_brief(ask, bytes);
         };
@@ -272,7 +280,7 @@ impl<P: Plan> User for Visitor<P> {
                 pace::Answer::Done
             }
         };
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 
     fn heard(&mut self, _ask: &Ask, due: u64, free: u64) -> Option<Ended> {
@@ -293,7 +301,7 @@ impl<P: Plan> User for Visitor<P> {
 }
 
 /// The reference that something was given.
-const fn given(operation: &Operation) -> Option<Reference> {
+const fn given(operation: &Operation) -> Option<InlineReference> {
     match operation {
         Operation::Book {
             answer: Booked::Done(reference),

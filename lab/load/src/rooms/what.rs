@@ -1,17 +1,17 @@
 //! What visitors ask, and what the witness hears of it with its answer, or without.
 
 use turnstile_check::rooms::{
-    Booked, Cancelled, Confirmed, Extended, Held, NoHold, Operation, Picked, Place, Reference,
-    Released, Wish,
+    Booked, Cancelled, Confirmed, Extended, Held, InlineReference, NoHold, Operation, Picked,
+    Place, Released, Wish,
 };
 
-use super::answer::{Names, Outcome};
+use super::answer::{Outcome, RoomNames};
 use crate::pace::Garbled;
 
 /// A booking that was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Booking {
-    pub(crate) reference: Reference,
+    pub(crate) reference: InlineReference,
     pub(crate) place: Place,
     /// The id number that booked it.
     pub(crate) id: u64,
@@ -20,7 +20,7 @@ pub struct Booking {
 /// A hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    pub(crate) reference: Reference,
+    pub(crate) reference: InlineReference,
     pub(crate) place: Place,
 }
 
@@ -144,7 +144,11 @@ impl What {
         clippy::too_many_lines,
         reason = "an exhaustive match, one arm for each request"
     )]
-    pub(crate) fn told(&self, names: &Names, outcome: &Outcome<'_>) -> Result<Operation, Garbled> {
+    pub(crate) fn told(
+        &self,
+        names: &RoomNames,
+        outcome: &Outcome<'_>,
+    ) -> Result<Operation, Garbled> {
         Ok(match (*self, outcome.reason) {
             (Self::Book { place, id, .. }, reason) => Operation::Book {
                 place,
@@ -220,8 +224,8 @@ impl What {
     }
 }
 
-fn parsed(reference: Option<&[u8]>) -> Result<Reference, Garbled> {
-    Reference::parse(reference.ok_or(Garbled)?).map_err(|_none| Garbled)
+fn parsed(reference: Option<&[u8]>) -> Result<InlineReference, Garbled> {
+    InlineReference::parse(reference.ok_or(Garbled)?).map_err(|_none| Garbled)
 }
 
 /// Why there is no hold any more.

@@ -8,9 +8,9 @@ use crate::{
 
 /// Rooms, for the commands of the lab.
 #[derive(Debug)]
-pub struct Rooms;
+pub struct BookingLoad;
 
-impl Service for Rooms {
+impl Service for BookingLoad {
     fn name(&self) -> &'static str {
         "rooms"
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     again::{KeyedReply, KeyedUser, WitnessOf},
-    pace::{Answer, Garbled, Heard},
+    pace::{Answer, Garbled, ParsedAnswer},
     reply::{Brief, Tokens},
 };
 
@@ -176,7 +176,7 @@ impl<P: BuyerPlan> KeyedUser for Buyer<P> {
         &mut self,
         what: &ShowRequest,
         bytes: &'a [u8],
-    ) -> Result<Option<Heard<'a>>, Garbled> {
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let Some((reply, length)) = Brief::read(bytes)? else {
             return Ok(None);
         };
@@ -197,7 +197,7 @@ impl<P: BuyerPlan> KeyedUser for Buyer<P> {
             (Brief::Done(_), _) => return Err(Garbled),
         };
         self.plan.learn(what, told.as_ref());
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 
     fn hear_whole<'a>(

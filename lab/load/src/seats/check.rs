@@ -14,12 +14,12 @@ use turnstile_check::{
 use turnstile_client::{Connection, ServerAddress, resp::Value};
 
 use crate::check::{
-    Config, Counted, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
+    Config, CountComparison, Proof, Report, Watch, compare_counts, drive_keyed, speak_resp3,
 };
 use crate::{
     Error,
     again::Keyed,
-    door::{self, Facts, field},
+    door::{self, ServerFacts, field},
     error::unfit,
     reply::millis,
     seats::{
@@ -43,7 +43,7 @@ const CLOCK: ShowPlan = ShowPlan {
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
-struct Counters {
+struct SeatCounters {
     booked: u64,
     cancelled: u64,
     standing: u64,
@@ -64,7 +64,7 @@ pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     let clock = RunShow::open(&mut door, format!("{}-clock", show.name), CLOCK)?;
     tells_positions(&mut door, &clock)?;
     let facts = door::facts(&mut door, "seats")?;
-    let (position, before) = (facts.count("position")?, Counters::of(&facts)?);
+    let (position, before) = (facts.count("position")?, SeatCounters::of(&facts)?);
     let pipeline = config.pace.pipeline;
     let (witnesses, chronicle) = witnesses(config.users, pipeline, position);
     let buyer = |(number, witness)| {
@@ -78,7 +78,7 @@ pub fn run(config: &Config, watch: &mut dyn Watch) -> Result<Report, Error> {
     if !replayed.is_clouded() {
         compare(&mut charge, address, [&show, &clock], &mut replayed)?;
         let facts = door::facts(&mut door::connect_again(address)?, "seats")?;
-        let counts = counted(before, Counters::of(&facts)?, &replayed);
+        let counts = counted(before, SeatCounters::of(&facts)?, &replayed);
         compare_counts(&mut charge, &counts);
     }
     let rule = "in the end exactly those bookings stand that the replay leaves, every hold is over, no seat \
@@ -164,8 +164,8 @@ fn compare(
     Ok(())
 }
 
-impl Counters {
-    fn of(facts: &Facts) -> Result<Self, Error> {
+impl SeatCounters {
+    fn of(facts: &ServerFacts) -> Result<Self, Error> {
         Ok(Self {
             booked: facts.count("seats_booked_total")?,
             cancelled: facts.count("seats_cancelled_total")?,
@@ -174,7 +174,11 @@ impl Counters {
     }
 }
 
-fn counted(before: Counters, after: Counters, replayed: &ShowModel) -> [Counted; 3] {
+fn counted(
+    before: SeatCounters,
+    after: SeatCounters,
+    replayed: &ShowModel,
+) -> [CountComparison; 3] {
     let (booked, cancelled) = (replayed.booked(), replayed.cancelled());
     let bookings = replayed.standing();
     let bookings = bookings.filter(|(_, entry)| matches!(entry.holder, SeatHolder::Buyer(_)));

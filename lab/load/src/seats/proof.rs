@@ -11,7 +11,7 @@ use turnstile_result::Rule;
 use turnstile_services::seats::BookingNumber;
 use turnstile_stats::units::Count;
 
-use super::{ApartBuying, Buyer, PLAN, RunShow, plan::SoldBlock, show::Listed};
+use super::{ApartBuying, Buyer, PLAN, RunShow, plan::SoldBlock, show::ListedBooking};
 use crate::{Error, again::Keyed, pace::Totals, point};
 
 /// The reconciliation of a run with its server.
@@ -165,7 +165,7 @@ fn shared<'a>(bookings: impl Iterator<Item = (&'a SoldBlock, Option<Instant>)>) 
 fn compare(
     proof: &mut Proof,
     mut acknowledged: BTreeMap<BookingNumber, SeatBlock>,
-    listed: &[Listed],
+    listed: &[ListedBooking],
 ) -> Owners {
     let mut owners = Owners::new();
     let (mut twice, mut other) = (Charge::default(), Charge::default());

@@ -29,7 +29,7 @@ pub(crate) struct RunShow {
 }
 
 /// A listed booking or hold; nothing where its seats are not seats of one row of the show.
-pub(crate) type Listed = (BookingNumber, Option<SoldEntry>);
+pub(crate) type ListedBooking = (BookingNumber, Option<SoldEntry>);
 
 impl ShowPlan {
     /// Whether these seats are there.
@@ -70,7 +70,7 @@ impl RunShow {
     }
 
     /// Every booking and hold of the show that the server lists.
-    pub(crate) fn list(&self, door: &mut Connection) -> Result<Vec<Listed>, Error> {
+    pub(crate) fn list(&self, door: &mut Connection) -> Result<Vec<ListedBooking>, Error> {
         let mut listed = Vec::new();
         let mut from: Option<String> = None;
         loop {
@@ -81,7 +81,7 @@ impl RunShow {
             }
             let page = door.command(&words)?;
             let entries = field(&page, "entries").and_then(Value::as_array);
-            let read: Option<Vec<Listed>> =
+            let read: Option<Vec<ListedBooking>> =
                 entries.and_then(|entries| entries.iter().map(listed_entry).collect());
             let Some(read) = read else {
                 return Err(unfit("SEATS.LIST-BOOKINGS", &page));
@@ -119,7 +119,7 @@ fn cursor_text(cursor: &Value) -> Option<String> {
     }
 }
 
-fn listed_entry(entry: &Value) -> Option<Listed> {
+fn listed_entry(entry: &Value) -> Option<ListedBooking> {
     let text = |name: &str| field(entry, name)?.as_bytes();
     let number = BookingNumber::parse(text("reference")?).ok()?;
     let holder = match text("state")? {

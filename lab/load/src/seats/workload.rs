@@ -8,9 +8,9 @@ use crate::{
 
 /// Seats, for the commands of the lab.
 #[derive(Debug)]
-pub struct Seats;
+pub struct TicketLoad;
 
-impl Service for Seats {
+impl Service for TicketLoad {
     fn name(&self) -> &'static str {
         "seats"
     }

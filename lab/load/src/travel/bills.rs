@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_check::travel::{BillLine, CustomerBill, ItemOffer, JourneyStep};
+use turnstile_check::travel::{BillRow, CustomerBill, ItemOffer, JourneyStep};
 use turnstile_client::ServerAddress;
-use turnstile_client::lines::{Connection, Reply, Verb, number};
+use turnstile_client::lines::{Connection, LineVerb, Reply, number};
 use turnstile_travel::CustomerId;
 
 use super::{
-    stock::{Stock, Words, begin, connect, done, unexpected},
+    stock::{OfferCatalogue, Words, begin, connect, done, unexpected},
     traveller::Lost,
 };
 use crate::Error;
@@ -38,11 +38,11 @@ pub(super) fn settle(address: &ServerAddress, lost: &[Lost]) -> Result<Vec<Fate>
     let mut door = connect(address)?;
     for xid in lost.iter().flat_map(|lost| &lost.open) {
         // However that is answered: it does not stay open for ever.
-        door.ask(Verb::Abort, format_args!("{xid}"))?;
+        door.ask(LineVerb::Abort, format_args!("{xid}"))?;
     }
     let mut fates = Vec::new();
     for doubt in lost.iter().flat_map(|lost| &lost.doubts) {
-        let fate = match door.ask(Verb::Commit, format_args!("{}", doubt.xid))? {
+        let fate = match door.ask(LineVerb::Commit, format_args!("{}", doubt.xid))? {
             Reply::Done(_) => Fate::Committed,
             Reply::Aborted(_) => Fate::Aborted,
             Reply::Invalid(why) if why.ends_with(b"is committed") => Fate::Committed,
@@ -57,7 +57,10 @@ pub(super) fn settle(address: &ServerAddress, lost: &[Lost]) -> Result<Vec<Fate>
 ///
 /// # Errors
 /// The connection failed, or the server answered something else.
-pub(super) fn read(address: &ServerAddress, stock: &Stock) -> Result<Vec<JourneyStep>, Error> {
+pub(super) fn read(
+    address: &ServerAddress,
+    stock: &OfferCatalogue,
+) -> Result<Vec<JourneyStep>, Error> {
     for _ in 0..ATTEMPTS {
         if let Some(read) = read_once(&mut connect(address)?, stock)? {
             return Ok(read);
@@ -70,7 +73,10 @@ pub(super) fn read(address: &ServerAddress, stock: &Stock) -> Result<Vec<Journey
 }
 
 /// None when the transaction was aborted meanwhile.
-fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<JourneyStep>>, Error> {
+fn read_once(
+    door: &mut Connection,
+    stock: &OfferCatalogue,
+) -> Result<Option<Vec<JourneyStep>>, Error> {
     let xid = begin(door)?;
     let mut free = Vec::with_capacity(stock.offers.len());
     for offers in stock.offers.chunks(BATCH) {
@@ -90,22 +96,22 @@ fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<JourneyS
     let mut bills = Vec::with_capacity(2 * stock.customers.len());
     for customers in stock.customers.chunks(BATCH) {
         for customer in customers {
-            door.send(Verb::QueryCustomer, format_args!("{xid},{customer}"));
+            door.send(LineVerb::QueryCustomer, format_args!("{xid},{customer}"));
         }
         for _ in customers {
-            let Some(text) = answer(Verb::QueryCustomer, door.receive()?)? else {
+            let Some(text) = answer(LineVerb::QueryCustomer, door.receive()?)? else {
                 return Ok(None);
             };
             bills.push(read_bills(text, stock)?.pop().map(|(_, bill)| bill));
         }
     }
-    let summary = door.ask(Verb::Summary, format_args!("{xid}"))?;
-    let Some(text) = answer(Verb::Summary, summary)? else {
+    let summary = door.ask(LineVerb::Summary, format_args!("{xid}"))?;
+    let Some(text) = answer(LineVerb::Summary, summary)? else {
         return Ok(None);
     };
     let mut summary: BTreeMap<CustomerId, CustomerBill> =
         read_bills(text, stock)?.into_iter().collect();
-    done(door, Verb::Commit, xid)?;
+    done(door, LineVerb::Commit, xid)?;
     // Of an item as much is reserved as all customers of the server have.
     let mut reserved: BTreeMap<u16, i64> = BTreeMap::new();
     for line in summary.values().flat_map(|bill| &bill.lines) {
@@ -128,7 +134,7 @@ fn read_once(door: &mut Connection, stock: &Stock) -> Result<Option<Vec<JourneyS
 }
 
 /// What was answered; none when the transaction was aborted.
-fn answer<'a>(verb: Verb, reply: Reply<'a>) -> Result<Option<&'a [u8]>, Error> {
+fn answer<'a>(verb: LineVerb, reply: Reply<'a>) -> Result<Option<&'a [u8]>, Error> {
     match reply {
         Reply::Done(text) => Ok(Some(text)),
         Reply::Aborted(_) => Ok(None),
@@ -138,8 +144,11 @@ fn answer<'a>(verb: Verb, reply: Reply<'a>) -> Result<Option<&'a [u8]>, Error> {
 
 /// Bills one after the other, as a query of a customer and a summary tell them. Where one tells no
 /// total, that of its lines.
-fn read_bills(text: &[u8], stock: &Stock) -> Result<Vec<(CustomerId, CustomerBill)>, Error> {
-    let strange = || unexpected(Verb::Summary.name(), &Reply::Done(text));
+fn read_bills(
+    text: &[u8],
+    stock: &OfferCatalogue,
+) -> Result<Vec<(CustomerId, CustomerBill)>, Error> {
+    let strange = || unexpected(LineVerb::Summary.name(), &Reply::Done(text));
     let lines = str::from_utf8(text).map_err(|_invalid| strange())?;
     let mut bills: Vec<(CustomerId, CustomerBill)> = Vec::new();
     for line in lines.lines() {
@@ -159,7 +168,7 @@ fn read_bills(text: &[u8], stock: &Stock) -> Result<Vec<(CustomerId, CustomerBil
         let (count, price) = (count.parse::<u32>(), price.parse::<u32>());
         let (count, price) = count.ok().zip(price.ok()).ok_or_else(strange)?;
         bill.total += u64::from(count) * u64::from(price);
-        bill.lines.push(BillLine {
+        bill.lines.push(BillRow {
             // What the run knows nothing of has the highest number.
             item: stock.number(item).unwrap_or(u16::MAX),
             count: i64::from(count),
@@ -178,11 +187,11 @@ mod tests {
 
     #[test]
     fn bills_are_read_with_and_without_totals() {
-        let stock = Stock::named(0);
+        let stock = OfferCatalogue::named(0);
         let text = "Bill for customer -3\nTotal $0\nBill for customer 42\n2 car-lab0-7 $40\n\
                     1 flight-1000000003 $100\n1 room-new york $5\nTotal $181";
-        let line = |item, count, price| BillLine { item, count, price };
-        let bill = |customer, lines: &[BillLine], total| {
+        let line = |item, count, price| BillRow { item, count, price };
+        let bill = |customer, lines: &[BillRow], total| {
             let lines = lines.to_vec();
             (CustomerId(customer), CustomerBill { lines, total })
         };

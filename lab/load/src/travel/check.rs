@@ -28,7 +28,7 @@ use crate::{
     pace::Pace,
 };
 use planner::Planner;
-use stock::Stock;
+use stock::NumberedStock;
 
 /// How often it is looked whether a trip waits.
 const LOOKS_MAX: usize = 1_000;
@@ -60,7 +60,7 @@ pub const fn judge(pace: &Pace) -> Result<(), Error> {
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
-struct Counters {
+struct TravelCounters {
     booked: u64,
     itineraries: u64,
 }
@@ -83,13 +83,13 @@ pub fn run(
     let address = &config.pace.address;
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
-    let (spare, _) = Stock::make(&mut door, 1)?;
+    let (spare, _) = NumberedStock::make(&mut door, 1)?;
     let mut other = door::connect(address)?;
     speak_resp3(&mut other)?;
     tells_places(&mut door, &mut other, &spare)?;
-    let (stock, position) = Stock::make(&mut door, config.users)?;
+    let (stock, position) = NumberedStock::make(&mut door, config.users)?;
     let server = door::facts(&mut door, "travel")?.server()?;
-    let before = Counters::ask(&mut door)?;
+    let before = TravelCounters::ask(&mut door)?;
     let first = (position + 1) * Agency::PLACES - 1;
     let (witnesses, chronicle) = witnesses(config.users, 1, first);
     let planner = |witness: Witness<AgencyOperation>| {
@@ -112,7 +112,7 @@ pub fn run(
         await_holds(&mut door, before.itineraries + standing)?;
     }
     let mut last = driven.model.last(&stock.read(&mut door)?);
-    compare_counters(&mut last, before, Counters::ask(&mut door)?);
+    compare_counters(&mut last, before, TravelCounters::ask(&mut door)?);
     let rule = "in the end all that was put in is free or on bills as the replay leaves it, every \
                 itinerary is whole or absent, and the server's counters say so";
     let end = (rule, last.charge);
@@ -127,7 +127,7 @@ fn await_holds(door: &mut Connection, itineraries: u64) -> Result<(), Error> {
     let begun = Instant::now();
     let (over, late) = (Duration::from_millis(plan::HOLD_MS_MAX), PATIENCE);
     loop {
-        let stand = Counters::ask(door)?.itineraries > itineraries;
+        let stand = TravelCounters::ask(door)?.itineraries > itineraries;
         let waited = begun.elapsed();
         if waited >= late || waited >= over && !stand {
             return Ok(());
@@ -138,7 +138,11 @@ fn await_holds(door: &mut Connection, itineraries: u64) -> Result<(), Error> {
 
 /// Books a trip that must wait for a transaction, if this server lets anybody wait, to see whether its
 /// late answer tells where it was decided: without that there is no order to replay.
-fn tells_places(door: &mut Connection, other: &mut Connection, stock: &Stock) -> Result<(), Error> {
+fn tells_places(
+    door: &mut Connection,
+    other: &mut Connection,
+    stock: &NumberedStock,
+) -> Result<(), Error> {
     let xid = stock::begin(door)?;
     stock::done(door, &[b"TRAVEL.QUERY-ITEM", &xid, stock.item(0)])?;
     other.send(&[b"TRAVEL.BOOK", stock.customer(0), stock.item(0)]);
@@ -165,7 +169,7 @@ fn tells_places(door: &mut Connection, other: &mut Connection, stock: &Stock) ->
     Ok(())
 }
 
-impl Counters {
+impl TravelCounters {
     fn ask(door: &mut Connection) -> Result<Self, Error> {
         let facts = door::facts(door, "travel")?;
         Ok(Self {
@@ -175,7 +179,7 @@ impl Counters {
     }
 }
 
-fn compare_counters(last: &mut AgencyEnd, before: Counters, after: Counters) {
+fn compare_counters(last: &mut AgencyEnd, before: TravelCounters, after: TravelCounters) {
     let Some((booked, standing)) = last.counts else {
         return;
     };

@@ -9,7 +9,7 @@ const CLIENTS_APART: u64 = 8;
 
 /// How journeys are chosen.
 #[derive(Clone, Debug)]
-pub(super) enum Rule {
+pub(super) enum JourneyRule {
     /// The ancestor's: transaction i of client c buys journey (8i + c) modulo their number, so that
     /// up to eight clients that are about equally fast stay out of each other's way.
     Apart,
@@ -24,8 +24,8 @@ pub(super) struct Zipf(Arc<[u64]>);
 
 /// The choices of one client.
 #[derive(Clone, Debug)]
-pub(super) struct Choice {
-    rule: Rule,
+pub(super) struct JourneyChooser {
+    rule: JourneyRule,
     journeys: Range<usize>,
     customers: usize,
     dice: Dice,
@@ -64,10 +64,10 @@ impl Zipf {
     }
 }
 
-impl Choice {
+impl JourneyChooser {
     /// The choices of one of `clients` clients.
     pub(super) fn new(
-        rule: Rule,
+        rule: JourneyRule,
         journeys: Range<usize>,
         customers: usize,
         client: (usize, usize),
@@ -93,8 +93,8 @@ impl Choice {
         };
         let customer = of(self.next, self.customers);
         let journey = match &self.rule {
-            Rule::Apart => of(self.next, self.journeys.len()),
-            Rule::Zipf(zipf) => zipf.draw(&mut self.dice),
+            JourneyRule::Apart => of(self.next, self.journeys.len()),
+            JourneyRule::Zipf(zipf) => zipf.draw(&mut self.dice),
         };
         self.next += self.stride;
         (customer, self.journeys.start + journey)
@@ -109,10 +109,12 @@ mod tests {
 
     #[test]
     fn clients_that_are_equally_fast_choose_apart() {
-        let choice = |client| Choice::new(Rule::Apart, 100..200, 200, (client, 8), 1);
-        let mut choices: Vec<Choice> = (0..8).map(choice).collect();
+        let choice =
+            |client| JourneyChooser::new(JourneyRule::Apart, 100..200, 200, (client, 8), 1);
+        let mut choices: Vec<JourneyChooser> = (0..8).map(choice).collect();
         for turn in 0..1_000 {
-            let chosen: Vec<(usize, usize)> = choices.iter_mut().map(Choice::next).collect();
+            let chosen: Vec<(usize, usize)> =
+                choices.iter_mut().map(JourneyChooser::next).collect();
             let journeys: BTreeSet<usize> = chosen.iter().map(|(_, journey)| *journey).collect();
             let customers: BTreeSet<usize> = chosen.iter().map(|(customer, _)| *customer).collect();
             assert_eq!((journeys.len(), customers.len()), (8, 8), "{chosen:?}");
@@ -120,8 +122,8 @@ mod tests {
             assert_eq!(chosen[0], first);
         }
         // More clients than eight are kept apart in the same way.
-        let choice = |client| Choice::new(Rule::Apart, 0..100, 200, (client, 20), 1);
-        let mut choices: Vec<Choice> = (0..20).map(choice).collect();
+        let choice = |client| JourneyChooser::new(JourneyRule::Apart, 0..100, 200, (client, 20), 1);
+        let mut choices: Vec<JourneyChooser> = (0..20).map(choice).collect();
         let journeys: BTreeSet<usize> = choices.iter_mut().map(|choice| choice.next().1).collect();
         assert_eq!(journeys.len(), 20);
     }

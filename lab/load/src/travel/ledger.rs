@@ -2,18 +2,18 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::stock::Stock;
+use super::stock::OfferCatalogue;
 
 /// A count for each customer and journey. Clients on different threads add to the same counts: a
 /// few times in each transaction, without a lock.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct PurchaseCounts {
     journeys: usize,
     counts: Box<[AtomicU32]>,
 }
 
-impl Ledger {
-    pub(super) fn of(stock: &Stock) -> Self {
+impl PurchaseCounts {
+    pub(super) fn of(stock: &OfferCatalogue) -> Self {
         let journeys = stock.journeys.len();
         let counts = (0..stock.customers.len() * journeys).map(|_| AtomicU32::new(0));
         Self {

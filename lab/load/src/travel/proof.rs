@@ -14,8 +14,8 @@ use turnstile_travel::Desk;
 
 use super::{
     bills::{self, Fate},
-    ledger::Ledger,
-    stock::Stock,
+    ledger::PurchaseCounts,
+    stock::OfferCatalogue,
     traveller::{Doubt, Lost},
 };
 use crate::{Error, point};
@@ -49,8 +49,8 @@ pub struct Proof {
 /// The server answered something that is no answer to what was asked.
 pub(super) fn prove(
     address: &ServerAddress,
-    stock: &Stock,
-    ledger: &Ledger,
+    stock: &OfferCatalogue,
+    ledger: &PurchaseCounts,
     lost: &[Lost],
 ) -> Result<Proof, Error> {
     let doubts: Vec<Doubt> = lost.iter().flat_map(|lost| lost.doubts.clone()).collect();
@@ -85,8 +85,8 @@ impl Proof {
     fn reconcile(
         &mut self,
         address: &ServerAddress,
-        stock: &Stock,
-        ledger: &Ledger,
+        stock: &OfferCatalogue,
+        ledger: &PurchaseCounts,
         lost: &[Lost],
         doubts: &[Doubt],
     ) -> Result<(), Error> {
@@ -109,7 +109,7 @@ impl Proof {
     }
 
     /// What the server says of everything, in sums.
-    fn add_up(&mut self, stock: &Stock, read: &[JourneyStep]) {
+    fn add_up(&mut self, stock: &OfferCatalogue, read: &[JourneyStep]) {
         let count = |count: i64| u64::try_from(count).unwrap_or_default();
         for step in read {
             let JourneyStep::Query {
@@ -134,8 +134,8 @@ impl Proof {
 /// The witness of a run that has ended. Nobody knows the order of its transactions; what they change are
 /// sums, so that any order does.
 fn witness<'a>(
-    stock: &Stock,
-    ledger: &Ledger,
+    stock: &OfferCatalogue,
+    ledger: &PurchaseCounts,
     doubts: impl Iterator<Item = (&'a Doubt, Fate)>,
     charge: &mut Charge,
 ) -> Agency {

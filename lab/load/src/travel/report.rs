@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_published::{Times, saturation};
+use turnstile_published::{MeanTimes, saturation};
 use turnstile_result::{Point, Server};
 use turnstile_stats::units::{Count, PerSecond, to_float};
 
@@ -113,8 +113,8 @@ impl Report {
 fn write_beside(f: &mut fmt::Formatter<'_>, managers: Managers, point: &Point) -> fmt::Result {
     writeln!(f, "\n{managers:<16}  mean ms  published  published / ours")?;
     let means = means(point);
-    let published = Times::of(managers).figures();
-    for (name, (ours, theirs)) in Times::NAMES
+    let published = MeanTimes::of(managers).figures();
+    for (name, (ours, theirs)) in MeanTimes::NAMES
         .into_iter()
         .zip(means.figures().into_iter().zip(published))
     {
@@ -131,7 +131,7 @@ fn write_beside(f: &mut fmt::Formatter<'_>, managers: Managers, point: &Point) -
 }
 
 /// Means in milliseconds, as they were published.
-fn means(point: &Point) -> Times {
+fn means(point: &Point) -> MeanTimes {
     let mean = |names: &[&str]| {
         let operations = point.operations.iter();
         let named = operations.filter(|one| names.contains(&&*one.name));
@@ -145,7 +145,7 @@ fn means(point: &Point) -> Times {
         whole / to_float(count.max(1)) / 1e6
     };
     let transaction = point.wholes.first();
-    Times {
+    MeanTimes {
         start: mean(&["start"]),
         query: mean(&["query_customer", "query_flight", "query_car", "query_room"]),
         reserve: mean(&["reserve_flight", "reserve_car", "reserve_room"]),

@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt, ops::Range, time::Duration};
 
 use turnstile_check::travel as witness;
 use turnstile_client::ServerAddress;
-use turnstile_client::lines::{Connection, Reply, Verb, number, started};
+use turnstile_client::lines::{Connection, LineVerb, Reply, number, started};
 use turnstile_travel::{CustomerId, Item, Location, Xid};
 
 use super::Managers;
@@ -58,7 +58,7 @@ pub struct Journey {
 /// Everything that is sold in a run, the journeys that it is sold in, and the customers. Nobody else
 /// may buy any of it meanwhile.
 #[derive(Clone, Debug)]
-pub struct Stock {
+pub struct OfferCatalogue {
     pub(super) customers: Vec<CustomerId>,
     pub(super) offers: Vec<Offer>,
     pub(super) journeys: Vec<Journey>,
@@ -99,7 +99,7 @@ impl Journey {
     }
 }
 
-impl Stock {
+impl OfferCatalogue {
     /// A stock of journeys on what is there already. Its customers must be there, too, and must not
     /// have reserved anything.
     ///
@@ -208,7 +208,7 @@ impl Stock {
     fn claim(&self, door: &mut Connection) -> Result<bool, Error> {
         let xid = begin(door)?;
         for customer in &self.customers {
-            door.send(Verb::AddCustomerId, format_args!("{xid},{customer}"));
+            door.send(LineVerb::AddCustomerId, format_args!("{xid},{customer}"));
         }
         let mut taken = false;
         for _ in &self.customers {
@@ -219,10 +219,10 @@ impl Stock {
             }
         }
         if taken {
-            done(door, Verb::Abort, xid)?;
+            done(door, LineVerb::Abort, xid)?;
             return Ok(false);
         }
-        done(door, Verb::Commit, xid)?;
+        done(door, LineVerb::Commit, xid)?;
         for offers in self.offers.chunks(BATCH) {
             let xid = begin(door)?;
             for offer in offers {
@@ -243,7 +243,7 @@ impl Stock {
                     reply => return Err(unexpected(words.query.name(), &reply)),
                 }
             }
-            done(door, Verb::Commit, xid)?;
+            done(door, LineVerb::Commit, xid)?;
         }
         Ok(true)
     }
@@ -252,15 +252,15 @@ impl Stock {
 /// How lines speak of an item.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words<'a> {
-    pub(super) add: Verb,
-    pub(super) query: Verb,
-    pub(super) reserve: Verb,
-    pub(super) key: Key<'a>,
+    pub(super) add: LineVerb,
+    pub(super) query: LineVerb,
+    pub(super) reserve: LineVerb,
+    pub(super) key: StockKey<'a>,
 }
 
 /// A flight's number or a location.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Key<'a> {
+pub(super) enum StockKey<'a> {
     Number(i32),
     Place(&'a Location),
 }
@@ -269,28 +269,28 @@ impl<'a> Words<'a> {
     pub(super) const fn of(item: &'a Item) -> Self {
         match item {
             Item::Flight(number) => Self {
-                add: Verb::AddFlight,
-                query: Verb::QueryFlight,
-                reserve: Verb::ReserveFlight,
-                key: Key::Number(*number),
+                add: LineVerb::AddFlight,
+                query: LineVerb::QueryFlight,
+                reserve: LineVerb::ReserveFlight,
+                key: StockKey::Number(*number),
             },
             Item::Car(place) => Self {
-                add: Verb::AddCars,
-                query: Verb::QueryCars,
-                reserve: Verb::ReserveCar,
-                key: Key::Place(place),
+                add: LineVerb::AddCars,
+                query: LineVerb::QueryCars,
+                reserve: LineVerb::ReserveCar,
+                key: StockKey::Place(place),
             },
             Item::Room(place) => Self {
-                add: Verb::AddRooms,
-                query: Verb::QueryRooms,
-                reserve: Verb::ReserveRoom,
-                key: Key::Place(place),
+                add: LineVerb::AddRooms,
+                query: LineVerb::QueryRooms,
+                reserve: LineVerb::ReserveRoom,
+                key: StockKey::Place(place),
             },
         }
     }
 }
 
-impl fmt::Display for Key<'_> {
+impl fmt::Display for StockKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => number.fmt(f),
@@ -305,7 +305,7 @@ pub(super) fn connect(address: &ServerAddress) -> Result<Connection, Error> {
 
 /// Starts a transaction.
 pub(super) fn begin(door: &mut Connection) -> Result<Xid, Error> {
-    let reply = door.ask(Verb::Start, format_args!(""))?;
+    let reply = door.ask(LineVerb::Start, format_args!(""))?;
     match reply {
         Reply::Done(text) => started(text).ok_or_else(|| unexpected("Start", &reply)),
         reply => Err(unexpected("Start", &reply)),
@@ -313,7 +313,7 @@ pub(super) fn begin(door: &mut Connection) -> Result<Xid, Error> {
 }
 
 /// Ends a transaction.
-pub(super) fn done(door: &mut Connection, verb: Verb, xid: Xid) -> Result<(), Error> {
+pub(super) fn done(door: &mut Connection, verb: LineVerb, xid: Xid) -> Result<(), Error> {
     match door.ask(verb, format_args!("{xid}"))? {
         Reply::Done(_) => Ok(()),
         reply => Err(unexpected(verb.name(), &reply)),
@@ -340,7 +340,7 @@ mod tests {
 
     use super::*;
 
-    fn desks(stock: &Stock, journey: &Journey) -> Vec<Desk> {
+    fn desks(stock: &OfferCatalogue, journey: &Journey) -> Vec<Desk> {
         let offers = journey
             .offers()
             .map(|offer| stock.offers[offer].item.desk());
@@ -349,12 +349,12 @@ mod tests {
 
     #[test]
     fn the_stock_is_the_ancestors_and_of_its_own_for_each_run() {
-        let stock = Stock::named(0);
+        let stock = OfferCatalogue::named(0);
         assert_eq!(stock.customers.len(), 200);
         let items: BTreeSet<Item> = stock.offers.iter().map(|offer| offer.item).collect();
         assert_eq!((items.len(), stock.offers.len()), (400, 400));
         for stem in [1, STEMS.end - 1] {
-            let other = Stock::named(stem);
+            let other = OfferCatalogue::named(stem);
             assert!(
                 other
                     .offers
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_journey_goes_over_one_manager_or_over_all_three_and_reserves_nothing_twice() {
-        let stock = Stock::named(7);
+        let stock = OfferCatalogue::named(7);
         let all = [Desk::Flights, Desk::Cars, Desk::Rooms];
         for (managers, expected) in [
             (Managers::Several, all),

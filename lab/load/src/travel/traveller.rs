@@ -2,17 +2,17 @@
 
 use std::{io::Write as _, sync::Arc};
 
-use turnstile_client::lines::{Reply, Verb, number, started};
+use turnstile_client::lines::{LineVerb, Reply, number, started};
 use turnstile_lines::client::reply;
 use turnstile_travel::Xid;
 
 use super::{
     Managers,
-    choice::{Choice, Rule},
-    ledger::Ledger,
-    stock::{Stock, Words},
+    choice::{JourneyChooser, JourneyRule},
+    ledger::PurchaseCounts,
+    stock::{OfferCatalogue, Words},
 };
-use crate::pace::{Answer, Ended, Garbled, Heard, User};
+use crate::pace::{Answer, Ended, Garbled, ParsedAnswer, User};
 
 /// Transactions whose end is not known that are remembered without allocating. Each costs a
 /// connection.
@@ -21,9 +21,9 @@ const LOST_ROOM: usize = 64;
 /// One client. Everything it will need is allocated when it is made.
 #[derive(Debug)]
 pub struct Traveller {
-    stock: Arc<Stock>,
-    ledger: Arc<Ledger>,
-    choice: Choice,
+    stock: Arc<OfferCatalogue>,
+    ledger: Arc<PurchaseCounts>,
+    choice: JourneyChooser,
     /// Transactions that are still to begin, and how many of the first are not measured.
     left: u64,
     unmeasured: u64,
@@ -75,20 +75,30 @@ enum Step {
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     step: Step,
-    verb: Verb,
+    verb: LineVerb,
     measured: bool,
 }
 
 impl Traveller {
     /// One who has a stock for itself, and buys journeys over several managers.
     #[must_use]
-    pub fn alone(stock: &Arc<Stock>, seed: u64) -> Self {
+    pub fn alone(stock: &Arc<OfferCatalogue>, seed: u64) -> Self {
         let journeys = stock.over(Managers::Several);
-        let choice = Choice::new(Rule::Apart, journeys, stock.customers.len(), (0, 1), seed);
-        Self::new(stock, &Arc::new(Ledger::of(stock)), choice)
+        let choice = JourneyChooser::new(
+            JourneyRule::Apart,
+            journeys,
+            stock.customers.len(),
+            (0, 1),
+            seed,
+        );
+        Self::new(stock, &Arc::new(PurchaseCounts::of(stock)), choice)
     }
 
-    pub(super) fn new(stock: &Arc<Stock>, ledger: &Arc<Ledger>, choice: Choice) -> Self {
+    pub(super) fn new(
+        stock: &Arc<OfferCatalogue>,
+        ledger: &Arc<PurchaseCounts>,
+        choice: JourneyChooser,
+    ) -> Self {
         Self {
             stock: Arc::clone(stock),
             ledger: Arc::clone(ledger),
@@ -163,7 +173,7 @@ impl Traveller {
     }
 
     /// Appends the line of the next step.
-    fn put(&self, out: &mut Vec<u8>) -> Verb {
+    fn put(&self, out: &mut Vec<u8>) -> LineVerb {
         let xid = self.xid;
         let customer = self.stock.customers[self.customer];
         let words = |place: usize| {
@@ -171,9 +181,9 @@ impl Traveller {
             Words::of(&self.stock.offers[offer].item)
         };
         let (verb, written) = match self.step {
-            Step::Start => (Verb::Start, writeln!(out, "Start")),
+            Step::Start => (LineVerb::Start, writeln!(out, "Start")),
             Step::QueryCustomer => (
-                Verb::QueryCustomer,
+                LineVerb::QueryCustomer,
                 writeln!(out, "QueryCustomer,{xid},{customer}"),
             ),
             Step::Query(place) => {
@@ -184,8 +194,8 @@ impl Traveller {
                 let Words { reserve, key, .. } = words(place);
                 (reserve, writeln!(out, "{reserve},{xid},{customer},{key}"))
             }
-            Step::Commit => (Verb::Commit, writeln!(out, "Commit,{xid}")),
-            Step::Abort => (Verb::Abort, writeln!(out, "Abort,{xid}")),
+            Step::Commit => (LineVerb::Commit, writeln!(out, "Commit,{xid}")),
+            Step::Abort => (LineVerb::Abort, writeln!(out, "Abort,{xid}")),
         };
         written.expect("writing to memory does not fail");
         verb
@@ -219,7 +229,7 @@ impl Traveller {
         }
     }
 
-    fn done(&mut self, step: Step, verb: Verb, text: &[u8]) -> Result<(), Garbled> {
+    fn done(&mut self, step: Step, verb: LineVerb, text: &[u8]) -> Result<(), Garbled> {
         self.step = match step {
             Step::Start => {
                 self.xid = started(text).ok_or(Garbled)?;
@@ -313,15 +323,15 @@ impl User for Traveller {
 
     fn operation(ask: &Ask) -> usize {
         match ask.verb {
-            Verb::Start => 0,
-            Verb::QueryCustomer => 1,
-            Verb::QueryFlight => 2,
-            Verb::ReserveFlight => 3,
-            Verb::QueryCars => 4,
-            Verb::ReserveCar => 5,
-            Verb::QueryRooms => 6,
-            Verb::ReserveRoom => 7,
-            Verb::Commit => 8,
+            LineVerb::Start => 0,
+            LineVerb::QueryCustomer => 1,
+            LineVerb::QueryFlight => 2,
+            LineVerb::ReserveFlight => 3,
+            LineVerb::QueryCars => 4,
+            LineVerb::ReserveCar => 5,
+            LineVerb::QueryRooms => 6,
+            LineVerb::ReserveRoom => 7,
+            LineVerb::Commit => 8,
             _ => 9,
         }
     }
@@ -330,13 +340,17 @@ impl User for Traveller {
         ask.measured
     }
 
-    fn hear<'a>(&mut self, ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(
+        &mut self,
+        ask: &Ask,
+        bytes: &'a [u8],
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let Some((reply, length)) = reply(ask.verb, bytes) else {
             return Ok(None);
         };
         let answer = self.take(ask, reply)?;
         self.owed = false;
-        Ok(Some(Heard { length, answer }))
+        Ok(Some(ParsedAnswer { length, answer }))
     }
 
     fn heard(&mut self, ask: &Ask, due: u64, free: u64) -> Option<Ended> {
@@ -359,9 +373,9 @@ mod tests {
     use super::*;
 
     fn traveller(managers: Managers) -> Traveller {
-        let stock = Arc::new(Stock::named(0));
-        let ledger = Arc::new(Ledger::of(&stock));
-        let choice = Choice::new(Rule::Apart, stock.over(managers), 200, (3, 8), 1);
+        let stock = Arc::new(OfferCatalogue::named(0));
+        let ledger = Arc::new(PurchaseCounts::of(&stock));
+        let choice = JourneyChooser::new(JourneyRule::Apart, stock.over(managers), 200, (3, 8), 1);
         Traveller::new(&stock, &ledger, choice)
     }
 

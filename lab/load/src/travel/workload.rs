@@ -8,9 +8,9 @@ use crate::{
 
 /// Travel, for the commands of the lab.
 #[derive(Debug)]
-pub struct Travel;
+pub struct JourneyLoad;
 
-impl Service for Travel {
+impl Service for JourneyLoad {
     fn name(&self) -> &'static str {
         "travel"
     }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use turnstile_lines::{Ask, Framed, Lines, Options, Wording, put_exception, put_outcome, read};
+use turnstile_lines::{Ask, LineScan, Lines, Options, Wording, put_exception, put_outcome, read};
 use turnstile_travel::{
     Command, CustomerId, Done, EventKind, Item, Outcome, Settings, Step, Travel, Trip, Xid,
 };
@@ -131,7 +131,7 @@ fn attend(mut stream: TcpStream, desk: &Desk) -> Option<()> {
     loop {
         let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
         waiting.extend_from_slice(&buffer[..read]);
-        while let Framed::Line { line, consumed } = lines.next(&waiting) {
+        while let LineScan::Line { line, consumed } = lines.next(&waiting) {
             if answer(desk, &waiting[line], &mut answers) == Next::Closes {
                 return None;
             }

@@ -8,9 +8,9 @@ use std::{
 };
 
 use turnstile_load::{
-    pace::{self, Ended, Garbled, Heard, Law, Pace, Profile, Rhythm, User},
+    pace::{self, Ended, Garbled, Law, Pace, ParsedAnswer, Profile, Rhythm, User},
     rooms::{Config, Mix, visitors},
-    travel::{Stock, Traveller},
+    travel::{OfferCatalogue, Traveller},
 };
 
 use crate::{
@@ -98,7 +98,11 @@ impl<U: User> User for Watched<U> {
         U::operation(ask)
     }
 
-    fn hear<'a>(&mut self, ask: &U::Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(
+        &mut self,
+        ask: &U::Ask,
+        bytes: &'a [u8],
+    ) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let heard = self.user.hear(ask, bytes)?;
         self.heard += u64::from(heard.is_some());
         if self.heard == FROM {
@@ -150,7 +154,7 @@ fn measure_guest(pipeline: usize, careless: bool) -> u64 {
 /// With a rate, the traveller rests between two transactions.
 fn measure_traveller(rate: Option<f64>) -> u64 {
     let agency = Agency::open(agency::Fault::None);
-    let stock = Arc::new(Stock::make(&agency.address.into()).unwrap());
+    let stock = Arc::new(OfferCatalogue::make(&agency.address.into()).unwrap());
     let mut pace = Pace::closed(agency.address, Duration::ZERO, Duration::from_secs(120));
     if let Some(rate) = rate {
         pace.rhythm = Rhythm::Open {

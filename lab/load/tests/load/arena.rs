@@ -9,7 +9,7 @@ use std::{
 };
 
 use rustix::net::{SendFlags, send};
-use turnstile_duel::{Claim, Duel, Entry, Heard, Parcel, Seat, Triple};
+use turnstile_duel::{Claim, Duel, DuelSeat, Entry, Heard, Parcel, Triple};
 
 /// What is wrong with an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl Pair<'_> {
         }
     }
 
-    fn hear(&mut self, seat: Seat) -> Option<Heard> {
+    fn hear(&mut self, seat: DuelSeat) -> Option<Heard> {
         let unread = &mut self.unread[seat.index()];
         loop {
             if let Some((heard, length)) = self.duel.hear(seat, unread).unwrap() {
@@ -159,7 +159,7 @@ impl Pair<'_> {
             _ => 1,
         };
         let swaps = is_third && self.hall.fault == Fault::CountsOther;
-        for seat in Seat::BOTH {
+        for seat in DuelSeat::BOTH {
             let won = (seat != self.duel.turn()) != swaps;
             self.hall.count(self.names[seat.index()], won, times);
         }
@@ -170,7 +170,7 @@ impl Pair<'_> {
     fn push(&mut self) -> Option<()> {
         while let Some((to, parcel)) = self.duel.next_parcel() {
             let mut bytes = parcel.bytes().to_vec();
-            if self.hall.fault == Fault::Meets && self.games == 0 && to == Seat::Second {
+            if self.hall.fault == Fault::Meets && self.games == 0 && to == DuelSeat::Second {
                 match self.held.take() {
                     None if parcel.is_marked() => {
                         self.held = Some(parcel);

@@ -10,7 +10,8 @@ use std::{
 use turnstile_load::{
     Error,
     pace::{
-        self, Answer, Ended, Garbled, Heard, Law, Length, Pace, Profile, Progress, Rhythm, User,
+        self, Answer, Ended, Garbled, Law, Length, Pace, ParsedAnswer, Profile, Progress, Rhythm,
+        User,
     },
     raw::{self, Config, Repeater},
 };
@@ -218,9 +219,9 @@ impl User for Pairs {
         0
     }
 
-    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let whole = bytes.starts_with(b"PONG\n");
-        Ok(whole.then_some(Heard {
+        Ok(whole.then_some(ParsedAnswer {
             length: 5,
             answer: Answer::Done,
         }))

@@ -9,7 +9,7 @@ use std::{
 };
 
 use turnstile_load::pace::{
-    self, Answer, Garbled, Heard, Law, Length, Pace, Profile, Rhythm, Think, Totals, User,
+    self, Answer, Garbled, Law, Length, Pace, ParsedAnswer, Profile, Rhythm, Think, Totals, User,
 };
 
 /// A user that counts what it asks.
@@ -35,9 +35,9 @@ impl User for Pinger {
         0
     }
 
-    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
         let whole = bytes.starts_with(b"PONG\n");
-        Ok(whole.then_some(Heard {
+        Ok(whole.then_some(ParsedAnswer {
             length: 5,
             answer: Answer::Done,
         }))

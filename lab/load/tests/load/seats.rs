@@ -15,8 +15,8 @@ use turnstile_load::{
 use turnstile_resp::{Arguments, Encoder, Request, Spoken as _, catalogue::Action};
 use turnstile_rooms::{Door, IdKey};
 use turnstile_services::seats::{
-    Answer, BookingNumber, Choice, Command, Done, Entry, EntryState, Outcome, Query, SeatNumber,
-    SeatNumbers, Seats, UpTo,
+    Answer, BookingNumber, Choice, Command, Done, Entry, Outcome, Query, SeatEntryState,
+    SeatNumber, SeatNumbers, Seats, UpTo,
 };
 use turnstile_types::{Context, Machine as _, Name, Position, Principal, Timestamp};
 
@@ -145,8 +145,8 @@ impl BoxOffice {
             (Fault::CancelsForAll, Command::Cancel { booking, .. }) if turn => {
                 let entry = self.entry(booking);
                 let own = entry.and_then(|entry| match entry.state {
-                    EntryState::Booked { buyer } => Some(Command::Cancel { booking, buyer }),
-                    EntryState::Held { .. } => None,
+                    SeatEntryState::Booked { buyer } => Some(Command::Cancel { booking, buyer }),
+                    SeatEntryState::Held { .. } => None,
                 });
                 self.apply(&own.unwrap_or(*command))
             }
@@ -197,12 +197,12 @@ impl BoxOffice {
         match (self.fault, *command) {
             (Fault::CancelIgnored, Command::Cancel { booking, buyer }) => {
                 let entry = self.entry(booking)?;
-                let is_own = entry.state == EntryState::Booked { buyer };
+                let is_own = entry.state == SeatEntryState::Booked { buyer };
                 is_own.then_some(Done::Cancelled { seats: entry.seats })
             }
             (Fault::ConfirmsNothing, Command::Confirm { hold, .. }) => {
                 let entry = self.entry(hold)?;
-                let is_held = matches!(entry.state, EntryState::Held { .. });
+                let is_held = matches!(entry.state, SeatEntryState::Held { .. });
                 is_held.then_some(Done::Confirmed {
                     reference: hold,
                     seats: entry.seats,
@@ -210,7 +210,7 @@ impl BoxOffice {
             }
             (Fault::ReleasesNothing | Fault::NeverReleases, Command::Release { hold }) => {
                 let entry = self.entry(hold)?;
-                let is_held = matches!(entry.state, EntryState::Held { .. });
+                let is_held = matches!(entry.state, SeatEntryState::Held { .. });
                 is_held.then_some(Done::Released)
             }
             _ => None,

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use turnstile_client::resp::{Limits, decode, put_bulk, put_count};
+use turnstile_client::resp::{ReplyLimits, decode, put_bulk, put_count};
 
 /// What is wrong with a toy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(crate) fn converse(
         let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
         waiting.extend_from_slice(&buffer[..read]);
         let mut answers = Vec::new();
-        while let Some((command, used)) = decode(&waiting, &Limits::REPLY).unwrap() {
+        while let Some((command, used)) = decode(&waiting, &ReplyLimits::REPLY).unwrap() {
             waiting.drain(..used);
             let words: Vec<String> = command
                 .as_array()

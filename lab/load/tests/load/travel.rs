@@ -8,7 +8,7 @@ use turnstile_load::{
     travel::{self, Config, Contention, Experiment, Managers, Manner, Rate, Report},
 };
 
-use turnstile_result::Load;
+use turnstile_result::OfferedLoad;
 
 use crate::agency::{Agency, Fault};
 
@@ -135,7 +135,7 @@ fn several_clients_begin_transactions_at_a_rate_or_as_fast_as_they_can() {
         let (response, service) = (whole.response.mean_ns, whole.service.mean_ns);
         match (rate, &point.load) {
             // In 320 ms at most 33 are due, and one of each client a percent too early.
-            (Rate::PerSecond(_), Load::Open { connections, .. }) => {
+            (Rate::PerSecond(_), OfferedLoad::Open { connections, .. }) => {
                 assert_eq!(*connections, clients);
                 assert!(whole.done <= 33 + 4, "{report}");
                 assert!(
@@ -144,7 +144,7 @@ fn several_clients_begin_transactions_at_a_rate_or_as_fast_as_they_can() {
                 );
                 assert!(response >= service, "{report}");
             }
-            (Rate::Most, Load::Closed { users, .. }) => {
+            (Rate::Most, OfferedLoad::Closed { users, .. }) => {
                 assert_eq!((*users, point.times.lag.count), (clients, 0));
                 assert_eq!(whole.response, whole.service);
                 assert_eq!(point.laws.len(), 1, "{report}");

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use turnstile_stats::units::count;
 
-use super::{Chart, ChartSeries, Dot, Form, Mark};
+use super::{Chart, ChartAnnotation, ChartSeries, Dot, Form};
 
 /// The picture has units of its own: text is about as large as that around it on a phone.
 const WIDTH: f64 = 520.0;
@@ -74,10 +74,10 @@ fn axes(frame: &Frame<'_>) -> Markup {
     }
 }
 
-fn explained(frame: &Frame<'_>, mark: &Mark) -> Markup {
+fn explained(frame: &Frame<'_>, mark: &ChartAnnotation) -> Markup {
     let bottom = HEIGHT - BOTTOM;
     match mark {
-        Mark::Upright { x, label } => {
+        ChartAnnotation::Upright { x, label } => {
             let x = frame.x(*x);
             let (anchor, aside) = if x > WIDTH * 0.7 {
                 ("end", -5.0)
@@ -89,14 +89,14 @@ fn explained(frame: &Frame<'_>, mark: &Mark) -> Markup {
                 text.note x=(one(x + aside)) y=(bottom - 7.0) text-anchor=(anchor) { (label) }
             }
         }
-        Mark::Level { y, label } => {
+        ChartAnnotation::Level { y, label } => {
             let y = frame.y(*y);
             html! {
                 path.rule d={ "M" (LEFT) " " (one(y)) "H" (WIDTH - RIGHT) } {}
                 text.note x=(WIDTH - RIGHT - 4.0) y=(one(y - 5.0)) text-anchor="end" { (label) }
             }
         }
-        Mark::Strip { from, to, label } => {
+        ChartAnnotation::Strip { from, to, label } => {
             let (from, to) = (frame.x(*from), frame.x(*to));
             let (anchor, at) = if from > WIDTH * 0.55 {
                 ("end", to - 4.0)

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use turnstile_result::{Point, Run};
 
 use crate::{
-    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit},
+    chart::{AxisScale, Chart, ChartAnnotation, ChartSeries, Dot, Form, Unit},
     curves::{self, Axis, DrawnCurve, is_usable, place},
     rows, text,
 };
@@ -93,7 +93,7 @@ fn throughput(curves: &[&DrawnCurve<'_>]) -> Chart {
             ));
         }
         if let (Some(found), true) = (curve.found, curves.len() == 1) {
-            marks.extend(found.knee.map(|knee| Mark::Upright {
+            marks.extend(found.knee.map(|knee| ChartAnnotation::Upright {
                 x: knee.estimate,
                 label: format!("knee {}", text::plain(knee.estimate)),
             }));

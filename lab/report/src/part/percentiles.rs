@@ -1,7 +1,7 @@
 //! 4: the whole distribution, from due and from sent.
 
 use maud::{Markup, html};
-use turnstile_result::{Distribution, Load, Point, Run};
+use turnstile_result::{Distribution, OfferedLoad, Point, Run};
 use turnstile_stats::units::to_float;
 
 use crate::{
@@ -22,7 +22,7 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
     let is_alone = points.len() == 1;
     let is_open = points
         .iter()
-        .any(|point| matches!(point.load, Load::Open { .. }));
+        .any(|point| matches!(point.load, OfferedLoad::Open { .. }));
     Some(html! {
         div.charts {
             (spread(run, &points, is_alone).markup("spread"))

@@ -5,7 +5,7 @@ use turnstile_result::{Comparison, Point, Run};
 use turnstile_stats::{Interval, pairs, sample};
 
 use crate::{
-    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark},
+    chart::{AxisScale, Chart, ChartAnnotation, ChartSeries, Dot, Form},
     curves::is_usable,
     summary, text,
 };
@@ -156,11 +156,11 @@ fn ratios(comparison: &Comparison) -> Chart {
         y: AxisScale::with_ticks("ratio", 1.0 - far, 1.0 + far, up),
         series: vec![ChartSeries::new("ratio", 0, Form::Dots, dots)],
         marks: vec![
-            Mark::Level {
+            ChartAnnotation::Level {
                 y: 1.0 + comparison.margin,
                 label: "the same".to_owned(),
             },
-            Mark::Level {
+            ChartAnnotation::Level {
                 y: 1.0 - comparison.margin,
                 label: String::new(),
             },

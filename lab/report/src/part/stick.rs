@@ -5,7 +5,7 @@ use turnstile_result::{Distribution, Point, Run};
 use turnstile_stats::units::to_float;
 
 use crate::{
-    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit},
+    chart::{AxisScale, Chart, ChartAnnotation, ChartSeries, Dot, Form, Unit},
     curves::{self, Axis, DrawnCurve, is_usable},
     text,
 };
@@ -86,7 +86,7 @@ fn chart(run: &Run, series: Vec<ChartSeries>) -> Chart {
         AxisScale::log("p99", Unit::Time, dots().map(|dot| dot.y)),
     );
     let capacity = run.capacity.as_ref().and_then(|capacity| capacity.rate);
-    let marks = capacity.map(|rate| Mark::Strip {
+    let marks = capacity.map(|rate| ChartAnnotation::Strip {
         from: rate.low,
         to: rate.high,
         label: "the objectives end here".to_owned(),

@@ -5,7 +5,7 @@ use turnstile_result::{Bins, Point, Run};
 use turnstile_stats::units::to_float;
 
 use crate::{
-    chart::{AxisScale, Chart, ChartSeries, Dot, Form, Mark, Unit},
+    chart::{AxisScale, Chart, ChartAnnotation, ChartSeries, Dot, Form, Unit},
     curves::shown,
     text,
 };
@@ -83,10 +83,10 @@ fn along(pieces: &[Piece]) -> AxisScale {
     )
 }
 
-fn cut(point: &Point) -> Option<Mark> {
+fn cut(point: &Point) -> Option<ChartAnnotation> {
     let width_s = to_float(point.bins.width_ns) / 1e9;
     let from = width_s * f64::from(point.steady.from_bin);
-    (from > 0.0).then(|| Mark::Strip {
+    (from > 0.0).then(|| ChartAnnotation::Strip {
         from: 0.0,
         to: from,
         label: "not measured".to_owned(),

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use turnstile_result::{
-    Arrivals, Asked, Better, Bins, Bottleneck, Capacity, Change, Comparison, Curve, Demand,
-    Distribution, Load, Machine, Metric, Objective, Operation, OtherRules, Outcome, Point,
-    Pressure, Probe, Process, Resources, Rule, Run, SCHEMA, Server, Shape, Split, Stage, Stall,
-    Steady, Suspect, Sweep, Target, Times, Usl, Validity, Verdict,
+    Arrivals, Asked, Better, Bins, Bottleneck, Capacity, Change, Comparison, Curve, Distribution,
+    Machine, Metric, Objective, OfferedLoad, Operation, OtherRules, Outcome, Point, Pressure,
+    Probe, Process, ResourceDemand, Resources, Rule, Run, SCHEMA, Server, Shape, Split, Stage,
+    Stall, Steady, Suspect, Sweep, Target, Times, Usl, Validity, Verdict,
 };
 use turnstile_seed::Random;
 use turnstile_stats::{
     Histogram, Interval,
     operational::{Check, Law},
     pairs,
-    truth::{Network, Station},
+    truth::{Network, QueueingStation},
 };
 
 /// What a request takes of a processor of the server, and beside it on the way, in seconds.
@@ -178,15 +178,20 @@ fn proof() -> Vec<Rule> {
 }
 
 /// A point with this mean response from due and from sent, in seconds.
-fn point(random: &mut Random, load: Load, throughput: f64, (due, sent): (f64, f64)) -> Point {
+fn point(
+    random: &mut Random,
+    load: OfferedLoad,
+    throughput: f64,
+    (due, sent): (f64, f64),
+) -> Point {
     let throughput = noisy(random, throughput);
     let due = noisy(random, due);
     let sent = sent.min(due);
     let response = distribution(random, due);
     let p99 = turnstile_stats::units::to_float(response.at(0.99).unwrap());
     let users = match load {
-        Load::Closed { users, .. } => f64::from(users),
-        Load::Open { .. } | Load::Count { .. } => throughput * due,
+        OfferedLoad::Closed { users, .. } => f64::from(users),
+        OfferedLoad::Open { .. } | OfferedLoad::Count { .. } => throughput * due,
     };
     let bins = bins(random, throughput, due);
     let book = operation(random, "book", throughput * 14.0, due * 1.06);
@@ -295,8 +300,8 @@ fn run(command: &str, line: &str, points: Vec<Point>) -> Run {
     }
 }
 
-const fn closed(users: u32) -> Load {
-    Load::Closed {
+const fn closed(users: u32) -> OfferedLoad {
+    OfferedLoad::Closed {
         users,
         pipeline: 1,
         think_ns: None,
@@ -309,7 +314,7 @@ fn operating(random: &mut Random, cores: u32, users: u32) -> Point {
     let stations = DEMANDS.into_iter().zip(servers);
     let network = Network {
         stations: stations
-            .map(|(demand, servers)| Station { demand, servers })
+            .map(|(demand, servers)| QueueingStation { demand, servers })
             .collect(),
         think: 0.0,
     };
@@ -337,7 +342,7 @@ fn curve(cores: Option<u32>, points: std::ops::Range<u32>) -> Curve {
         capacity: Some(Interval::about(capacity, capacity * 0.008)),
         lone_ns: Some(Interval::about(lone, lone * 0.006)),
         knee: Some(Interval::about(knee, knee * 0.06)),
-        demands: vec![Demand {
+        demands: vec![ResourceDemand {
             resource: "server cpu".to_owned(),
             busy_ns: Interval::about(DEMANDS[0] * 1e9, 900.0),
             servers: f64::from(cores.unwrap_or(1)),
@@ -428,7 +433,7 @@ pub(crate) fn capacity() -> Run {
         let rate = f64::round(share / DEMANDS[0]);
         let service = DEMANDS[1] + DEMANDS[0] / (1.0 - share);
         let response = service + DEMANDS[0] * share * share / (1.0 - share).powi(2);
-        let load = Load::Open {
+        let load = OfferedLoad::Open {
             rate,
             arrivals: Arrivals::Poisson,
             connections: 50,

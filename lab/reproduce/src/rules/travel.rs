@@ -1,6 +1,6 @@
 //! The conclusions of the report on travel.
 
-use turnstile_published::{Managers, TRAVEL_OPS, Times, saturation, stated};
+use turnstile_published::{Managers, MeanTimes, TRAVEL_OPS, saturation, stated};
 use turnstile_stats::{
     Interval, sample,
     units::{Nanos, PerSecond},
@@ -83,7 +83,7 @@ fn time(seconds: Interval) -> String {
 
 fn composition() -> Conclusion {
     let sound = [Managers::One, Managers::Several].map(|managers| {
-        let times = Times::of(managers);
+        let times = MeanTimes::of(managers);
         (times.composed(), times.transaction)
     });
     let holds = sound
@@ -126,7 +126,8 @@ fn theirs(columns: &[SeriesColumn]) -> Result<&SeriesColumn, String> {
 }
 
 fn distribution(columns: &[SeriesColumn]) -> Conclusion {
-    let published = Times::of(Managers::Several).transaction / Times::of(Managers::One).transaction;
+    let published =
+        MeanTimes::of(Managers::Several).transaction / MeanTimes::of(Managers::One).transaction;
     let claim =
         format!("several resource managers make a transaction {published:.1} times as long");
     let found = theirs(columns).and_then(|column| {
@@ -142,7 +143,7 @@ fn distribution(columns: &[SeriesColumn]) -> Conclusion {
 }
 
 fn commit(columns: &[SeriesColumn]) -> Conclusion {
-    let published = Times::of(Managers::Several).commit / Times::of(Managers::One).commit;
+    let published = MeanTimes::of(Managers::Several).commit / MeanTimes::of(Managers::One).commit;
     let claim = format!(
         "of all requests the commit grows most with several managers ({published:.2} times): they \
          communicate when committing"

@@ -6,7 +6,7 @@ use turnstile_stats::{
     units::{count, to_float},
 };
 
-use super::{Cell, CellUnit, Place, Table, measured, together};
+use super::{CellUnit, Place, ReproducedFigure, Table, measured, together};
 use crate::{Figure, QUOTAS, SeriesColumn, experiment::requests_of};
 
 /// Wall times and rates with how they differ, of so many requests on so many cores.
@@ -40,7 +40,7 @@ pub(super) fn tables(columns: &[SeriesColumn]) -> Vec<Table> {
                 (row.throughput, Some(range))
             },
             |here| {
-                let rates = here.iter().map(|one| Cell {
+                let rates = here.iter().map(|one| ReproducedFigure {
                     value: requests(one) / one.took,
                     ..took(one)
                 });
@@ -66,10 +66,10 @@ pub(super) fn tables(columns: &[SeriesColumn]) -> Vec<Table> {
 type PublishedCores = (f64, Option<(f64, f64)>);
 
 /// What equal runs say together.
-type Ours = fn(&[&Figure]) -> Option<Cell>;
+type Ours = fn(&[&Figure]) -> Option<ReproducedFigure>;
 
-fn took(figure: &Figure) -> Cell {
-    Cell {
+fn took(figure: &Figure) -> ReproducedFigure {
+    ReproducedFigure {
         value: figure.took,
         range: None,
         is_usable: figure.is_usable,
@@ -85,10 +85,10 @@ fn requests(figure: &Figure) -> f64 {
 }
 
 /// The standard deviation of usable runs over this of their number; nothing for fewer than two.
-fn spread(runs: &[&Figure], by: fn(f64) -> f64) -> Option<Cell> {
+fn spread(runs: &[&Figure], by: fn(f64) -> f64) -> Option<ReproducedFigure> {
     let usable = runs.iter().filter(|figure| figure.is_usable);
     let took: Vec<f64> = usable.map(|figure| figure.took).collect();
-    (took.len() > 1).then(|| Cell {
+    (took.len() > 1).then(|| ReproducedFigure {
         value: sample::variance(&took).sqrt() / by(count(took.len())),
         range: None,
         is_usable: true,

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use turnstile_result::{
     Arrivals, Asked, Better, Bins, Bottleneck, Capacity, Change, Checked, Comparison, Curve,
-    Demand, Distribution, Load, Machine, Metric, Objective, Operation, OtherRules, Outcome, Point,
-    Pressure, Probe, Process, Resources, Rule, Run, SCHEMA, Server, Shape, Split, Stage, Stall,
-    Stands, Station, Steady, Suspect, Sweep, Target, Times, Usl, Validity, Verdict, Whole,
+    Distribution, Machine, Metric, Objective, OfferedLoad, Operation, OtherRules, Outcome, Point,
+    Pressure, Probe, Process, ResourceDemand, Resources, Rule, Run, SCHEMA, Server, Shape, Split,
+    Stage, Stall, Stands, Station, Steady, Suspect, Sweep, Target, Times, Usl, Validity, Verdict,
+    Whole,
 };
 use turnstile_stats::{
     Histogram, Interval,
-    distance::{Apart, Distance},
-    fit::Fit,
+    distance::{Distance, PairedEffect},
+    fit::AndersonDarling,
     operational::{Check, Law},
     pairs,
 };
@@ -73,7 +74,7 @@ fn asked() -> Asked {
 }
 
 /// Every kind of load and of arrivals.
-fn loads() -> Vec<Load> {
+fn loads() -> Vec<OfferedLoad> {
     let laws = [
         Arrivals::Fixed,
         Arrivals::Poisson,
@@ -83,18 +84,18 @@ fn loads() -> Vec<Load> {
             file: "trace.csv".to_owned(),
         },
     ];
-    let open = laws.into_iter().map(|arrivals| Load::Open {
+    let open = laws.into_iter().map(|arrivals| OfferedLoad::Open {
         rate: 1_000.0,
         arrivals,
         connections: 50,
         deadline_ns: Some(1_000_000_000),
     });
-    let closed = Load::Closed {
+    let closed = OfferedLoad::Closed {
         users: 8,
         pipeline: 1,
         think_ns: Some(1e6),
     };
-    let count = Load::Count {
+    let count = OfferedLoad::Count {
         users: 8,
         requests: 1_000,
     };
@@ -109,7 +110,7 @@ fn distribution() -> Distribution {
     Distribution::of(&histogram)
 }
 
-fn point(load: Load) -> Point {
+fn point(load: OfferedLoad) -> Point {
     Point {
         series: "rooms".to_owned(),
         repeat: 0,
@@ -153,7 +154,7 @@ fn point(load: Load) -> Point {
         connects_failed: 2,
         reconnects: 0,
         planned: Some(174_000),
-        arrivals: Some(Fit {
+        arrivals: Some(AndersonDarling {
             samples: 500,
             statistic: 1.5,
             chance: 0.25,
@@ -280,7 +281,7 @@ fn sweep() -> Sweep {
             capacity: Some(Interval::about(9_430.0, 75.0)),
             lone_ns: Some(Interval::about(233_000.0, 1_400.0)),
             knee: Some(Interval::about(2.2, 0.2)),
-            demands: vec![Demand {
+            demands: vec![ResourceDemand {
                 resource: "server cpu".to_owned(),
                 busy_ns: Interval::about(106_000.0, 900.0),
                 servers: 0.5,
@@ -363,7 +364,7 @@ fn comparison() -> Comparison {
             quantile: 0.99,
             ratio: Interval::about(1.0, 0.1),
         }],
-        apart: Some(Apart {
+        apart: Some(PairedEffect {
             distance: Distance {
                 share: 0.125,
                 at_ns: 1_023_999,

@@ -9,14 +9,14 @@ use crate::units::count;
 /// of many servers it subtracts what is nearly equal, and is 40 % off at sixteen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    pub stations: Vec<Station>,
+    pub stations: Vec<QueueingStation>,
     /// Seconds from a reply to the user's next request.
     pub think: f64,
 }
 
 /// A line before one or more equal servers, whose services are exponential.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Station {
+pub struct QueueingStation {
     /// Seconds of service for one request, over all its visits.
     pub demand: f64,
     /// How many serve at once, at least 1.
@@ -37,7 +37,7 @@ impl Network {
     /// The most that it can do, in requests a second.
     #[must_use]
     pub fn capacity(&self) -> f64 {
-        let limits = self.stations.iter().map(Station::capacity);
+        let limits = self.stations.iter().map(QueueingStation::capacity);
         limits.fold(f64::INFINITY, f64::min)
     }
 
@@ -101,7 +101,7 @@ fn convolved(one: &[f64], other: &[f64]) -> Vec<f64> {
     (0..one.len()).map(both).collect()
 }
 
-impl Station {
+impl QueueingStation {
     fn capacity(&self) -> f64 {
         count(self.servers) / self.demand
     }
@@ -109,10 +109,10 @@ impl Station {
 
 #[cfg(test)]
 mod tests {
-    use super::{Network, Operating, Station};
+    use super::{Network, Operating, QueueingStation};
 
     fn single(servers: usize, demand: f64, think: f64) -> Network {
-        let stations = vec![Station { demand, servers }];
+        let stations = vec![QueueingStation { demand, servers }];
         Network { stations, think }
     }
 
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn two_equal_stations_have_the_textbook_answer() {
         // Balanced, without thinking: X = N / (D (N + K - 1)).
-        let station = Station {
+        let station = QueueingStation {
             demand: 0.005,
             servers: 1,
         };

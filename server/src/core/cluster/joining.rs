@@ -10,8 +10,8 @@ use std::{
 
 use turnstile_chassis::{Routed, Served};
 use turnstile_embedded::{
-    ArrivedSnapshot, Claim, CommitError, Durability, Embedded, ExecuteError, Hosted, OpenError,
-    Options, Recovery, SHARED_LOG_FILE, UnsoundSettings, install, installation_of,
+    ArrivedSnapshot, BackendOpenError, Claim, CommitError, Durability, Embedded, ExecuteError,
+    Hosted, Options, Recovery, SHARED_LOG_FILE, UnsoundSettings, install, installation_of,
 };
 use turnstile_jetstream::{
     Fatal, LogSettings, OpenLogError, Sequence, SharedLog, SnapshotError, SnapshotStore,
@@ -59,7 +59,7 @@ pub enum NotJoined {
     /// A state that is to begin a cluster is not there.
     NoServer,
     /// The directory cannot be opened, or takes no snapshot.
-    Directory(OpenError),
+    Directory(BackendOpenError),
     Commit(CommitError),
     /// No snapshot could be made of the state.
     NotMade {

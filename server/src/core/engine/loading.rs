@@ -8,11 +8,11 @@ use turnstile_rooms::IdKey;
 use super::Engine;
 use crate::{
     core::{
-        clock::{self, Clock},
+        clock::{self, DecisionClock},
         cluster::{Cluster, other_nodes::OtherNodes},
         fault_points::FaultPoints,
         loading::Loading,
-        pace::Pace,
+        pace::OverlapPolicy,
         partitions::Partitions,
         remote::Remotes,
     },
@@ -64,11 +64,11 @@ impl Engine {
         self.id_key = id_key.clone();
         self.handed_over = backend.sequencer().state().position().0;
         self.sent_ahead = backend.sequencer().sent_ahead();
-        self.pace = (backend.status().log_thread != LogThread::None).then(Pace::default);
+        self.pace = (backend.status().log_thread != LogThread::None).then(OverlapPolicy::default);
         (self.remotes, self.fault_points) = (remotes, fault_points);
         (self.cluster, self.partitions, self.nodes) = (cluster, partitions, nodes);
         // Before, it knew of no logged time.
-        self.clock = Clock::start(backend.status().time, clock::system);
+        self.clock = DecisionClock::start(backend.status().time, clock::system);
         self.backend = backend;
         loading.finish(id_key);
     }

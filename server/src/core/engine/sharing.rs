@@ -9,7 +9,7 @@ use super::Engine;
 use crate::{
     core::{
         gate::Undecided,
-        shares::{Asking, Opens, Shares},
+        shares::{Opens, ShareContext, Shares},
     },
     counters::ErrorCode,
 };
@@ -104,7 +104,7 @@ impl Engine {
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
     ) -> Result<(), Undecided> {
-        let at = Asking {
+        let at = ShareContext {
             backend: &self.backend,
             now: self.now,
             turn: self.counters.turns.get(),

@@ -14,12 +14,12 @@ const FILE: &str = "fault-points";
 
 /// Who is to end at the next recovery, one a line.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct RecoveryList {
     /// Nothing where no directory is kept.
     path: Option<PathBuf>,
 }
 
-impl Kept {
+impl RecoveryList {
     pub(super) fn new(directory: Option<&Path>) -> Self {
         Self {
             path: directory.map(|directory| directory.join(FILE)),

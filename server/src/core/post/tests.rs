@@ -1,7 +1,7 @@
 //! A route of the middleware and one of a desk, with logical time and a wire that is a list of bytes.
 
-use turnstile_parcels::{Framed, Frames, Message, put_opening};
-use turnstile_travel::{Command, Desks, Parcel, Roles, Settings, Step, Xid};
+use turnstile_parcels::{Frames, Message, MessageScan, put_opening};
+use turnstile_travel::{Command, Desks, Parcel, Settings, Step, TravelRoles, Xid};
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
 use super::*;
@@ -17,7 +17,7 @@ struct End {
 }
 
 impl End {
-    fn of(roles: Roles) -> Self {
+    fn of(roles: TravelRoles) -> Self {
         let mut end = Self {
             travel: Travel::empty(),
             fault_points: FaultPoints::new(false, None),
@@ -80,7 +80,7 @@ impl End {
 fn read(mut bytes: &[u8]) -> Vec<Parcel> {
     let mut frames = Frames::default();
     let mut parcels = Vec::new();
-    while let Framed::Message { message, consumed } = frames.next(bytes).unwrap() {
+    while let MessageScan::Message { message, consumed } = frames.next(bytes).unwrap() {
         let Message::Parcel(parcel) = message else {
             panic!("another message: {message:?}");
         };
@@ -92,11 +92,11 @@ fn read(mut bytes: &[u8]) -> Vec<Parcel> {
 
 /// Two ends that have met, and the time.
 fn ends() -> (End, End, Instant) {
-    let mut middleware = End::of(Roles {
+    let mut middleware = End::of(TravelRoles {
         coordinator: true,
         desks: Desks::NONE,
     });
-    let mut desk = End::of(Roles {
+    let mut desk = End::of(TravelRoles {
         coordinator: false,
         desks: Desks::only(DESK),
     });

@@ -17,10 +17,10 @@ use turnstile_contract::{Backend, Failure, Future, Request};
 use turnstile_types::{Position, Principal, Timestamp};
 
 use super::{
-    Commander, Housed, Job, Known, Landing, Questioner, Remote, ScopedQuery, Way, lock,
+    Commander, Housed, Job, Known, Landing, Questioner, Remote, ReturnPath, ScopedQuery, lock,
     queue::{Receiver, Sender, queue},
 };
-use crate::core::clock::{self, Clock};
+use crate::core::clock::{self, DecisionClock};
 
 /// Commands that go to the database as one batch, beside those of the last caller: enough to make
 /// the round trip cheap, few enough to be decided within milliseconds.
@@ -33,18 +33,18 @@ const TICK: Duration = Duration::from_secs(1);
 pub(crate) type Opening<M, K> = Future<'static, Result<(Arc<dyn Backend<M>>, K), String>>;
 
 /// A back end that was opened. Its thread waits to be told where its answers go.
-pub(crate) struct Opened<M: Housed, K> {
+pub(crate) struct OpenedBackend<M: Housed, K> {
     jobs: Sender<Job<M>>,
     backend: Arc<dyn Backend<M>>,
     known: Arc<Mutex<Known<M>>>,
     pub(crate) found: K,
-    way: oneshot::Sender<Way>,
+    way: oneshot::Sender<ReturnPath>,
     thread: JoinHandle<()>,
 }
 
-impl<M: Housed, K> Opened<M, K> {
+impl<M: Housed, K> OpenedBackend<M, K> {
     /// Has its answers go this way from now on.
-    pub(crate) fn begin(self, way: Way, threads: &mut Vec<JoinHandle<()>>) -> Remote<M> {
+    pub(crate) fn begin(self, way: ReturnPath, threads: &mut Vec<JoinHandle<()>>) -> Remote<M> {
         if self.way.send(way.clone()).is_err() {
             tracing::error!(service = M::NAME, "the thread of a back end ended early");
         }
@@ -68,7 +68,7 @@ impl<M: Housed, K> Opened<M, K> {
 pub(crate) fn open<M: Housed, K: Send + 'static>(
     opening: impl FnOnce() -> Opening<M, K> + Send + 'static,
     callers: usize,
-) -> io::Result<Result<Opened<M, K>, String>> {
+) -> io::Result<Result<OpenedBackend<M, K>, String>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -85,7 +85,7 @@ pub(crate) fn open<M: Housed, K: Send + 'static>(
              backend,
              found,
              known,
-         }| Opened {
+         }| OpenedBackend {
             jobs,
             backend,
             known,
@@ -107,7 +107,7 @@ fn run<M: Housed, K>(
     runtime: &Runtime,
     opening: Opening<M, K>,
     opened: oneshot::Sender<Result<Begun<M, K>, String>>,
-    told: oneshot::Receiver<Way>,
+    told: oneshot::Receiver<ReturnPath>,
     coming: Receiver<Job<M>>,
 ) {
     let begun = runtime.block_on(async {
@@ -147,7 +147,7 @@ fn run<M: Housed, K>(
 
 /// Has all work done that comes. While every lane is taken, what comes waits, and goes together in
 /// the next: so batches are as large as the load asks for.
-async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: Way, coming: Receiver<Job<M>>) {
+async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: ReturnPath, coming: Receiver<Job<M>>) {
     let lanes = backend.lanes().max(1);
     let free = Arc::new(Semaphore::new(lanes));
     let mut clock = clock();
@@ -170,8 +170,8 @@ async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: Way, coming: Receiv
 }
 
 /// A clock that takes no jumps, as that of the loop does not: two of them tell the same time.
-fn clock() -> Clock {
-    Clock::start(Timestamp(0), clock::system)
+fn clock() -> DecisionClock {
+    DecisionClock::start(Timestamp(0), clock::system)
 }
 
 /// The jobs that are there, up to a full batch.
@@ -186,7 +186,12 @@ fn gather<M: Housed>(first: Job<M>, coming: &Receiver<Job<M>>) -> Vec<Job<M>> {
     jobs
 }
 
-async fn work<M: Housed>(backend: &dyn Backend<M>, now: Timestamp, jobs: Vec<Job<M>>, way: &Way) {
+async fn work<M: Housed>(
+    backend: &dyn Backend<M>,
+    now: Timestamp,
+    jobs: Vec<Job<M>>,
+    way: &ReturnPath,
+) {
     let mut requests = Vec::new();
     let (mut callers, mut queries) = (Vec::new(), Vec::new());
     for job in jobs {
@@ -216,7 +221,7 @@ async fn execute<M: Housed>(
     now: Timestamp,
     requests: Vec<Request>,
     callers: Vec<(Commander<M>, usize)>,
-    way: &Way,
+    way: &ReturnPath,
 ) {
     let results = backend.execute(now, &requests).await;
     assert_eq!(results.len(), requests.len(), "one answer for each command");
@@ -233,7 +238,7 @@ async fn ask<M: Housed>(
     (principal, now): (Principal, Timestamp),
     queries: Vec<ScopedQuery<M>>,
     caller: Questioner<M>,
-    way: &Way,
+    way: &ReturnPath,
 ) {
     let mut answers = Vec::with_capacity(queries.len());
     for (query, scope) in &queries {

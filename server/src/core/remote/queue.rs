@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 pub(super) struct Sender<T> {
     // It is closed before the bell is rung for the last time: fields are dropped in this order.
     queue: SyncSender<T>,
-    bell: Bell,
+    bell: DropNotifier,
     has_put: Cell<bool>,
 }
 
@@ -26,9 +26,9 @@ pub(super) struct Receiver<T> {
 }
 
 /// Rings a last time when it is dropped.
-struct Bell(Arc<Notify>);
+struct DropNotifier(Arc<Notify>);
 
-impl Drop for Bell {
+impl Drop for DropNotifier {
     fn drop(&mut self) {
         self.0.notify_one();
     }
@@ -40,7 +40,7 @@ pub(super) fn queue<T>(places: usize) -> (Sender<T>, Receiver<T>) {
     let bell = Arc::new(Notify::new());
     let sender = Sender {
         queue: sender,
-        bell: Bell(Arc::clone(&bell)),
+        bell: DropNotifier(Arc::clone(&bell)),
         has_put: Cell::new(false),
     };
     let queue = receiver;

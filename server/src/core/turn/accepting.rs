@@ -9,7 +9,7 @@ use crate::{
     core::{
         caller::{Caller, NotPermitted},
         connection::Connection,
-        conversation::{Conversation as _, Doors, FastDoor, Refusing},
+        conversation::{Conversation as _, DoorSet, FastDoor, Refusing},
         listener::{Accepted, NO_PRINCIPAL, RECOVERING, TOO_MANY, refuse},
         quotas::QuotaExceeded,
         tls::Secure,
@@ -18,7 +18,7 @@ use crate::{
     limits::ACCEPTS,
 };
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Takes in those who wait at the doors, some of each.
     pub(super) fn accept(&mut self) {
         if self.accepting != Accepting::NextTurn {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::FastLoop;
 use crate::core::{
     caller::Caller,
-    conversation::{ClientProof, Doors, FastDoor},
+    conversation::{ClientProof, DoorSet, FastDoor},
 };
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Whether the callers of a door cannot be told from others, in a directory with keys.
     pub(super) fn serves_nobody(&self, door: &FastDoor, caller: &Caller) -> bool {
         let is_loading = self.engine.recovery().is_some();

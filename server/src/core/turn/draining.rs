@@ -1,9 +1,9 @@
 //! A node is drained: nobody new, and everybody who is there gets what they are owed and is closed.
 
 use super::FastLoop;
-use crate::core::conversation::{Conversation as _, Doors};
+use crate::core::conversation::{Conversation as _, DoorSet};
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Sees all clients off, once an operator has asked for it: the doors are closed, what has come is
     /// answered, and then each connection is closed from this side. Whoever drains the node stays.
     pub(super) fn drain(&mut self) {

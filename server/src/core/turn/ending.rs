@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use super::FastLoop;
-use crate::core::{connection::Connection, conversation::Doors};
+use crate::core::{connection::Connection, conversation::DoorSet};
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Begins or goes on with the end: nobody new is accepted, whoever is there is read once more
     /// and answered. Answers whether nothing is left to do.
     pub(super) fn say_farewell(&mut self) -> bool {

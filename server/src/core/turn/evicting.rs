@@ -3,9 +3,9 @@
 use turnstile_travel::{Command, Travel};
 
 use super::FastLoop;
-use crate::core::conversation::Doors;
+use crate::core::conversation::DoorSet;
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Aborts the oldest transactions of closed connections when there are too many.
     pub(super) fn evict(&mut self) {
         let surplus = self.left.surplus(self.engine.travel());

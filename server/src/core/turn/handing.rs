@@ -4,11 +4,13 @@ use std::{mem, time::Instant};
 
 use super::{Broken, FastLoop};
 use crate::{
-    core::{asked::Waiting, connection::Connection, conversation::Doors, engine::Step, owed::Owed},
+    core::{
+        asked::Waiting, connection::Connection, conversation::DoorSet, engine::Step, owed::Owed,
+    },
     limits::{GROWTH_MIN, GROWTH_PART, TURN_REQUESTS},
 };
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Sends the groups on their way, and what they owe when they are durable.
     pub(super) fn hand_over(&mut self) -> Result<(), Broken> {
         self.engine.stopwatch.hand_over(&mut self.open.served);

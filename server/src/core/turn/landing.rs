@@ -6,7 +6,7 @@ use turnstile_types::{PartitionNumber, Position};
 use super::{Broken, FastLoop};
 use crate::{
     core::{
-        conversation::{Conversation as _, Doors},
+        conversation::{Conversation as _, DoorSet},
         remote::{Decided, Housed, Landed, Landing},
         shares::Opens,
         tickets::LateWaiter,
@@ -33,7 +33,7 @@ macro_rules! take_one {
     };
 }
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Gives what databases and other partitions have answered to those who asked.
     pub(super) fn take_landed(&mut self) {
         let mut is_told = false;

@@ -11,7 +11,7 @@ use turnstile_embedded::Recovery;
 
 use super::{Broken, FastLoop};
 use crate::{
-    core::{conversation::Doors, engine::RecoveredEngine, news::News},
+    core::{conversation::DoorSet, engine::RecoveredEngine, news::News},
     limits::EVENTS,
     registry::SomeServices,
 };
@@ -28,7 +28,7 @@ pub(crate) struct RecoveryLine<E> {
     pub(crate) started: SyncSender<Result<Recovery, E>>,
 }
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Serves when the state has arrived, until it is stopped; then closes the back end. Whoever waits
     /// for the start hears nothing when it is stopped before.
     pub(crate) fn run<E>(mut self, arrivals: RecoveryLine<E>) -> Result<(), Broken> {

@@ -1,9 +1,9 @@
 //! What clients have said that concerns other connections.
 
 use super::FastLoop;
-use crate::core::conversation::{Doors, Errand};
+use crate::core::conversation::{DoorSet, Errand};
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Settles what those who have gone have left. Whoever goes while the server ends has not left a
     /// game: it is the server that goes.
     pub(super) fn see_off(&mut self) {

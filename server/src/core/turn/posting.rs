@@ -7,11 +7,11 @@ use turnstile_travel::Desk;
 
 use super::FastLoop;
 use crate::{
-    core::{caller::Caller, conversation::Doors},
+    core::{caller::Caller, conversation::DoorSet},
     limits::LINE_OUTPUT_BYTES,
 };
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Puts what there is for peers among what the open group owes, and dials those that are away.
     pub(super) fn post(&mut self) {
         let lines = self.engine.lines();

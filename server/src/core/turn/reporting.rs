@@ -9,10 +9,10 @@ use std::{
 use super::FastLoop;
 use crate::core::{
     caller::Caller,
-    conversation::{Dialed, Doors},
+    conversation::{Dialed, DoorSet},
 };
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Puts what the peer has not acknowledged among what the open group owes.
     pub(super) fn report(&mut self) {
         let Some(dialed) = self.doors.dialed() else {

@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 use super::FastLoop;
 use crate::{
     core::{
-        conversation::{Doors, FastDoor},
+        conversation::{DoorSet, FastDoor},
         tls::Secure,
     },
     counters::{DoorName, HandshakeEnd},
@@ -30,7 +30,7 @@ impl Handshakes {
     }
 }
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Begins a turn's part of the handshakes.
     pub(super) const fn begin_handshakes(&mut self) {
         self.handshakes.left = HANDSHAKES;

@@ -2,11 +2,11 @@
 
 use super::FastLoop;
 use crate::{
-    core::conversation::{Conversation, Doors},
+    core::conversation::{Conversation, DoorSet},
     limits::SHED_PART,
 };
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Whether the connections may be owed more. Where they are owed too much, the slowest are dropped;
     /// what is left then waits for its group, and nobody is served before that has been sent.
     pub(super) fn may_owe_more(&mut self) -> bool {

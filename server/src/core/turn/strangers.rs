@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::FastLoop;
 use crate::core::{
     connection::Connection,
-    conversation::{Conversation as _, Doors, FastDoor},
+    conversation::{Conversation as _, DoorSet, FastDoor},
 };
 
 /// The places of these connections. Whoever became one later has a higher number.
@@ -30,7 +30,7 @@ impl ConnectedStrangers {
     }
 }
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Notes that a connection has done the handshake with this number, and that its client has said who it
     /// is, or has taken that back, where they have.
     pub(super) fn note_arrival(

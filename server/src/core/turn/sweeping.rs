@@ -3,11 +3,11 @@
 
 use super::{Accepting, FastLoop};
 use crate::{
-    core::{connection::Expired, conversation::Doors},
+    core::{connection::Expired, conversation::DoorSet},
     limits::SWEEP,
 };
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// About once a second: ends connections that have been silent, deaf or half heard for too long.
     pub(super) fn sweep(&mut self) {
         let now_ms = self.engine.now().0;

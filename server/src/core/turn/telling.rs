@@ -10,7 +10,7 @@ use turnstile_types::PartitionNumber;
 use super::FastLoop;
 use crate::{
     core::{
-        conversation::Doors, feed::ToldEvents, news::News, security_log::SECURITY_CHANNEL,
+        conversation::DoorSet, feed::ToldEvents, news::News, security_log::SECURITY_CHANNEL,
         tickets::LateWaiter,
     },
     registry::{Registered as _, SomeServices},
@@ -37,7 +37,7 @@ macro_rules! tell_events {
     };
 }
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Of which services anybody wants to know what happens.
     pub(super) fn followed(&self) -> SomeServices {
         let mut followed = self.kept();

@@ -22,7 +22,7 @@ use crate::{
         feed::{Feed, FeedStart, Feeds, Reading},
         gate::{Ask, Executed, Gate, Request, Undecided},
         loading::Loading,
-        pace::Pace,
+        pace::OverlapPolicy,
     },
     counters::Counters,
     doors::fast::FastDoors,
@@ -63,7 +63,7 @@ struct Workbench {
     granted: u32,
     /// What groups seem to cost, if the test says so and not the clock: on a busy machine a turn may
     /// take longer than a sync.
-    pace: Option<Pace>,
+    pace: Option<OverlapPolicy>,
 }
 
 impl Workbench {
@@ -115,7 +115,7 @@ impl Workbench {
     /// Whether groups are to be carried beside the loop from now on.
     fn overlap(&mut self, overlaps: bool) {
         let (much, little) = (Duration::from_secs(1), Duration::from_nanos(1));
-        let mut pace = Pace::default();
+        let mut pace = OverlapPolicy::default();
         pace.note(if overlaps { much } else { little }, little);
         self.pace = Some(pace);
     }

@@ -9,11 +9,11 @@ use mio::{Events, Token};
 
 use super::{Accepting, Broken, FastLoop, GATE, LISTENERS};
 use crate::{
-    core::conversation::Doors,
+    core::conversation::DoorSet,
     limits::{LOOKS, SWEEP},
 };
 
-impl<D: Doors> FastLoop<D> {
+impl<D: DoorSet> FastLoop<D> {
     /// Sleeps until something happens or is due, and notes whom it concerns.
     pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), Broken> {
         let mut patience = self.patience();

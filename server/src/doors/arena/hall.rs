@@ -5,7 +5,7 @@ mod table;
 
 use std::collections::{HashMap, VecDeque};
 
-use turnstile_duel::{Duel, Greeting, Heard, Move, Player, Seat};
+use turnstile_duel::{Duel, DuelSeat, Greeting, Heard, Move, Player};
 use turnstile_games::{
     Change, Command, Deed, Done, Event, EventKind, Game, Games, MatchId, MatchView, PlayerId,
     Query, Standing,
@@ -14,7 +14,7 @@ use turnstile_types::Timestamp;
 
 use crate::{
     core::{conversation::Errand, engine::Engine},
-    doors::duel::{Refused, decide, decide_as, name, triple},
+    doors::duel::{DuelRefusal, decide, decide_as, name, triple},
 };
 
 use table::{OpenGame, Table, claim};
@@ -34,7 +34,7 @@ const GAME: Game = Game::TicTacToe;
 /// their players the grace, as it does to all.
 #[derive(Debug, Default)]
 pub(crate) struct Hall {
-    guests: HashMap<Player, Guest>,
+    guests: HashMap<Player, HallGuest>,
     tables: Vec<Option<Table>>,
     free: Vec<usize>,
     /// The matches of which the loop has to hear: those that are played, and those whose results
@@ -54,10 +54,10 @@ pub(crate) struct Hall {
 }
 
 #[derive(Debug)]
-struct Guest {
+struct HallGuest {
     place: usize,
     opponent: Player,
-    seat: Option<(usize, Seat)>,
+    seat: Option<(usize, DuelSeat)>,
     /// Whether the order has been asked for the next match.
     is_beginning: bool,
 }
@@ -91,10 +91,10 @@ impl Hall {
         engine: &mut Engine,
         place: usize,
         greeting: Greeting,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), DuelRefusal> {
         let Greeting { own, opponent } = greeting;
         if self.guests.contains_key(&own) {
-            return Err(Refused::Connected(own));
+            return Err(DuelRefusal::Connected(own));
         }
         let (player, other) = (name(own), name(opponent));
         let challenge = Command::Challenge {
@@ -107,7 +107,7 @@ impl Hall {
             _ => None,
         };
         decide(engine, &Command::Connect { player })?;
-        let guest = Guest {
+        let guest = HallGuest {
             place,
             opponent,
             seat: None,
@@ -121,7 +121,7 @@ impl Hall {
         let Some(first) = waits.map(|guest| guest.place) else {
             let deed = Deed::Abort;
             act(engine, (game.match_id, player), deed)?;
-            return Err(Refused::Elsewhere(opponent));
+            return Err(DuelRefusal::Elsewhere(opponent));
         };
         self.seat([(opponent, Some(first)), (own, Some(place))], game);
         Ok(())
@@ -146,7 +146,7 @@ impl Hall {
         }
         self.tables[number] = Some(table);
         self.matches.insert(game.match_id, number);
-        for seat in Seat::BOTH {
+        for seat in DuelSeat::BOTH {
             let (player, place) = guests[seat.index()];
             if place.is_none() {
                 self.distant.insert(player, number);
@@ -159,7 +159,7 @@ impl Hall {
     }
 
     /// Where a guest sits, once the opponent is there.
-    pub(super) fn seat_of(&self, player: Player) -> Option<(usize, Seat)> {
+    pub(super) fn seat_of(&self, player: Player) -> Option<(usize, DuelSeat)> {
         self.guests.get(&player)?.seat
     }
 
@@ -168,9 +168,9 @@ impl Hall {
     pub(super) fn hear(
         &mut self,
         engine: &mut Engine,
-        (number, seat): (usize, Seat),
+        (number, seat): (usize, DuelSeat),
         bytes: &[u8],
-    ) -> Result<Option<usize>, Refused> {
+    ) -> Result<Option<usize>, DuelRefusal> {
         let heard = self.table(number).duel.hear(seat, bytes)?;
         let Some((heard, length)) = heard else {
             return Ok(None);
@@ -188,9 +188,9 @@ impl Hall {
         &mut self,
         engine: &mut Engine,
         number: usize,
-        seat: Seat,
+        seat: DuelSeat,
         play: Move,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), DuelRefusal> {
         let table = self.table(number);
         let player = table.names[seat.index()];
         let place = table.places[seat.index()];
@@ -287,7 +287,7 @@ impl Hall {
         }
     }
 
-    fn part(&mut self, engine: &mut Engine, player: Player) -> Result<(), Refused> {
+    fn part(&mut self, engine: &mut Engine, player: Player) -> Result<(), DuelRefusal> {
         let guest = self.guests.remove(&player);
         let Some((number, seat)) = guest.and_then(|guest| guest.seat) else {
             let player = name(player);
@@ -376,7 +376,7 @@ impl Hall {
     }
 }
 
-fn begin(engine: &mut Engine, players: [PlayerId; 2]) -> Result<OpenGame, Refused> {
+fn begin(engine: &mut Engine, players: [PlayerId; 2]) -> Result<OpenGame, DuelRefusal> {
     let game = GAME;
     let state = decide_as(
         engine,
@@ -393,7 +393,7 @@ fn act(
     engine: &mut Engine,
     (match_id, player): (MatchId, PlayerId),
     deed: Deed,
-) -> Result<MatchView, Refused> {
+) -> Result<MatchView, DuelRefusal> {
     let command = Command::Act {
         match_id,
         player,

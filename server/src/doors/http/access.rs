@@ -28,7 +28,7 @@ use self::{
     tickets::StreamTickets,
     token::is_csrf_token,
 };
-use super::{console, reply::Trouble};
+use super::{console, reply::RaisedProblem};
 use crate::core::{
     caller::{Caller, NotPermitted},
     gate::{Ask, Gate},
@@ -43,13 +43,13 @@ pub(super) use pass::StreamPass;
 
 /// Who has sent a request.
 #[derive(Clone, Debug)]
-pub(super) struct Visitor {
+pub(super) struct HttpRequester {
     pub(super) caller: Caller,
     /// The browser session that it belongs to.
     session: Option<Box<str>>,
 }
 
-impl Visitor {
+impl HttpRequester {
     pub(super) const fn of(caller: Caller) -> Self {
         Self {
             caller,
@@ -70,12 +70,12 @@ impl Visitor {
     }
 
     /// Asserts that the visitor operates the server.
-    pub(super) fn may_operate(&self) -> Result<(), Trouble> {
+    pub(super) fn may_operate(&self) -> Result<(), RaisedProblem> {
         if self.caller.rights().may_operate() {
             return Ok(());
         }
         let missing = NotPermitted::Missing(MissingRight::Operate);
-        Err(Trouble::from(problem_of_denied(missing)))
+        Err(RaisedProblem::from(problem_of_denied(missing)))
     }
 
     /// Asserts that the visitor has this right of a service for what it wants to follow.
@@ -102,7 +102,7 @@ pub(super) struct Identities {
     gate: Gate,
     access: watch::Receiver<Option<Arc<Access>>>,
     sessions: Mutex<BrowserSessions<Caller>>,
-    tickets: Mutex<StreamTickets<Visitor>>,
+    tickets: Mutex<StreamTickets<HttpRequester>>,
     counters: Arc<Counters>,
     /// When the loop was told last that a key is used: it is not asked with every request. Whether that
     /// was kept lately, its machine knows.
@@ -150,14 +150,14 @@ impl Identities {
         request: &mut Request<B>,
         (peer, names): (IpAddr, &[String]),
         id: &HeaderValue,
-    ) -> Result<(bool, Visitor), Problem> {
+    ) -> Result<(bool, HttpRequester), Problem> {
         let (method, uri) = (request.method(), request.uri());
         let operation = || operation_at(method.as_str(), uri.path());
         let visitor = self.visitor((method, uri), request.headers(), (peer, names));
         let is_known = visitor.is_ok();
         let mut visitor = match visitor {
             Ok(visitor) => visitor,
-            Err(_) if is_public(uri.path(), operation()) => Visitor::of(Caller::unknown()),
+            Err(_) if is_public(uri.path(), operation()) => HttpRequester::of(Caller::unknown()),
             Err(problem) => return Err(problem),
         };
         if let Some(query) = uri.query().filter(|query| query.contains("ticket="))
@@ -181,7 +181,7 @@ impl Identities {
         (method, uri): (&Method, &Uri),
         headers: &HeaderMap,
         (peer, names): (IpAddr, &[String]),
-    ) -> Result<Visitor, Problem> {
+    ) -> Result<HttpRequester, Problem> {
         let access = self.access.borrow().clone();
         let access = access.ok_or_else(|| self.not_recovered())?;
         let now = wall_time();
@@ -189,16 +189,16 @@ impl Identities {
         let takes_ticket = uri.query().is_some_and(|query| query.contains("ticket="))
             && operation().is_some_and(Operation::takes_ticket);
         let mut visitor = match shown(headers, uri.query(), takes_ticket) {
-            Shown::Key(key) => Visitor::of(self.with_key(&access, now, key, peer)?),
+            Shown::Key(key) => HttpRequester::of(self.with_key(&access, now, key, peer)?),
             Shown::Ticket(ticket) => self.with_ticket(now, ticket)?,
             Shown::Session(token) => {
                 let found = self.with_session(now, token);
                 if found.is_some() && !method.is_safe() {
                     assert_csrf_token(headers, token)?;
                 }
-                found.unwrap_or_else(|| Visitor::of(with_certificate(&access, names)))
+                found.unwrap_or_else(|| HttpRequester::of(with_certificate(&access, names)))
             }
-            Shown::NoKey | Shown::Nothing => Visitor::of(with_certificate(&access, names)),
+            Shown::NoKey | Shown::Nothing => HttpRequester::of(with_certificate(&access, names)),
         };
         let quotas = (&*access, &*self.gate.meters);
         let renewed = visitor.caller.renew(quotas, now);
@@ -245,7 +245,7 @@ impl Identities {
         })
     }
 
-    fn with_ticket(&self, now: Timestamp, ticket: &str) -> Result<Visitor, Problem> {
+    fn with_ticket(&self, now: Timestamp, ticket: &str) -> Result<HttpRequester, Problem> {
         let visitor = lock(&self.tickets).take(now, ticket.as_bytes());
         let visitor = visitor.filter(|visitor| self.is_session_open(now, visitor));
         let over = "there is no such ticket, or it was used";
@@ -253,21 +253,21 @@ impl Identities {
     }
 
     /// The visitor of an open session.
-    fn with_session(&self, now: Timestamp, token: &[u8]) -> Option<Visitor> {
+    fn with_session(&self, now: Timestamp, token: &[u8]) -> Option<HttpRequester> {
         let mut sessions = lock(&self.sessions);
-        sessions.find(now, token).map(|session| Visitor {
+        sessions.find(now, token).map(|session| HttpRequester {
             caller: session.caller.clone(),
             session: Some(session.id.clone()),
         })
     }
 
-    fn is_session_open(&self, now: Timestamp, visitor: &Visitor) -> bool {
+    fn is_session_open(&self, now: Timestamp, visitor: &HttpRequester) -> bool {
         let session = visitor.session.as_deref();
         session.is_none_or(|session| lock(&self.sessions).is_open(now, session))
     }
 
     /// Tells the loop that the key of a visitor is used, if it was not told so for an hour.
-    pub(super) fn tell_use(&self, visitor: &Visitor) {
+    pub(super) fn tell_use(&self, visitor: &HttpRequester) {
         let Some(key) = visitor.caller.key() else {
             return;
         };

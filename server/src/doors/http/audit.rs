@@ -24,11 +24,11 @@ use turnstile_types::{Audited, Machine as _, Position, Principal};
 use self::newest::NewestLines;
 use super::{
     Door,
-    call::Call,
+    call::HttpCall,
     documents::unstored,
     limits::{AUDIT_BYTES, AUDIT_COMMANDS, AUDIT_KEPT, AUDIT_LEASE},
     operations::Answered,
-    reply::Trouble,
+    reply::RaisedProblem,
 };
 
 /// The audits that are open.
@@ -126,14 +126,14 @@ impl OpenAudit {
 }
 
 /// Answers one page of the audit.
-pub(super) async fn audit(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn audit(door: Arc<Door>, call: HttpCall) -> Answered {
     let access = turnstile_access::Access::SERVICE;
     call.visitor
         .may_follow(access, Right::Read, &Subject::All)?;
     let request = read_audit(&call.given()?)?;
     let Some(directory) = door.about.data.clone() else {
         let none = "this server keeps no journal on a disk";
-        return Err(Trouble::from(Problem::with(Code::Unsupported, none)));
+        return Err(RaisedProblem::from(Problem::with(Code::Unsupported, none)));
     };
     let reader = call.visitor.caller.principal;
     let page = match request.before {

@@ -9,8 +9,8 @@ use turnstile_http::{Code, Problem, read_pieces, read_snapshot};
 use turnstile_types::Position;
 
 use super::{
-    Door, call::Call, documents::unstored, limits::BACKUP_READS, operations::Answered,
-    reply::Trouble,
+    Door, call::HttpCall, documents::unstored, limits::BACKUP_READS, operations::Answered,
+    reply::RaisedProblem,
 };
 
 const BYTES: &str = "application/octet-stream";
@@ -26,7 +26,7 @@ impl Default for BackupReads {
 }
 
 /// Says with what a copy can begin.
-pub(super) async fn description(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn description(door: Arc<Door>, call: HttpCall) -> Answered {
     drop(call.given()?);
     let (directory, last) = journal(&door).await?;
     let described = read(&door, move || describe(&directory, last)).await?;
@@ -35,7 +35,7 @@ pub(super) async fn description(door: Arc<Door>, call: Call) -> Answered {
 }
 
 /// Gives groups that follow a place.
-pub(super) async fn pieces(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn pieces(door: Arc<Door>, call: HttpCall) -> Answered {
     let wanted = read_pieces(&call.given()?)?;
     let place = PiecesPlace {
         segment: wanted.segment,
@@ -48,7 +48,7 @@ pub(super) async fn pieces(door: Arc<Door>, call: Call) -> Answered {
 }
 
 /// Gives bytes of a snapshot.
-pub(super) async fn snapshot(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn snapshot(door: Arc<Door>, call: HttpCall) -> Answered {
     let wanted = read_snapshot(&call.given()?)?;
     let (directory, _) = journal(&door).await?;
     let position = Position(wanted.position);
@@ -57,7 +57,7 @@ pub(super) async fn snapshot(door: Arc<Door>, call: Call) -> Answered {
 }
 
 /// Where the journal lies, and what of it is durable: the loop answers once everything before is.
-async fn journal(door: &Door) -> Result<(PathBuf, Position), Trouble> {
+async fn journal(door: &Door) -> Result<(PathBuf, Position), RaisedProblem> {
     let status = door.courier.status().await?;
     let directory = door.about.data.clone();
     let kept = directory.filter(|_| status.backend.durability != Durability::Memory);
@@ -69,7 +69,7 @@ async fn journal(door: &Door) -> Result<(PathBuf, Position), Trouble> {
 async fn read<T: Send + 'static>(
     door: &Door,
     work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
-) -> Result<T, Trouble> {
+) -> Result<T, RaisedProblem> {
     let permit = door.backup_reads.0.acquire().await;
     let _permit = permit.map_err(|_closed| Code::Unavailable)?;
     let done = task::spawn_blocking(work).await;
@@ -78,8 +78,8 @@ async fn read<T: Send + 'static>(
         let said = cause.to_string();
         if let SourceError::Io(failure) = &cause {
             tracing::error!(%failure, "the journal cannot be read for a backup");
-            return Trouble::from(Problem::with(Code::Unavailable, said));
+            return RaisedProblem::from(Problem::with(Code::Unavailable, said));
         }
-        Trouble::from(Problem::with(Code::NotKept, said))
+        RaisedProblem::from(Problem::with(Code::NotKept, said))
     })
 }

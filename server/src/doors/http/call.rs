@@ -10,7 +10,7 @@ use turnstile_http::{
 };
 use turnstile_rooms as rooms;
 
-use super::{Door, access::Visitor, reply::Trouble};
+use super::{Door, access::HttpRequester, reply::RaisedProblem};
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -19,11 +19,11 @@ pub(super) type PathValues = Vec<(String, String)>;
 
 /// A request with its whole body; the framing has limited it to 64 KiB.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct HttpCall {
     pub(super) operation: &'static Operation,
     pub(super) parts: Parts,
     /// Who has sent it.
-    pub(super) visitor: Visitor,
+    pub(super) visitor: HttpRequester,
     path: PathValues,
     body: Bytes,
     /// The parameters of its operation, where the query string has another one.
@@ -37,7 +37,7 @@ const CONSISTENCY: &str = "consistency=";
 const STALE: &str = "stale";
 const LINEARIZABLE: &str = "linearizable";
 
-impl Call {
+impl HttpCall {
     /// Reads the body of a request to its end.
     ///
     /// # Errors
@@ -45,8 +45,8 @@ impl Call {
     pub(super) async fn read<B>(
         operation: &'static Operation,
         path: PathValues,
-        (request, visitor): (Request<B>, Visitor),
-    ) -> Result<Self, Trouble>
+        (request, visitor): (Request<B>, HttpRequester),
+    ) -> Result<Self, RaisedProblem>
     where
         B: hyper::body::Body<Data = Bytes>,
     {
@@ -81,7 +81,7 @@ impl Call {
     ///
     /// # Errors
     /// It has no body of JSON where the operation takes one, or a body where it takes none.
-    pub(super) fn given(&self) -> Result<Given<'_>, Trouble> {
+    pub(super) fn given(&self) -> Result<Given<'_>, RaisedProblem> {
         let operation = self.operation;
         let mut given = Given::new(&operation.parameters);
         for (name, value) in &self.path {
@@ -95,7 +95,10 @@ impl Call {
             }
         } else if !self.body.is_empty() && operation.method != Method::Get {
             let none = "this operation takes no body";
-            return Err(Trouble::from(Problem::with(Code::InvalidRequest, none)));
+            return Err(RaisedProblem::from(Problem::with(
+                Code::InvalidRequest,
+                none,
+            )));
         }
         Ok(given)
     }
@@ -121,7 +124,7 @@ impl Call {
     }
 
     /// The idempotency key, where there is one.
-    pub(super) fn key(&self) -> Result<Option<Box<str>>, Trouble> {
+    pub(super) fn key(&self) -> Result<Option<Box<str>>, RaisedProblem> {
         let mut values = self.parts.headers.get_all(IDEMPOTENCY_KEY).iter();
         let Some(value) = values.next() else {
             return Ok(None);
@@ -138,7 +141,7 @@ impl Call {
             }
         };
         if values.next().is_some() {
-            return Err(Trouble::from(wrong("given twice".to_owned())));
+            return Err(RaisedProblem::from(wrong("given twice".to_owned())));
         }
         let key = parse_key(value.as_bytes());
         Ok(Some(key.map_err(|invalid| wrong(invalid.to_string()))?))

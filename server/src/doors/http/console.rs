@@ -13,7 +13,7 @@ use turnstile_http::{Code, Problem};
 
 use super::{
     documents::{confine, content},
-    reply::Trouble,
+    reply::RaisedProblem,
 };
 
 /// Each file by its path below the console's: its type, and its bytes, compressed with gzip.
@@ -58,7 +58,7 @@ pub(super) async fn file(path: Path<String>, headers: HeaderMap) -> Response<Bod
 fn answer(path: &str, headers: &HeaderMap) -> Response<Body> {
     let Some((_, kind, packed)) = FILES.iter().find(|(name, ..)| *name == path) else {
         let detail = "the console has no such file; reload its page";
-        return Trouble::from(Problem::with(Code::UnknownPath, detail)).into_response();
+        return RaisedProblem::from(Problem::with(Code::UnknownPath, detail)).into_response();
     };
     let mut response = if takes_gzip(headers) {
         let mut response = content(*packed, kind);

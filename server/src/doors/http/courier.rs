@@ -71,14 +71,14 @@ struct Desk {
 
 /// An answer of one machine.
 #[derive(Debug)]
-pub(super) enum Awaited<M: Machine> {
+pub(super) enum PendingAnswer<M: Machine> {
     Command(Relay<Executed<M>>),
     Query(Relay<Answered<M>>),
 }
 
 /// A machine whose answers the courier carries.
 pub(super) trait Carried: Asked {
-    fn ticket(awaited: Awaited<Self>) -> Ticket;
+    fn ticket(awaited: PendingAnswer<Self>) -> Ticket;
 }
 
 macro_rules! tickets {
@@ -86,14 +86,14 @@ macro_rules! tickets {
         /// An answer that is on its way from the loop to a connection.
         #[derive(Debug)]
         pub(super) enum Ticket {
-            $($machine(Awaited<turnstile_services::$name::$machine>),)+
+            $($machine(PendingAnswer<turnstile_services::$name::$machine>),)+
             Status(Relay<ServerStatus>),
             Cluster(Relay<Option<Value>>),
         }
 
         $(
             impl Carried for turnstile_services::$name::$machine {
-                fn ticket(awaited: Awaited<Self>) -> Ticket {
+                fn ticket(awaited: PendingAnswer<Self>) -> Ticket {
                     Ticket::$machine(awaited)
                 }
             }
@@ -154,7 +154,7 @@ impl<T> Passing for Relay<T> {
     }
 }
 
-impl<M: Machine> Awaited<M> {
+impl<M: Machine> PendingAnswer<M> {
     fn relay(&mut self) -> &mut dyn Passing {
         match self {
             Self::Command(relay) => relay,
@@ -190,7 +190,7 @@ impl Courier {
             command,
             reply,
         };
-        let ticket = |relay| M::ticket(Awaited::Command(relay));
+        let ticket = |relay| M::ticket(PendingAnswer::Command(relay));
         let executed = self.ask(caller.meter(), M::ask(request), from, ticket);
         async { executed.await?.map_err(problem_of) }
     }
@@ -236,7 +236,7 @@ impl Courier {
             may_be_stale,
             reply,
         };
-        let ticket = |relay| M::ticket(Awaited::Query(relay));
+        let ticket = |relay| M::ticket(PendingAnswer::Query(relay));
         let answered = self.ask(caller.meter(), M::ask(request), from, ticket);
         async { answered.await?.map_err(problem_of) }
     }

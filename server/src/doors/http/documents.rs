@@ -12,7 +12,7 @@ use turnstile_http::{
     Code, PAGE_SCRIPT, PAGE_STYLE, Problem, docs_page, openapi as openapi_document,
 };
 
-use super::{Door, call::Call, operations::Answered, reply::Trouble};
+use super::{Door, call::HttpCall, operations::Answered, reply::RaisedProblem};
 use crate::core::transport::DoorTransport;
 
 /// Nothing from elsewhere: our own script and style sheet only, and requests to ourselves.
@@ -79,15 +79,15 @@ pub(super) fn live() -> Response<Body> {
 pub(super) async fn ready(door: Arc<Door>) -> Answered {
     if door.is_stopping() || door.is_end_near() {
         let problem = Problem::with(Code::Unavailable, "the server is stopping");
-        return Err(Trouble::from(problem));
+        return Err(RaisedProblem::from(problem));
     }
     if door.is_draining() {
         let problem = Problem::with(Code::Unavailable, "an operator drains this node");
-        return Err(Trouble::from(problem));
+        return Err(RaisedProblem::from(problem));
     }
     let status = door.courier.status().await?;
     if status.read_only {
-        return Err(Trouble::from(Code::ReadOnly));
+        return Err(RaisedProblem::from(Code::ReadOnly));
     }
     Ok(content(readiness(door.about.transport), "application/json"))
 }
@@ -102,7 +102,7 @@ const fn readiness(transport: DoorTransport) -> &'static str {
 }
 
 /// How this node of a cluster stands.
-pub(super) async fn cluster(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn cluster(door: Arc<Door>, call: HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     let report = door.courier.cluster_report(door.is_draining()).await?;
     let alone = || Problem::with(Code::NoCluster, "its configuration has no [cluster]");

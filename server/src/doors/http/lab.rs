@@ -27,10 +27,10 @@ use self::{
 use super::{
     Door,
     access::wall_time,
-    call::Call,
+    call::HttpCall,
     documents::{confine, json, unstored},
     operations::Answered,
-    reply::Trouble,
+    reply::RaisedProblem,
 };
 
 /// A report is a page with its style and no script that runs; it may ask nobody for anything.
@@ -154,7 +154,7 @@ fn lock(kept: &Mutex<KeptRuns>) -> MutexGuard<'_, KeptRuns> {
 }
 
 /// Starts a load.
-pub(super) fn start(door: &Door, call: &Call) -> Answered {
+pub(super) fn start(door: &Door, call: &HttpCall) -> Answered {
     let order = read_lab_order(&call.given()?)?;
     let principal = call.visitor.caller.principal;
     let started = door.lab.start(order, principal)?;
@@ -180,7 +180,7 @@ fn assert_offered(offers: &[LabOffer], order: &LabOrder) -> Result<(), Problem> 
 }
 
 /// Lists the loads.
-pub(super) fn list(door: &Door, call: &Call) -> Answered {
+pub(super) fn list(door: &Door, call: &HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     let (program, _target) = door.lab.program()?;
     let runs = lock(&door.lab.kept).views();
@@ -189,13 +189,13 @@ pub(super) fn list(door: &Door, call: &Call) -> Answered {
 }
 
 /// Shows one load.
-pub(super) fn show(door: &Door, call: &Call) -> Answered {
+pub(super) fn show(door: &Door, call: &HttpCall) -> Answered {
     let run = read_lab_run(&call.given()?)?;
     Ok(json(&door.lab.find(run, |found| found.view.clone())?))
 }
 
 /// Shows how one load goes, second by second.
-pub(super) fn progress(door: &Door, call: &Call) -> Answered {
+pub(super) fn progress(door: &Door, call: &HttpCall) -> Answered {
     let (run, after) = read_lab_progress(&call.given()?)?;
     let progress = door.lab.find(run, |found| LabSeconds {
         run,
@@ -206,19 +206,19 @@ pub(super) fn progress(door: &Door, call: &Call) -> Answered {
 }
 
 /// Stops one load.
-pub(super) fn stop(door: &Door, call: &Call) -> Answered {
+pub(super) fn stop(door: &Door, call: &HttpCall) -> Answered {
     let run = read_lab_run(&call.given()?)?;
     Ok(json(&door.lab.stop(run)?))
 }
 
 /// Gives the result of a load.
-pub(super) async fn result(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn result(door: Arc<Door>, call: HttpCall) -> Answered {
     let bytes = file(&door, &call, RESULT).await?;
     Ok(unstored(bytes, "application/json"))
 }
 
 /// Gives the report of a load.
-pub(super) async fn report(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn report(door: Arc<Door>, call: HttpCall) -> Answered {
     let bytes = file(&door, &call, REPORT).await?;
     let mut page = unstored(bytes, "text/html; charset=utf-8");
     confine(&mut page, POLICY);
@@ -226,7 +226,7 @@ pub(super) async fn report(door: Arc<Door>, call: Call) -> Answered {
 }
 
 /// A file of a load that has come to its end.
-async fn file(door: &Door, call: &Call, name: &'static str) -> Result<Vec<u8>, Trouble> {
+async fn file(door: &Door, call: &HttpCall, name: &'static str) -> Result<Vec<u8>, RaisedProblem> {
     let run = read_lab_run(&call.given()?)?;
     let none = || Problem::with(Code::UnknownLabRun, "this load has no result");
     let folder = door.lab.find(run, |found| {

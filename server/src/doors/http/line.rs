@@ -20,7 +20,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::Instant,
 };
-use turnstile_http::{Framing, Scanner, Violation};
+use turnstile_http::{Framing, FramingViolation, Scanner};
 
 use super::{
     Door,
@@ -111,7 +111,7 @@ impl Clock {
 struct Socket {
     stream: HttpStream,
     scanner: Scanner,
-    violation: Option<Violation>,
+    violation: Option<FramingViolation>,
     /// The violation is in the body of a request whose head the library has.
     in_body: bool,
     unsent: Unsent,
@@ -317,14 +317,14 @@ impl Line {
     }
 
     /// What was wrong with the bytes, when something was, and no answer says it.
-    pub(super) fn violation(&self) -> Option<Violation> {
+    pub(super) fn violation(&self) -> Option<FramingViolation> {
         let socket = self.socket();
         socket.violation.filter(|_| !socket.in_body)
     }
 
     /// What was wrong with the body of the request that is to be answered now. Requests are answered
     /// one after the other, and none is read after a violation.
-    pub(super) fn broken_body(&self) -> Option<Violation> {
+    pub(super) fn broken_body(&self) -> Option<FramingViolation> {
         let socket = self.socket();
         let is_last = self.answered.load(Ordering::Relaxed) + 1 == socket.scanner.requests();
         socket.violation.filter(|_| socket.in_body && is_last)

@@ -20,17 +20,17 @@ use turnstile_types::{Machine, Position, Timestamp};
 
 use super::{
     Door,
-    call::Call,
+    call::HttpCall,
     courier::Carried,
     late::settled,
-    reply::{ENTRY_AGE, Trouble, done_response, link_next, not_modified, told_response},
+    reply::{ENTRY_AGE, RaisedProblem, done_response, link_next, not_modified, told_response},
 };
 use crate::core::{caller::Caller, clock};
 
-pub(super) type Answered = Result<Response<Body>, Trouble>;
+pub(super) type Answered = Result<Response<Body>, RaisedProblem>;
 
 /// An answer in the making.
-pub(super) type Answering = Pin<Box<dyn Future<Output = Answered> + Send>>;
+pub(super) type AnswerFuture = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
 /// A service whose operations this door answers.
 trait Settles: Carried + Served + Machine<Query: Send, Outcome: Send, Answer: Send> {
@@ -74,8 +74,8 @@ macro_rules! answers {
         pub(super) fn answer_command(
             service: Service,
             place: usize,
-            (door, call): (Arc<Door>, Call),
-        ) -> Answering {
+            (door, call): (Arc<Door>, HttpCall),
+        ) -> AnswerFuture {
             match service {
                 Service::Rooms if call.operation.has_precondition => {
                     Box::pin(rooms::cancel(door, call, place))
@@ -88,8 +88,8 @@ macro_rules! answers {
         pub(super) fn answer_query(
             service: Service,
             place: usize,
-            (door, call): (Arc<Door>, Call),
-        ) -> Answering {
+            (door, call): (Arc<Door>, HttpCall),
+        ) -> AnswerFuture {
             match service {
                 $(Service::$machine => Box::pin(query::<turnstile_services::$name::$machine>(door, call, place)),)+
             }
@@ -108,7 +108,10 @@ struct Order<A> {
 }
 
 impl<A> Order<A> {
-    fn new<M: Served<About = A>>(call: &Call, command: &M::Command<'_>) -> Result<Self, Trouble> {
+    fn new<M: Served<About = A>>(
+        call: &HttpCall,
+        command: &M::Command<'_>,
+    ) -> Result<Self, RaisedProblem> {
         let key = call.key()?;
         let mut bytes = Vec::with_capacity(256);
         M::encode_command(command, &mut bytes);
@@ -120,7 +123,7 @@ impl<A> Order<A> {
     }
 }
 
-async fn command<M: Settles>(door: Arc<Door>, call: Call, place: usize) -> Answered {
+async fn command<M: Settles>(door: Arc<Door>, call: HttpCall, place: usize) -> Answered {
     let order = {
         let given = call.given()?;
         let command = M::read_command(place, &given, door.sealing())?;
@@ -129,7 +132,7 @@ async fn command<M: Settles>(door: Arc<Door>, call: Call, place: usize) -> Answe
     execute::<M>(&door, &call, order).await
 }
 
-async fn execute<M: Settles>(door: &Door, call: &Call, order: Order<M::About>) -> Answered {
+async fn execute<M: Settles>(door: &Door, call: &HttpCall, order: Order<M::About>) -> Answered {
     let Order {
         key,
         command,
@@ -145,7 +148,7 @@ async fn execute<M: Settles>(door: &Door, call: &Call, order: Order<M::About>) -
     Ok(done_response::<M>(told, &reply))
 }
 
-async fn query<M: Settles>(door: Arc<Door>, call: Call, place: usize) -> Answered {
+async fn query<M: Settles>(door: Arc<Door>, call: HttpCall, place: usize) -> Answered {
     let query = {
         let given = call.given()?;
         M::read_query(place, &given, door.sealing())?
@@ -165,7 +168,7 @@ async fn query<M: Settles>(door: Arc<Door>, call: Call, place: usize) -> Answere
 
 /// Answers a read: with a link to the next page, or only that nothing has changed since the client
 /// looked.
-fn show(call: &Call, position: Position, told: Result<Told, Problem>) -> Answered {
+fn show(call: &HttpCall, position: Position, told: Result<Told, Problem>) -> Answered {
     let mut told = told.map_err(|refused| Problem {
         position: Some(position),
         ..refused

@@ -21,9 +21,9 @@ use super::{
     access::StreamPass,
     attendance::{self, Bell},
     limits::IN_FLIGHT,
-    socket::Wire,
+    socket::MeteredSocket,
     stream::Follower,
-    talk::{Ending, Going, LEAVE_ENDED, Talk, answer_of},
+    talk::{Going, Hangup, LEAVE_ENDED, Talk, answer_of},
 };
 use crate::core::{
     caller::Caller,
@@ -57,7 +57,7 @@ pub(super) struct Play {
 impl Play {
     pub(super) fn new(
         door: Arc<Door>,
-        (socket, pass): (WebSocketStream<Wire>, StreamPass),
+        (socket, pass): (WebSocketStream<MeteredSocket>, StreamPass),
         player: PlayerId,
     ) -> Self {
         let follower = door.sources.games.follow();
@@ -111,7 +111,7 @@ impl Play {
                 _ => (CloseCode::Again, "the server has no time for the player"),
             };
             self.talk.say(message::problem(None, &problem)).await?;
-            return Err(Ending::Told(code, why));
+            return Err(Hangup::Told(code, why));
         }
         // The loop has answered, so it knows that the feed is kept.
         let place = since.map(|since| (since, self.door.sources.games.feed.after(since)));
@@ -129,7 +129,7 @@ impl Play {
     }
 
     /// What the player does now; events up to there are known from then on.
-    async fn look(&mut self) -> Result<String, Ending> {
+    async fn look(&mut self) -> Result<String, Hangup> {
         let player = self.player;
         let query = Query::Player { player };
         let answer = self.door.courier.query::<Games>(&self.caller, query);
@@ -140,7 +140,7 @@ impl Play {
             }
             Err(problem) => {
                 self.talk.say(message::problem(None, &problem)).await?;
-                Err(Ending::Told(CloseCode::Again, "the server has no time"))
+                Err(Hangup::Told(CloseCode::Again, "the server has no time"))
             }
         }
     }
@@ -148,7 +148,7 @@ impl Play {
     /// Says what there is to say, then waits for the next thing that happens.
     async fn go_on(&mut self) -> Going {
         if self.door.is_stopping() {
-            return Err(Ending::Told(CloseCode::Away, "the server stops"));
+            return Err(Hangup::Told(CloseCode::Away, "the server stops"));
         }
         let bell = Arc::clone(&self.bell);
         let debt = self.talk.debt();
@@ -174,7 +174,7 @@ impl Play {
     }
 
     /// Tells what has happened; answers whether there may be more.
-    async fn tell(&mut self) -> Result<bool, Ending> {
+    async fn tell(&mut self) -> Result<bool, Hangup> {
         match self.bell.take() {
             Some(place) if self.is_current => self.place = self.place.max(place),
             None if self.is_current => return Ok(false),

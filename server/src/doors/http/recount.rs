@@ -10,19 +10,19 @@ use turnstile_http::{Code, CountedResult, PlayerRecount, Problem, read_recount};
 use turnstile_types::Machine as _;
 
 use super::{
-    Door, call::Call, documents::json, limits::RECOUNT_RESULTS, operations::Answered,
-    reply::Trouble,
+    Door, call::HttpCall, documents::json, limits::RECOUNT_RESULTS, operations::Answered,
+    reply::RaisedProblem,
 };
 
 /// Counts the results of all players again, and shows those of one. It takes the state of all services a
 /// second time, as an audit does: there is one of both at a time.
-pub(super) async fn recount(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn recount(door: Arc<Door>, call: HttpCall) -> Answered {
     call.visitor
         .may_follow(Games::SERVICE, Right::Manage, &Subject::All)?;
     let player = read_recount(&call.given()?)?;
     let Some(directory) = door.about.data.clone() else {
         let none = "this server keeps no journal on a disk";
-        return Err(Trouble::from(Problem::with(Code::Unsupported, none)));
+        return Err(RaisedProblem::from(Problem::with(Code::Unsupported, none)));
     };
     let reader = call.visitor.caller.principal;
     let _alone = door.audits.claim(&reader)?;

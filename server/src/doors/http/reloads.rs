@@ -7,11 +7,11 @@ use turnstile_chassis::{Right, Subject};
 use turnstile_http::{Code, Problem};
 use turnstile_types::Machine as _;
 
-use super::{Door, call::Call, documents::json, operations::Answered, reply::Trouble};
+use super::{Door, call::HttpCall, documents::json, operations::Answered, reply::RaisedProblem};
 use crate::reloading::{NoReload, ReloadRefused};
 
 /// Has the configuration read again, and says what has changed.
-pub(super) async fn reload(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn reload(door: Arc<Door>, call: HttpCall) -> Answered {
     call.visitor
         .may_follow(Access::SERVICE, Right::Manage, &Subject::All)?;
     call.given()?.read_with(|_nothing| Some(()))?;
@@ -30,7 +30,7 @@ pub(super) async fn reload(door: Arc<Door>, call: Call) -> Answered {
             ReloadRefused::Wrong(_) => Code::InvalidConfiguration,
             ReloadRefused::NeedsRestart(_) => Code::NeedsRestart,
         };
-        Trouble::from(Problem::with(code, refused.to_string()))
+        RaisedProblem::from(Problem::with(code, refused.to_string()))
     })?;
     Ok(json(&done))
 }

@@ -28,15 +28,15 @@ const TRUE: HeaderValue = HeaderValue::from_static("true");
 
 /// A problem on its way to the one place that writes it, where the request's path and id are known.
 #[derive(Clone, Debug)]
-pub(super) struct Trouble(pub(super) Box<Problem>);
+pub(super) struct RaisedProblem(pub(super) Box<Problem>);
 
-impl<T: Into<Problem>> From<T> for Trouble {
+impl<T: Into<Problem>> From<T> for RaisedProblem {
     fn from(problem: T) -> Self {
         Self(Box::new(problem.into()))
     }
 }
 
-impl IntoResponse for Trouble {
+impl IntoResponse for RaisedProblem {
     fn into_response(self) -> Response<Body> {
         let mut response = Response::new(Body::empty());
         response.extensions_mut().insert(self);

@@ -30,13 +30,13 @@ use turnstile_types::RequestId;
 
 use super::{
     Door,
-    access::{Visitor, problem_of_denied},
+    access::{HttpRequester, problem_of_denied},
     console,
     limits::{LINGER, READ_BYTES},
     line::{Line, LineIo, Verdict},
     metered::note_answer,
     noted::{RequestBegun, trace_of},
-    reply::{REQUEST_ID, Trouble, problem_response},
+    reply::{REQUEST_ID, RaisedProblem, problem_response},
     routes::serve,
     secured::HttpStream,
     socket,
@@ -64,18 +64,18 @@ const CLOSE: HeaderValue = HeaderValue::from_static("close");
 type Responding = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
 /// The service of one connection.
-struct Requests {
+struct RequestCourier {
     door: Arc<Door>,
     router: Router,
     line: Arc<Line>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Requests {
+impl hyper::service::Service<Request<Incoming>> for RequestCourier {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Answering;
+    type Future = ResponseFuture;
 
-    fn call(&self, mut request: Request<Incoming>) -> Answering {
+    fn call(&self, mut request: Request<Incoming>) -> ResponseFuture {
         let trace = trace_of(request.headers());
         let id = request_id(&self.door, request.headers(), trace.as_ref());
         let instance = request.uri().path_and_query().cloned();
@@ -92,10 +92,10 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
                 let meter = visitor.caller.meter().cloned();
                 (Ok(self.answer(request, visitor)), meter)
             }
-            Err(problem) => (Err(Trouble::from(problem)), None),
+            Err(problem) => (Err(RaisedProblem::from(problem)), None),
         };
         let line = Arc::clone(&self.line);
-        Answering {
+        ResponseFuture {
             is_last: self.door.is_draining() || self.door.is_end_near(),
             routed,
             instance,
@@ -107,14 +107,14 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     }
 }
 
-impl Requests {
+impl RequestCourier {
     /// Whether the request may be looked at: every one passes here, whichever way it goes on. Says who has
     /// sent it, and whether that is known.
     fn judge(
         &self,
         request: &mut Request<Incoming>,
         id: &HeaderValue,
-    ) -> Result<(bool, Visitor), Problem> {
+    ) -> Result<(bool, HttpRequester), Problem> {
         let (headers, target) = (request.headers(), request.uri());
         if !self.door.hosts.are_named(headers, target.host()) {
             return Err(Problem::from(Code::MisdirectedRequest));
@@ -138,7 +138,7 @@ impl Requests {
     }
 
     /// Answers a request, and says whose pages may read that, where pages of others may.
-    fn answer(&self, request: Request<Incoming>, visitor: Visitor) -> Responding {
+    fn answer(&self, request: Request<Incoming>, visitor: HttpRequester) -> Responding {
         let origins = self.door.origins.configured();
         let Some(cors) = origins.cors() else {
             return route(&self.door, &self.router, (request, visitor));
@@ -159,14 +159,14 @@ impl Requests {
 fn route(
     door: &Arc<Door>,
     router: &Router,
-    (mut request, visitor): (Request<Incoming>, Visitor),
+    (mut request, visitor): (Request<Incoming>, HttpRequester),
 ) -> Responding {
     if let Some(recovery) = door.gate.recovery()
         && !ALWAYS_THERE.contains(&request.uri().path())
         && !console::has(request.uri().path())
     {
         let problem = Problem::with(Code::Recovering, recovery.sentence());
-        return Box::pin(future::ready(Trouble::from(problem).into_response()));
+        return Box::pin(future::ready(RaisedProblem::from(problem).into_response()));
     }
     let direct = door.direct.of(request.method(), request.uri().path());
     if let Some(operation) = direct {
@@ -182,9 +182,9 @@ fn route(
 }
 
 /// The answer to one request, in the making.
-struct Answering {
+struct ResponseFuture {
     /// Nothing of a refused request was looked at.
-    routed: Result<Responding, Trouble>,
+    routed: Result<Responding, RaisedProblem>,
     instance: Option<PathAndQuery>,
     id: HeaderValue,
     line: Arc<Line>,
@@ -195,7 +195,7 @@ struct Answering {
     note: Option<Box<RequestBegun>>,
 }
 
-impl Future for Answering {
+impl Future for ResponseFuture {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -213,11 +213,11 @@ impl Future for Answering {
         }
         // The body broke after its head was read: whatever was made of that, this is what is wrong.
         if let Some(violation) = self.line.broken_body() {
-            response = Trouble::from(violation).into_response();
+            response = RaisedProblem::from(violation).into_response();
             response.headers_mut().insert(header::CONNECTION, CLOSE);
         }
         let mut code = None;
-        if let Some(Trouble(problem)) = response.extensions_mut().remove() {
+        if let Some(RaisedProblem(problem)) = response.extensions_mut().remove() {
             code = Some(problem.code.word());
             let instance = self.instance.as_ref().map_or("", PathAndQuery::path);
             problem_response(&mut response, &problem, instance, &self.id);
@@ -328,7 +328,7 @@ async fn converse(
     router: Router,
     line: &Arc<Line>,
 ) -> ControlFlow<Option<Problem>> {
-    let service = Requests {
+    let service = RequestCourier {
         door: Arc::clone(door),
         router,
         line: Arc::clone(line),

@@ -27,13 +27,13 @@ use turnstile_http::{Answerer, Audience, Code, Method, Operation, Place, Problem
 
 use super::{
     Door,
-    access::{self, Visitor},
+    access::{self, HttpRequester},
     audit, backup,
-    call::{Call, PathValues},
+    call::{HttpCall, PathValues},
     console, documents, lab, metrics,
-    operations::{Answered, Answering, answer_command, answer_query},
+    operations::{AnswerFuture, Answered, answer_command, answer_query},
     recount, reloads,
-    reply::Trouble,
+    reply::RaisedProblem,
     security, socket, stream, watch,
 };
 use crate::core::caller::Caller;
@@ -54,11 +54,11 @@ pub(super) fn router(door: &Arc<Door>) -> Router {
     router
         .method_not_allowed_fallback(async |method: HttpMethod| {
             let detail = format!("{method} is not among those in Allow");
-            Trouble::from(Problem::with(Code::MethodNotAllowed, detail))
+            RaisedProblem::from(Problem::with(Code::MethodNotAllowed, detail))
         })
         .fallback(async || {
             let detail = "what there is stands at /docs, and at /openapi.json for programs";
-            Trouble::from(Problem::with(Code::UnknownPath, detail))
+            RaisedProblem::from(Problem::with(Code::UnknownPath, detail))
         })
         .with_state(Arc::clone(door))
         .layer(compression())
@@ -119,12 +119,12 @@ pub(super) async fn serve<B>(
     door: Arc<Door>,
     operation: &'static Operation,
     path: PathValues,
-    (request, visitor): (Request<B>, Visitor),
+    (request, visitor): (Request<B>, HttpRequester),
 ) -> Answered
 where
     B: hyper::body::Body<Data = Bytes>,
 {
-    let call = Call::read(operation, path, (request, visitor)).await?;
+    let call = HttpCall::read(operation, path, (request, visitor)).await?;
     answer(door, call).await
 }
 
@@ -136,11 +136,11 @@ async fn serve_routed(
     mut request: Request<Body>,
 ) -> Answered {
     let visitor = request.extensions_mut().remove();
-    let visitor = visitor.unwrap_or_else(|| Visitor::of(Caller::unknown()));
+    let visitor = visitor.unwrap_or_else(|| HttpRequester::of(Caller::unknown()));
     serve(door, operation, path, (request, visitor)).await
 }
 
-fn answer(door: Arc<Door>, call: Call) -> Answering {
+fn answer(door: Arc<Door>, call: HttpCall) -> AnswerFuture {
     door.identities.tell_use(&call.visitor);
     if call.operation.audience == Audience::Operators
         && let Err(refused) = call.visitor.may_operate()
@@ -157,13 +157,13 @@ fn answer(door: Arc<Door>, call: Call) -> Answering {
     }
 }
 
-fn request_span(visitor: &Visitor) -> Span {
+fn request_span(visitor: &HttpRequester) -> Span {
     let id = visitor.caller.request_id();
     let id = id.as_ref().map_or("", |id| id.as_str());
     tracing::info_span!("request", id, principal = %visitor.caller.principal)
 }
 
-fn dispatch(door: Arc<Door>, call: Call) -> Answering {
+fn dispatch(door: Arc<Door>, call: HttpCall) -> AnswerFuture {
     match call.operation.answerer {
         Answerer::Command(service, place) => answer_command(service, place, (door, call)),
         Answerer::Query(service, place) => answer_query(service, place, (door, call)),
@@ -221,7 +221,7 @@ fn function(operation: &'static Operation) -> MethodRouter<Arc<Door>> {
             let broken = "the path is not percent-encoded UTF-8";
             let Ok(Path(path)) = path else {
                 let problem = Problem::with(Code::InvalidRequest, broken);
-                return Err(Trouble::from(problem));
+                return Err(RaisedProblem::from(problem));
             };
             serve_routed(door, operation, path, request).await
         },

@@ -14,10 +14,10 @@ use turnstile_types::Machine as _;
 use super::{
     Door,
     access::StreamPass,
-    call::Call,
+    call::HttpCall,
     metered::StreamPace,
     operations::Answered,
-    stream::{HEARTBEAT, Seat, endless, last_event},
+    stream::{HEARTBEAT, StreamPermit, endless, last_event},
 };
 
 /// Somebody who follows these events.
@@ -32,15 +32,15 @@ struct SecurityFollower {
     /// Ends with the caller's leave to follow.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
     pace: StreamPace,
-    _seat: Seat,
+    _seat: StreamPermit,
 }
 
 /// A stream of what happens to the security of the server.
-pub(super) async fn follow(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn follow(door: Arc<Door>, call: HttpCall) -> Answered {
     let last = last_event(&call, read_since(&call.given()?)?)?;
     let wanted = (Access::SERVICE, Right::Read, Subject::All);
     let pass = StreamPass::take(&door, &call.visitor, wanted)?;
-    let seat = Seat::take(&door, &call.visitor.caller)?;
+    let seat = StreamPermit::take(&door, &call.visitor.caller)?;
     let log = &door.gate.security;
     let mut first = Vec::from(HEARTBEAT);
     let seen = match last.map(|last| log.after(last)) {

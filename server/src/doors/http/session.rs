@@ -24,9 +24,9 @@ use super::{
     Door,
     access::StreamPass,
     limits::{IN_FLIGHT, SUBSCRIPTIONS},
-    socket::Wire,
+    socket::MeteredSocket,
     stream::untold,
-    talk::{Ending, Going, LEAVE_ENDED, Talk, answer_of},
+    talk::{Going, Hangup, LEAVE_ENDED, Talk, answer_of},
 };
 use crate::core::caller::Caller;
 
@@ -56,7 +56,11 @@ struct Answer {
 }
 
 impl Session {
-    pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>, pass: StreamPass) -> Self {
+    pub(super) fn new(
+        door: Arc<Door>,
+        socket: WebSocketStream<MeteredSocket>,
+        pass: StreamPass,
+    ) -> Self {
         Self {
             caller: {
                 let meter = Arc::clone(socket.get_ref().meter());
@@ -90,7 +94,7 @@ impl Session {
     /// Says what there is to say, then waits for the next thing that happens.
     async fn go_on(&mut self) -> Going {
         if self.door.is_stopping() {
-            return Err(Ending::Told(CloseCode::Away, "the server stops"));
+            return Err(Hangup::Told(CloseCode::Away, "the server stops"));
         }
         let news = self.listen();
         tokio::pin!(news);

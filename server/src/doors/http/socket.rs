@@ -29,15 +29,15 @@ use turnstile_http::{Code, EventId, games::play::player_and_since};
 use super::{
     Door,
     access::StreamPass,
-    call::Call,
+    call::HttpCall,
     limits::{MESSAGE_BYTES, PLAYER_SOCKET_BYTES, SOCKET_BYTES},
     line::{Line, LineIo, left_of},
     operations::Answered,
     play::Play,
-    reply::Trouble,
+    reply::RaisedProblem,
     secured::HttpStream,
     session::Session,
-    stream::Seat,
+    stream::StreamPermit,
     unsent::{Dropped, Unsent},
 };
 use turnstile_types::{Machine as _, Name};
@@ -58,7 +58,7 @@ pub(super) struct Invitation {
     party: SocketParty,
     pass: StreamPass,
     /// Held by one of the clones at a time.
-    seat: Arc<Seat>,
+    seat: Arc<StreamPermit>,
 }
 
 /// Whom a conversation is with.
@@ -70,18 +70,18 @@ enum SocketParty {
     Player(PlayerId, Option<EventId>),
 }
 
-pub(super) async fn feed(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn feed(door: Arc<Door>, call: HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     invite(&door, call, SocketParty::Trader)
 }
 
-pub(super) async fn play(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn play(door: Arc<Door>, call: HttpCall) -> Answered {
     let (player, since) = player_and_since(&call.given()?)?;
     invite(&door, call, SocketParty::Player(player, since))
 }
 
 /// Answers the handshake; the conversation begins when the answer is sent.
-fn invite(door: &Arc<Door>, mut call: Call, party: SocketParty) -> Answered {
+fn invite(door: &Arc<Door>, mut call: HttpCall, party: SocketParty) -> Answered {
     let upgrade = call.parts.extensions.remove::<OnUpgrade>();
     let (Some(accept), Some(upgrade)) = (accept_key(&call.parts.headers), upgrade) else {
         return Ok(upgrade_required());
@@ -95,8 +95,8 @@ fn invite(door: &Arc<Door>, mut call: Call, party: SocketParty) -> Answered {
     };
     let pass = StreamPass::take(door, &call.visitor.as_socket(), wanted)?;
     let seat = match party {
-        SocketParty::Trader => Seat::take(door, &call.visitor.caller)?,
-        SocketParty::Player(..) => Seat::take_for_player(door, &call.visitor.caller)?,
+        SocketParty::Trader => StreamPermit::take(door, &call.visitor.caller)?,
+        SocketParty::Player(..) => StreamPermit::take_for_player(door, &call.visitor.caller)?,
     };
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -134,7 +134,7 @@ fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
 }
 
 fn upgrade_required() -> Response<Body> {
-    let mut response = Trouble::from(Code::UpgradeRequired).into_response();
+    let mut response = RaisedProblem::from(Code::UpgradeRequired).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONNECTION, UPGRADE);
     headers.insert(header::UPGRADE, WEBSOCKET);
@@ -166,7 +166,7 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
     let Some(line) = Arc::into_inner(line) else {
         return;
     };
-    let wire = Wire {
+    let wire = MeteredSocket {
         stream: line.into_stream(),
         unsent: door.backlog.join(),
         counters: Arc::clone(&door.counters),
@@ -194,7 +194,7 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
 
 /// A socket whose bytes are counted.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct MeteredSocket {
     stream: HttpStream,
     unsent: Unsent,
     counters: Arc<Counters>,
@@ -202,7 +202,7 @@ pub(super) struct Wire {
     meter: Arc<Meter>,
 }
 
-impl Wire {
+impl MeteredSocket {
     pub(super) const fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
@@ -216,7 +216,7 @@ fn number(length: usize) -> u64 {
     u64::try_from(length).expect("a length fits 64 bits")
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for MeteredSocket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -230,7 +230,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for MeteredSocket {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -31,16 +31,16 @@ use turnstile_http::{
 use turnstile_types::{Machine, Name};
 
 use self::beginning::{BegunPart, StreamPart, StreamSource, begin_parts, sources_in};
-pub(super) use self::seat::Seat;
+pub(super) use self::seat::StreamPermit;
 
 use super::{
     Door,
     access::StreamPass,
-    call::Call,
+    call::HttpCall,
     documents::content,
     metered::StreamPace,
-    operations::{Answered, Answering},
-    reply::Trouble,
+    operations::{AnswerFuture, Answered},
+    reply::RaisedProblem,
 };
 use crate::core::{
     feed::{Feed, FeedStart, Feeds, Reading},
@@ -233,7 +233,7 @@ macro_rules! sources {
         )+
 
         /// Follows a service.
-        pub(super) fn stream(service: Service, door: Arc<Door>, call: Call) -> Answering {
+        pub(super) fn stream(service: Service, door: Arc<Door>, call: HttpCall) -> AnswerFuture {
             match service {
                 $(Service::$machine => {
                     Box::pin(follow::<turnstile_services::$name::$machine>(door, call))
@@ -263,11 +263,11 @@ struct Stream<M: Streamed> {
     /// Ends with the caller's leave to follow.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
     pace: StreamPace,
-    _seat: Seat,
+    _seat: StreamPermit,
 }
 
 /// A stream of what happens in a service.
-async fn follow<M: Streamed>(door: Arc<Door>, call: Call) -> Answered
+async fn follow<M: Streamed>(door: Arc<Door>, call: HttpCall) -> Answered
 where
     Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
 {
@@ -276,10 +276,10 @@ where
         let wanted = (M::SERVICE, Right::Read, M::subject(&filter));
         let pass = StreamPass::take(&door, &call.visitor, wanted)?;
         if door.gate.in_databases.has::<M>() {
-            return Err(Trouble::from(untold::<M>()));
+            return Err(RaisedProblem::from(untold::<M>()));
         }
         let sources = sources_in::<M>(&door, M::partition(&filter))?;
-        let seat = Seat::take(&door, &call.visitor.caller)?;
+        let seat = StreamPermit::take(&door, &call.visitor.caller)?;
         let last = last_seen(&call, since, EventIds::parse)?;
         (last, filter, sources, pass, seat)
     };
@@ -300,15 +300,18 @@ pub(super) fn untold<M: Housed>() -> Problem {
 }
 
 /// The event that the client saw last: a browser that comes back says it in a header.
-pub(super) fn last_event(call: &Call, since: Option<EventId>) -> Result<Option<EventId>, Trouble> {
+pub(super) fn last_event(
+    call: &HttpCall,
+    since: Option<EventId>,
+) -> Result<Option<EventId>, RaisedProblem> {
     last_seen(call, since, EventId::parse)
 }
 
 fn last_seen<T>(
-    call: &Call,
+    call: &HttpCall,
     since: Option<T>,
     parse: fn(&str) -> Result<T, InvalidEventId>,
-) -> Result<Option<T>, Trouble> {
+) -> Result<Option<T>, RaisedProblem> {
     let Some(last) = call.header(LAST_EVENT_ID) else {
         return Ok(since);
     };
@@ -331,7 +334,7 @@ where
         door: Arc<Door>,
         begun: Vec<(BegunPart<M>, Follower<M>)>,
         filter: M::Filter,
-        (pass, seat): (StreamPass, Seat),
+        (pass, seat): (StreamPass, StreamPermit),
     ) -> Response<Body> {
         let mut first = Vec::from(HEARTBEAT);
         let mut told = EventIds(Vec::with_capacity(begun.len()));

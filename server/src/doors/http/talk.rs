@@ -18,18 +18,18 @@ use turnstile_http::{
     message::{self, Tag},
 };
 
-use super::{Door, metered::wait_in_debt, socket::Wire};
+use super::{Door, metered::wait_in_debt, socket::MeteredSocket};
 
 /// One side of a conversation.
 pub(super) struct Talk {
     door: Arc<Door>,
-    socket: WebSocketStream<Wire>,
+    socket: WebSocketStream<MeteredSocket>,
     /// When the client was last heard.
     heard: Instant,
 }
 
 /// How a conversation ends.
-pub(super) enum Ending {
+pub(super) enum Hangup {
     /// The client has gone, or does not listen.
     Gone,
     /// It is told why.
@@ -37,12 +37,12 @@ pub(super) enum Ending {
 }
 
 /// The client's key or session has ended, or it has lost its right.
-pub(super) const LEAVE_ENDED: Ending = Ending::Told(
+pub(super) const LEAVE_ENDED: Hangup = Hangup::Told(
     CloseCode::Policy,
     "the key or the session has ended, or its right",
 );
 
-pub(super) type Going = Result<(), Ending>;
+pub(super) type Going = Result<(), Hangup>;
 
 /// The message about what a command came to.
 pub(super) fn answer_of<M: Served<About = ()>>(
@@ -58,7 +58,7 @@ pub(super) fn answer_of<M: Served<About = ()>>(
 }
 
 impl Talk {
-    pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>) -> Self {
+    pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<MeteredSocket>) -> Self {
         Self {
             door,
             socket,
@@ -83,7 +83,7 @@ impl Talk {
     pub(super) async fn hear(
         &mut self,
         message: Option<Result<Message, Error>>,
-    ) -> Result<Option<Utf8Bytes>, Ending> {
+    ) -> Result<Option<Utf8Bytes>, Hangup> {
         self.heard = Instant::now();
         match message {
             Some(Ok(Message::Text(text))) => Ok(Some(text)),
@@ -96,7 +96,7 @@ impl Talk {
             Some(Ok(
                 Message::Ping(_) | Message::Pong(_) | Message::Frame(_) | Message::Close(_),
             )) => Ok(None),
-            None => Err(Ending::Gone),
+            None => Err(Hangup::Gone),
             Some(Err(failure)) => Err(ending_of(&failure)),
         }
     }
@@ -104,7 +104,7 @@ impl Talk {
     /// A client that is silent is asked whether it is there; one that never answers has gone.
     pub(super) async fn beat(&mut self) -> Going {
         if self.heard.elapsed() > self.door.limits.idle {
-            return Err(Ending::Told(
+            return Err(Hangup::Told(
                 CloseCode::Away,
                 "nothing was heard for too long",
             ));
@@ -123,24 +123,24 @@ impl Talk {
         let sent = tokio::select! {
             biased;
             sent = sending => sent,
-            () = poll_fn(|cx| dropped.poll(cx)) => return Err(Ending::Gone),
+            () = poll_fn(|cx| dropped.poll(cx)) => return Err(Hangup::Gone),
         };
         match sent {
             Ok(Ok(())) => Ok(()),
             Ok(Err(failure)) => {
                 tracing::debug!(%failure, "a socket broke");
-                Err(Ending::Gone)
+                Err(Hangup::Gone)
             }
             Err(_late) => {
                 tracing::info!("a socket dropped: its client does not read");
-                Err(Ending::Gone)
+                Err(Hangup::Gone)
             }
         }
     }
 
     /// Says goodbye, where the client still listens.
-    pub(super) async fn end(mut self, ending: Ending) {
-        let Ending::Told(code, reason) = ending else {
+    pub(super) async fn end(mut self, ending: Hangup) {
+        let Hangup::Told(code, reason) = ending else {
             return;
         };
         let reason = reason.into();
@@ -153,13 +153,13 @@ impl Talk {
 }
 
 /// How the conversation ends after bytes that are no message.
-fn ending_of(failure: &Error) -> Ending {
+fn ending_of(failure: &Error) -> Hangup {
     match failure {
         Error::Capacity(CapacityError::MessageTooLong { .. }) => {
-            Ending::Told(CloseCode::Size, "a message has at most 64 KiB")
+            Hangup::Told(CloseCode::Size, "a message has at most 64 KiB")
         }
-        Error::Utf8(_) => Ending::Told(CloseCode::Invalid, "text is UTF-8"),
-        Error::Protocol(_) => Ending::Told(CloseCode::Protocol, "not a frame of WebSocket"),
-        _ => Ending::Gone,
+        Error::Utf8(_) => Hangup::Told(CloseCode::Invalid, "text is UTF-8"),
+        Error::Protocol(_) => Hangup::Told(CloseCode::Protocol, "not a frame of WebSocket"),
+        _ => Hangup::Gone,
     }
 }

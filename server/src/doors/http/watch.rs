@@ -19,11 +19,11 @@ use turnstile_types::{Machine as _, Position};
 use super::{
     Door,
     access::StreamPass,
-    call::Call,
+    call::HttpCall,
     metered::StreamPace,
     operations::Answered,
-    reply::Trouble,
-    stream::{Follower, Seat, endless, last_event},
+    reply::RaisedProblem,
+    stream::{Follower, StreamPermit, endless, last_event},
 };
 use crate::core::{
     caller::Caller,
@@ -49,11 +49,11 @@ struct Watcher {
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
     caller: Caller,
     pace: StreamPace,
-    _seat: Seat,
+    _seat: StreamPermit,
     _follower: Follower<Games>,
 }
 
-pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
+pub(super) async fn watch(door: Arc<Door>, call: HttpCall) -> Answered {
     let (match_id, last, form) = {
         let accepted = call.header(header::ACCEPT);
         let (match_id, since, form) = watching(&call.given()?, accepted)?;
@@ -64,7 +64,7 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
         &call.visitor,
         (Games::SERVICE, Right::Read, Subject::Public),
     )?;
-    let seat = Seat::take(&door, &call.visitor.caller)?;
+    let seat = StreamPermit::take(&door, &call.visitor.caller)?;
     let follower = door.sources.games.follow();
     let place = door.sources.games.feed.end();
     let query = Query::Match { match_id };
@@ -73,7 +73,7 @@ pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
     let Answer::Match(state) = answer else {
         let absent = Games::tell_answer(&query, &answer).err();
         let absent = absent.expect("a match that is not there is a problem");
-        return Err(Trouble::from(Problem {
+        return Err(RaisedProblem::from(Problem {
             position: Some(position),
             ..absent
         }));

@@ -35,7 +35,7 @@ const ASKS_ALL: &str = "UNSUPPORTED several partitions answer this query, and a 
 ///
 /// They carry id numbers in clear, so their memory is overwritten before it is given back.
 #[derive(Default)]
-pub(super) struct Batch {
+pub(super) struct MultiBatch {
     frames: Vec<u8>,
     commands: usize,
     reads: usize,
@@ -52,19 +52,19 @@ struct BatchDecider {
     service: Option<u8>,
 }
 
-impl fmt::Debug for Batch {
+impl fmt::Debug for MultiBatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Batch({} commands)", self.commands)
     }
 }
 
-impl Drop for Batch {
+impl Drop for MultiBatch {
     fn drop(&mut self) {
         self.frames.as_mut_slice().zeroize();
     }
 }
 
-impl Batch {
+impl MultiBatch {
     pub(super) const fn spoil(&mut self) {
         self.spoiled = true;
     }
@@ -191,7 +191,7 @@ fn is_read(action: Action) -> bool {
 
 /// Looks at a request of a service that is to be queued: who decides the batch then.
 fn judge_request<M: Prompt>(
-    batch: &Batch,
+    batch: &MultiBatch,
     engine: &mut Engine,
     request: &Request<'_, M::Command<'_>, M::Query>,
 ) -> Result<Option<BatchDecider>, String>
@@ -218,7 +218,7 @@ macro_rules! judges {
         /// # Errors
         /// A sentence that says what is wrong with it.
         fn judge(
-            batch: &Batch,
+            batch: &MultiBatch,
             engine: &mut Engine,
             (action, arguments): (Action, Arguments<'_, '_>),
         ) -> Result<Option<BatchDecider>, String> {
@@ -258,7 +258,7 @@ impl Session {
         let sentence = match (verb, self.batch.take()) {
             (Verb::Exec, Some(batch)) => return self.execute(&batch, around, out),
             (Verb::Multi, None) => {
-                self.batch = Some(Batch::default());
+                self.batch = Some(MultiBatch::default());
                 None
             }
             (Verb::Exec, None) => Some("ERR EXEC without MULTI"),
@@ -283,7 +283,12 @@ impl Session {
     /// Executes the batch: its records lie side by side in one group, so a crash keeps all or none.
     /// Commands that wait hold the reply back, but no other command of the batch: all are decided now. In a
     /// cluster they stand side by side in one entry of one partition, with the queries between them.
-    fn execute(&mut self, batch: &Batch, around: &mut Surroundings<'_>, out: &mut Vec<u8>) -> Next {
+    fn execute(
+        &mut self,
+        batch: &MultiBatch,
+        around: &mut Surroundings<'_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
         if batch.spoiled {
             let sentence = "EXECABORT Transaction discarded because of previous errors.";
             return self.invalid(around.engine, format_args!("{sentence}"), out);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
-use super::{Next, Replies, Session, Surroundings, filter::ClientFilter};
+use super::{Next, ReplyMode, Session, Surroundings, filter::ClientFilter};
 use crate::{
     core::{conversation::ListedClient, engine::Engine, request_log::TraceParent},
     limits::LABEL_BYTES,
@@ -145,13 +145,13 @@ impl Session {
     ) {
         let word = arguments.get(2).unwrap_or_default();
         if word.eq_ignore_ascii_case(b"ON") {
-            self.replies = Replies::On;
+            self.replies = ReplyMode::On;
             Encoder::new(out, self.protocol).ok();
         } else if word.eq_ignore_ascii_case(b"OFF") {
-            self.replies = Replies::Off;
+            self.replies = ReplyMode::Off;
         } else if word.eq_ignore_ascii_case(b"SKIP") {
-            if self.replies == Replies::On {
-                self.replies = Replies::Skip;
+            if self.replies == ReplyMode::On {
+                self.replies = ReplyMode::Skip;
             }
         } else {
             self.invalid(engine, format_args!("ERR syntax error"), out);

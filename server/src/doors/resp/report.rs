@@ -89,11 +89,11 @@ const STANDS_ALONE: [&str; 7] = [
 ];
 
 /// Writes one section.
-type Section = fn(&Engine, &mut Facts);
+type SectionWriter = fn(&Engine, &mut ReportText);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let before: [(&str, Section); 7] = [
+    let before: [(&str, SectionWriter); 7] = [
         ("Server", server),
         ("Clients", clients),
         ("Memory", memory),
@@ -102,14 +102,14 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
         ("Replication", replication),
         ("Cluster", cluster),
     ];
-    let behind: [(&str, Section); 2] = [("Backends", backends), ("Keyspace", keyspace)];
+    let behind: [(&str, SectionWriter); 2] = [("Backends", backends), ("Keyspace", keyspace)];
     let every = arguments.len() == 1
         || arguments.iter().skip(1).any(|word| {
             [&b"all"[..], b"everything", b"default"]
                 .iter()
                 .any(|all| word.eq_ignore_ascii_case(all))
         });
-    let mut facts = Facts(String::with_capacity(2_048));
+    let mut facts = ReportText(String::with_capacity(2_048));
     let is_loading = engine.recovery().is_some();
     let services = sections_of_services();
     for (title, put) in before.into_iter().chain(services).chain(behind) {
@@ -131,12 +131,12 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
 macro_rules! sections {
     ($($name:ident: $machine:ident),+ $(,)?) => {
         /// The totals of each service.
-        fn sections_of_services() -> [(&'static str, Section); SERVICES.len()] {
+        fn sections_of_services() -> [(&'static str, SectionWriter); SERVICES.len()] {
             [$((stringify!($machine), totals::<turnstile_services::$name::$machine>)),+]
         }
 
         /// Which service lies where, and how that is kept and how it does.
-        fn backends(engine: &Engine, facts: &mut Facts) {
+        fn backends(engine: &Engine, facts: &mut ReportText) {
             $(database::<turnstile_services::$name::$machine>(engine, facts);)+
         }
     };
@@ -144,7 +144,7 @@ macro_rules! sections {
 
 turnstile_services::services!(sections);
 
-fn totals<M: Housed>(engine: &Engine, facts: &mut Facts)
+fn totals<M: Housed>(engine: &Engine, facts: &mut ReportText)
 where
     Services: Hosts<M>,
 {
@@ -157,9 +157,9 @@ where
 }
 
 /// Lines of `name:value` under titles.
-struct Facts(String);
+struct ReportText(String);
 
-impl Facts {
+impl ReportText {
     fn title(&mut self, title: &str) {
         let gap = if self.0.is_empty() { "" } else { "\r\n" };
         self.write(format_args!("{gap}# {title}\r\n"));
@@ -176,7 +176,7 @@ impl Facts {
     }
 }
 
-fn server(engine: &Engine, facts: &mut Facts) {
+fn server(engine: &Engine, facts: &mut ReportText) {
     facts.put("redis_version", COMPATIBLE_VERSION);
     facts.put("turnstile_version", env!("CARGO_PKG_VERSION"));
     facts.put("redis_mode", "standalone");
@@ -190,7 +190,7 @@ fn server(engine: &Engine, facts: &mut Facts) {
     facts.put("uptime_in_seconds", engine.status().uptime.as_secs());
 }
 
-fn clients(engine: &Engine, facts: &mut Facts) {
+fn clients(engine: &Engine, facts: &mut ReportText) {
     let (resp, http) = (
         engine.counters.of(DoorName::Resp),
         engine.counters.of(DoorName::Http),
@@ -204,7 +204,7 @@ fn clients(engine: &Engine, facts: &mut Facts) {
 }
 
 /// What the system counts as resident; nothing where it does not say.
-fn memory(_engine: &Engine, facts: &mut Facts) {
+fn memory(_engine: &Engine, facts: &mut ReportText) {
     let resident = || {
         let statm = fs::read_to_string("/proc/self/statm").ok()?;
         let pages: usize = statm.split_whitespace().nth(1)?.parse().ok()?;
@@ -217,12 +217,12 @@ fn memory(_engine: &Engine, facts: &mut Facts) {
 }
 
 /// The bookings that stand, as tools count keys, and as `DBSIZE` does.
-fn keyspace(engine: &Engine, facts: &mut Facts) {
+fn keyspace(engine: &Engine, facts: &mut ReportText) {
     let keys = engine.totals::<Rooms>().bookings;
     facts.put("db0", format_args!("keys={keys},expires=0,avg_ttl=0"));
 }
 
-fn persistence(engine: &Engine, facts: &mut Facts) {
+fn persistence(engine: &Engine, facts: &mut ReportText) {
     if let Some(recovery) = engine.recovery() {
         let Headway { stage, done, total } = recovery.headway();
         facts.put("loading", 1);
@@ -251,7 +251,7 @@ fn persistence(engine: &Engine, facts: &mut Facts) {
     facts.put("clock_jumps", status.clock.jumps);
 }
 
-fn stats(engine: &Engine, facts: &mut Facts) {
+fn stats(engine: &Engine, facts: &mut ReportText) {
     let counters = &engine.counters;
     let resp = counters.of(DoorName::Resp);
     facts.put("total_connections_received", resp.accepted.get());
@@ -294,7 +294,7 @@ fn stats(engine: &Engine, facts: &mut Facts) {
 }
 
 /// A server alone: nothing is replicated, and clients that look for the master have found it.
-fn replication(_engine: &Engine, facts: &mut Facts) {
+fn replication(_engine: &Engine, facts: &mut ReportText) {
     facts.put("role", "master");
     facts.put("connected_slaves", 0);
     facts.put("master_repl_offset", 0);
@@ -302,7 +302,7 @@ fn replication(_engine: &Engine, facts: &mut Facts) {
 
 /// No cluster in the sense of Redis: clients need not ask which node has a key. What stands behind it is
 /// how a node stands among those that share its log.
-fn cluster(engine: &Engine, facts: &mut Facts) {
+fn cluster(engine: &Engine, facts: &mut ReportText) {
     facts.put("cluster_enabled", 0);
     let (Some(cluster), Some(status)) = (&engine.cluster, engine.cluster_status()) else {
         return;
@@ -331,7 +331,7 @@ fn cluster(engine: &Engine, facts: &mut Facts) {
     }
 }
 
-fn database<M: Housed>(engine: &Engine, facts: &mut Facts) {
+fn database<M: Housed>(engine: &Engine, facts: &mut ReportText) {
     let service = M::NAME;
     let Some(remote) = M::remote(&engine.remotes) else {
         return facts.put(&format!("{service}_backend"), "embedded");
@@ -361,7 +361,7 @@ fn database<M: Housed>(engine: &Engine, facts: &mut Facts) {
 }
 
 /// The lines to other processes of travel.
-fn lines(engine: &Engine, facts: &mut Facts) {
+fn lines(engine: &Engine, facts: &mut ReportText) {
     for (desk, line) in engine.status().lines.iter() {
         let Some(line) = line else { continue };
         let counted = engine.counters.line(desk);

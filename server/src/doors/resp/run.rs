@@ -7,7 +7,7 @@ use turnstile_resp::{
 };
 use turnstile_types::Machine;
 
-use super::{Next, Replies, Session, Surroundings};
+use super::{Next, ReplyMode, Session, Surroundings};
 use crate::{core::engine::Engine, limits::AHEAD};
 
 /// What became of a piece of input.
@@ -237,7 +237,7 @@ impl Session {
     /// Whether a command to a machine is simply executed and answered.
     fn is_plain(&self) -> bool {
         self.batch.is_none()
-            && self.replies == Replies::On
+            && self.replies == ReplyMode::On
             && (self.protocol == Protocol::Resp3 || self.following.is_empty())
     }
 

@@ -9,14 +9,14 @@ use turnstile_types::{Position, Principal};
 
 use super::{
     Session,
-    batch::Batch,
+    batch::MultiBatch,
     run::{Run, RunEnd},
 };
 use crate::{
     core::{
         conversation::{
-            ClientProof, Conversation, FastDoor, InputRefused, ListedClient, Next, Progress,
-            Surroundings,
+            ClientProof, Continuation, Conversation, FastDoor, InputRefused, ListedClient,
+            Progress, Surroundings,
         },
         listener::TOO_MANY,
         remote::Landed,
@@ -79,14 +79,19 @@ impl Session {
     }
 
     /// The stream makes no sense any more.
-    fn break_off(&self, around: &Surroundings<'_>, fault: Fault, out: &mut Vec<u8>) -> Next {
+    fn break_off(
+        &self,
+        around: &Surroundings<'_>,
+        fault: Fault,
+        out: &mut Vec<u8>,
+    ) -> Continuation {
         around.engine.counters.error(ErrorCode::Protocol);
         tracing::info!(%fault, "a connection broke the protocol");
         if fault == Fault::Browser {
-            return Next::Drop;
+            return Continuation::Drop;
         }
         Encoder::new(out, self.protocol).error(format_args!("ERR Protocol error: {fault}"));
-        Next::Close
+        Continuation::Close
     }
 }
 
@@ -111,9 +116,9 @@ impl Conversation for RespSession {
             length, requests, ..
         } = run;
         let next = match run.end {
-            RunEnd::More => Next::More,
-            RunEnd::Incomplete => Next::Incomplete,
-            RunEnd::Close => Next::Close,
+            RunEnd::More => Continuation::More,
+            RunEnd::Incomplete => Continuation::Incomplete,
+            RunEnd::Close => Continuation::Close,
             RunEnd::Fault(fault) => session.break_off(around, fault, out),
         };
         Progress {
@@ -186,7 +191,7 @@ impl Conversation for RespSession {
 
     fn held(&self) -> usize {
         let Session { batch, late, .. } = &self.session;
-        batch.as_ref().map_or(0, Batch::size) + late.size()
+        batch.as_ref().map_or(0, MultiBatch::size) + late.size()
     }
 
     fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>) {

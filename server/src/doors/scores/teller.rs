@@ -11,7 +11,7 @@ use turnstile_parcels::{Commands, put_command};
 
 use crate::{
     core::{conversation::Dialed, engine::Engine},
-    doors::duel::{Refused, number_of},
+    doors::duel::{DuelRefusal, number_of},
     limits::{DIAL_REST_MAX, DIAL_REST_MIN, RESULTS_OUTPUT_BYTES},
 };
 
@@ -30,7 +30,7 @@ pub enum ScoresWire {
 /// The results themselves are kept by the machine until they are acknowledged; here is only how far
 /// they have been sent. With each new connection everything is sent again.
 #[derive(Debug)]
-pub(crate) struct Teller {
+pub(crate) struct ScoresConnection {
     address: SocketAddr,
     wire: ScoresWire,
     place: Option<usize>,
@@ -51,7 +51,7 @@ enum Line {
     Ancestor(Reporter),
 }
 
-impl Teller {
+impl ScoresConnection {
     pub(crate) fn new(address: SocketAddr, wire: ScoresWire) -> Self {
         Self {
             address,
@@ -78,14 +78,14 @@ impl Teller {
         engine: &Engine,
         bytes: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<(Option<Command>, usize)>, Refused> {
+    ) -> Result<Option<(Option<Command>, usize)>, DuelRefusal> {
         Ok(match &mut self.line {
             Line::Numbered { commands, .. } => match commands.next(bytes)? {
                 None => None,
                 Some((command @ Command::Acknowledge { .. }, length)) => {
                     Some((Some(command), length))
                 }
-                Some(_) => return Err(Refused::OtherWay),
+                Some(_) => return Err(DuelRefusal::OtherWay),
             },
             Line::Ancestor(reporter) => reporter.hear(bytes)?.map(|(reported, length)| {
                 let acknowledged = match reported {
@@ -116,7 +116,7 @@ impl Teller {
     }
 }
 
-impl Dialed for Teller {
+impl Dialed for ScoresConnection {
     fn place(&self) -> Option<usize> {
         self.place
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use rand::{RngExt as _, rngs::StdRng};
-use turnstile_client::{Connection, Error, resp::Value};
+use turnstile_client::{Connection, ConnectionError, resp::Value};
 
 use super::books::Books;
 use super::listing::connect;
@@ -115,7 +115,7 @@ impl Lane {
         }
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
+    fn flush(&mut self) -> Result<(), ConnectionError> {
         self.connection.flush()
     }
 
@@ -153,8 +153,10 @@ impl Lane {
         while !self.owed.is_empty() {
             match self.connection.receive() {
                 Ok(value) => drop(self.note(recorder, &value)?),
-                Err(Error::Closed) => return Ok(()),
-                Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::ConnectionReset => {
+                Err(ConnectionError::Closed) => return Ok(()),
+                Err(ConnectionError::Io(error))
+                    if error.kind() == std::io::ErrorKind::ConnectionReset =>
+                {
                     return Ok(());
                 }
                 Err(error) => return Err(format!("not closed, but: {error}")),

@@ -3,8 +3,8 @@
 use turnstile_check::{
     Model as _,
     rooms::{
-        Cancelled, Confirmed, Final, NoHold, Operation, Picked, Place, Reference, Released, Table,
-        Wish as Wanted,
+        Cancelled, Confirmed, Final, InlineReference, NoHold, Operation, Picked, Place, Released,
+        Table, Wish as Wanted,
     },
 };
 use turnstile_types::Timestamp;
@@ -72,9 +72,9 @@ impl Witness {
 }
 
 /// What stands by an entry of a listing; nothing when it is none.
-fn standing(entry: &Entry, last: &mut Final) -> Option<(Reference, Place)> {
+fn standing(entry: &Entry, last: &mut Final) -> Option<(InlineReference, Place)> {
     let text = |name: &str| entry.get(name).map(String::as_str);
-    let reference = Reference::parse(text("reference")?.as_bytes()).ok()?;
+    let reference = InlineReference::parse(text("reference")?.as_bytes()).ok()?;
     let (arrival, departure) = (day(text("arrival")?)?, day(text("departure")?)?);
     let place = Place {
         room: room(text("property")?, text("room")?)?,
@@ -118,7 +118,7 @@ pub(crate) fn told(request: &Request, answer: &Answer) -> Option<Operation> {
         Request::Book { wish, stay, guest } => sale((*wish, *stay), Some(*guest), answer),
         Request::Hold { wish, stay } => sale((*wish, *stay), None, answer),
         Request::Confirm { hold, guest } => Some(Operation::Confirm {
-            reference: Reference::parse(hold.as_bytes()).ok()?,
+            reference: InlineReference::parse(hold.as_bytes()).ok()?,
             id: guest.number(),
             answer: if done {
                 // No hold ends while a test runs, so none is confirmed late.
@@ -130,7 +130,7 @@ pub(crate) fn told(request: &Request, answer: &Answer) -> Option<Operation> {
             },
         }),
         Request::Release { hold } => Some(Operation::Release {
-            reference: Reference::parse(hold.as_bytes()).ok()?,
+            reference: InlineReference::parse(hold.as_bytes()).ok()?,
             answer: if done {
                 Released::Done
             } else {
@@ -138,7 +138,7 @@ pub(crate) fn told(request: &Request, answer: &Answer) -> Option<Operation> {
             },
         }),
         Request::Cancel { booking, guest } => Some(Operation::Cancel {
-            reference: Reference::parse(booking.as_bytes()).ok()?,
+            reference: InlineReference::parse(booking.as_bytes()).ok()?,
             id: Some(guest.number()),
             answer: match answer.text("reason") {
                 None => {
@@ -188,7 +188,7 @@ fn sale((wish, stay): (Wish, Stay), guest: Option<Guest>, answer: &Answer) -> Op
         (Some(_), _) => Picked::Strange,
         (None, guest) => {
             let room = room(wish.property(), answer.text("room")?)?;
-            let reference = Reference::parse(answer.text("reference")?.as_bytes()).ok()?;
+            let reference = InlineReference::parse(answer.text("reference")?.as_bytes()).ok()?;
             match guest {
                 Some(guest) => Picked::Booked {
                     room,

@@ -15,7 +15,7 @@ use super::{
     },
     signed,
 };
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 const KEYS: &str = "
     SELECT k.principal, k.key, k.content, k.at, k.position, (k.outcome).answer,
@@ -40,7 +40,7 @@ pub(super) async fn tell(
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
         teller
-            .put(remembered(&row.map_err(Trouble::from)?)?)
+            .put(remembered(&row.map_err(StatementFailure::from)?)?)
             .await?;
     }
     Ok(())
@@ -63,12 +63,15 @@ fn remembered(row: &Row) -> Result<CopiedKey, Halt> {
     let outcome = outcome(row, answer, None)?;
     let known = CopiedKey::new((principal, key), content, decided, outcome);
     let strange =
-        |Malformed { field }| Trouble::Broken(format!("the database has a wrong {field}"));
+        |Malformed { field }| StatementFailure::Broken(format!("the database has a wrong {field}"));
     Ok(known.map_err(strange)?)
 }
 
 /// Writes what is remembered under keys.
-pub(super) async fn take(connection: &mut Connection, keys: &[CopiedKey]) -> Result<(), Trouble> {
+pub(super) async fn take(
+    connection: &mut Connection,
+    keys: &[CopiedKey],
+) -> Result<(), StatementFailure> {
     let rows = keys.iter().map(|known| {
         Ok(json!({
             "principal": known.principal.0.as_str(),
@@ -79,12 +82,12 @@ pub(super) async fn take(connection: &mut Connection, keys: &[CopiedKey]) -> Res
             "outcome": of_outcome(&known.outcome)?,
         }))
     });
-    let rows = rows.collect::<Result<_, Trouble>>()?;
+    let rows = rows.collect::<Result<_, StatementFailure>>()?;
     connection.insert(TAKE, rows).await
 }
 
 /// The columns of an outcome, as far as it has them.
-fn of_outcome(outcome: &Outcome) -> Result<Value, Trouble> {
+fn of_outcome(outcome: &Outcome) -> Result<Value, StatementFailure> {
     let (word, mut columns) = match outcome {
         Outcome::Done(done) => (done.code(), of_done(done)?),
         Outcome::Refused(refusal) => (refusal.code(), of_refusal(refusal)?),
@@ -93,7 +96,7 @@ fn of_outcome(outcome: &Outcome) -> Result<Value, Trouble> {
     Ok(columns)
 }
 
-fn of_done(done: &Done) -> Result<Value, Trouble> {
+fn of_done(done: &Done) -> Result<Value, StatementFailure> {
     let placed = |reference: Reference, room: Name| json!({ "reference": number_of(reference), "room": room.as_str() });
     Ok(match *done {
         Done::PropertyAdded
@@ -136,7 +139,7 @@ fn of_done(done: &Done) -> Result<Value, Trouble> {
     })
 }
 
-fn of_refusal(refusal: &Refused) -> Result<Value, Trouble> {
+fn of_refusal(refusal: &Refused) -> Result<Value, StatementFailure> {
     Ok(match *refusal {
         Refused::RoomInUse { night } => json!({ "arrival": night.to_string() }),
         Refused::SoldOut { nights } | Refused::StopSell { nights } => json!({

@@ -12,7 +12,7 @@ use super::{
     },
     signed,
 };
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 /// Servers that write to the tables wait until the copy is over, and give up before.
 const LOCK: &str = "
@@ -99,7 +99,10 @@ pub(super) struct Taken {
 }
 
 /// Begins a transaction in which nobody else writes; says whether nothing is here.
-pub(super) async fn begin(connection: &mut Connection, head: &Head) -> Result<bool, Trouble> {
+pub(super) async fn begin(
+    connection: &mut Connection,
+    head: &Head,
+) -> Result<bool, StatementFailure> {
     connection.script(LOCK).await?;
     let row = connection.row(IS_EMPTY, &[]).await?;
     if !column::<bool>(&row, 0)? {
@@ -119,7 +122,7 @@ impl Taken {
         &mut self,
         connection: &mut Connection,
         pieces: &[Piece],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StatementFailure> {
         let (mut properties, mut rooms, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
         let (mut bookings, mut ended) = (Vec::new(), Vec::new());
         for piece in pieces {
@@ -187,7 +190,7 @@ impl Taken {
     }
 
     /// Writes what is known when all is there.
-    pub(super) async fn settle(&self, connection: &mut Connection) -> Result<(), Trouble> {
+    pub(super) async fn settle(&self, connection: &mut Connection) -> Result<(), StatementFailure> {
         connection.script(SIZES).await?;
         let Counted {
             booked,
@@ -220,7 +223,7 @@ fn place(name: &Name, loose: bool, number: i64) -> String {
     format!("\\x{}", digits.collect::<String>())
 }
 
-fn booking(standing: &Standing) -> Result<Value, Trouble> {
+fn booking(standing: &Standing) -> Result<Value, StatementFailure> {
     let entry = &standing.entry;
     let (state, until) = match entry.state {
         EntryState::Booked => ("booked", None),

@@ -15,7 +15,7 @@ use super::{
     },
     keys,
 };
-use crate::{connection::Connection, trouble::Trouble};
+use crate::{connection::Connection, trouble::StatementFailure};
 
 /// The secret, the last position, the slots, and how many rows there are beside them.
 pub(super) const HEAD: &str = "
@@ -74,7 +74,7 @@ pub(super) async fn tell(
     let rows = connection.stream(STOPPED, &[]).await?;
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
-        let row = row.map_err(Trouble::from)?;
+        let row = row.map_err(StatementFailure::from)?;
         let (property, room) = (column(&row, 0)?, column(&row, 1)?);
         let night = night(column(&row, 2)?)?;
         teller
@@ -84,7 +84,7 @@ pub(super) async fn tell(
     let rows = connection.stream(SLOTS, &[]).await?;
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
-        tell_slot(&row.map_err(Trouble::from)?, moment, &mut teller).await?;
+        tell_slot(&row.map_err(StatementFailure::from)?, moment, &mut teller).await?;
     }
     let counted = counted(connection, moment.time).await?;
     let mut teller = teller.finish(slots, counted).await?;
@@ -96,7 +96,7 @@ async fn tell_houses(connection: &mut Connection, teller: &mut Teller) -> Told {
     let rows = connection.stream(PROPERTIES, &[]).await?;
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
-        let row = row.map_err(Trouble::from)?;
+        let row = row.map_err(StatementFailure::from)?;
         let property = Piece::Property {
             name: name(column(&row, 0)?)?,
             open: column(&row, 1)?,
@@ -106,7 +106,7 @@ async fn tell_houses(connection: &mut Connection, teller: &mut Teller) -> Told {
     let rows = connection.stream(ROOMS, &[]).await?;
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
-        let row = row.map_err(Trouble::from)?;
+        let row = row.map_err(StatementFailure::from)?;
         let room = Piece::Room {
             property: name(column(&row, 0)?)?,
             name: name(column(&row, 1)?)?,
@@ -139,7 +139,10 @@ async fn tell_slot(row: &Row, moment: AskedAt, teller: &mut Teller) -> Told {
     Ok(teller.put_standing(Standing { entry, made }).await?)
 }
 
-async fn counted(connection: &mut Connection, now: SystemTime) -> Result<Counted, Trouble> {
+async fn counted(
+    connection: &mut Connection,
+    now: SystemTime,
+) -> Result<Counted, StatementFailure> {
     let row = connection.row(COUNTED, &[&now]).await?;
     Ok(Counted {
         booked: count(column(&row, 0)?)?,

@@ -1,7 +1,7 @@
 //! Orders that enter, match and move.
 
 use turnstile_exchange::{
-    Cash, Decimal, Done, EndReason, EventKind, Execution, Field, Order, OrderId, Refusal,
+    Cash, CommandField, Decimal, Done, EndReason, EventKind, Execution, Order, OrderId, Refusal,
     SelfTrade, Side, Symbol, Ticket, TicketState, TimeInForce, Trade, limits,
 };
 use turnstile_types::Context;
@@ -47,8 +47,8 @@ impl Twin {
         limit: Option<Decimal>,
     ) -> Result<Wanted, Refusal> {
         let (price_scale, quantity_scale) = self.scales(sent.symbol);
-        let quantity = units(quantity, quantity_scale, Field::Quantity)?;
-        let ticks = |limit| units(limit, price_scale, Field::Price);
+        let quantity = units(quantity, quantity_scale, CommandField::Quantity)?;
+        let ticks = |limit| units(limit, price_scale, CommandField::Price);
         let limit = limit.map(ticks).transpose()?;
         Ok(Wanted {
             sent,
@@ -340,7 +340,7 @@ impl Twin {
     ) -> Result<Done, Refusal> {
         let old = self.at(id).clone();
         let (sent, name) = (old.sent, old.sent.symbol);
-        let field = Field::Quantity;
+        let field = CommandField::Quantity;
         let open = units(quantity, self.scales(name).1, field)?;
         let filled = old.quantity - old.open;
         if filled + open > limits::UNITS_MAX {

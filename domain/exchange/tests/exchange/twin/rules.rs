@@ -1,12 +1,14 @@
 //! Accounts, symbols and what may be done.
 
-use turnstile_exchange::{Cash, Command, Decimal, Done, EventKind, Field, Refusal, Symbol, limits};
+use turnstile_exchange::{
+    Cash, Command, CommandField, Decimal, Done, EventKind, Refusal, Symbol, limits,
+};
 use turnstile_types::Context;
 
 use super::{Holder, Listed, Twin};
 
 /// A number from 1 to the largest, in units of its scale.
-pub(super) fn units(number: Decimal, scale: u8, field: Field) -> Result<u64, Refusal> {
+pub(super) fn units(number: Decimal, scale: u8, field: CommandField) -> Result<u64, Refusal> {
     if number.is_zero() {
         return Err(Refusal::Zero { field });
     }
@@ -20,14 +22,16 @@ pub(super) fn units(number: Decimal, scale: u8, field: Field) -> Result<u64, Ref
 }
 
 fn cash_of(number: Decimal) -> Result<u128, Refusal> {
-    let field = Field::Cash;
+    let field = CommandField::Cash;
     let units = number.at_scale(8);
     units.ok_or(Refusal::TooManyDigits { field, scale: 8 })
 }
 
 fn moved(number: Decimal) -> Result<u128, Refusal> {
     if number.is_zero() {
-        return Err(Refusal::Zero { field: Field::Cash });
+        return Err(Refusal::Zero {
+            field: CommandField::Cash,
+        });
     }
     cash_of(number)
 }
@@ -87,7 +91,7 @@ impl Twin {
                 quantity,
             } => {
                 self.holder(account)?;
-                let shares = units(quantity, self.scales(symbol).1, Field::Quantity)?;
+                let shares = units(quantity, self.scales(symbol).1, CommandField::Quantity)?;
                 if self.listed(symbol).is_none() {
                     self.list(symbol, 4, 4);
                 }
@@ -122,7 +126,7 @@ impl Twin {
             Command::SetBand { symbol, low, high } => {
                 self.listed(symbol).ok_or(Refusal::UnknownSymbol)?;
                 let scale = self.scales(symbol).0;
-                let ticks = |price| units(price, scale, Field::Price);
+                let ticks = |price| units(price, scale, CommandField::Price);
                 let low = low.map(ticks).transpose()?;
                 let high = high.map(ticks).transpose()?;
                 if low.is_some() && high.is_some() && low > high {

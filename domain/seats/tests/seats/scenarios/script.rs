@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use turnstile_seats::{
-    Answer, BookingNumber, Command, Cursor, Done, Entry, EntryState, Event, Outcome, Query,
-    Refusal, Seats,
+    Answer, BookingNumber, Command, Cursor, Done, Entry, Event, Outcome, Query, Refusal,
+    SeatEntryState, Seats,
 };
 use turnstile_trial::{Stage, Words, ms};
 use turnstile_types::Timestamp;
@@ -189,8 +189,8 @@ fn next_line(next: Option<Cursor>) -> String {
 
 fn entry_line(entry: &Entry) -> String {
     let state = match entry.state {
-        EntryState::Booked { buyer } => format!("booked for {buyer}"),
-        EntryState::Held { until } => format!("held until {until}"),
+        SeatEntryState::Booked { buyer } => format!("booked for {buyer}"),
+        SeatEntryState::Held { until } => format!("held until {until}"),
     };
     format!(
         "{} {} {} {} {state} by {} since {} at {}\n",

@@ -1,8 +1,8 @@
 //! A process: a machine, what of it is on the disk, and what it owes to others.
 
 use turnstile_travel::{
-    Answer, Command, Desk, Desks, Event, EventKind, Outcome, Parcel, Query, Roles, Settings,
-    TransactionState, Travel, Xid,
+    Answer, Command, Desk, Desks, Event, EventKind, Outcome, Parcel, Query, Settings,
+    TransactionState, Travel, TravelRoles, Xid,
 };
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
@@ -42,7 +42,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn new(roles: Roles) -> Self {
+    pub(super) fn new(roles: TravelRoles) -> Self {
         let settings = Settings {
             roles,
             lifetime_ms: 2_000,
@@ -68,7 +68,7 @@ impl Node {
         node
     }
 
-    pub(super) const fn roles(&self) -> Roles {
+    pub(super) const fn roles(&self) -> TravelRoles {
         self.settings.roles
     }
 

@@ -3,8 +3,8 @@
 mod playing;
 
 use turnstile_travel::{
-    Answer, Body, Command, CustomerId, Desk, Desks, Done, Outcome, Parcel, Query, Refusal, Roles,
-    Stage, Step, TransactionState, TransactionView, Xid,
+    Answer, Body, Command, CustomerId, Desk, Desks, Done, Outcome, Parcel, Query, Refusal, Stage,
+    Step, TransactionState, TransactionView, TravelRoles, Xid,
 };
 use turnstile_types::{Machine, Principal, Timestamp, hash_of};
 
@@ -38,7 +38,7 @@ pub(super) struct World {
 impl World {
     /// Each role in a process of its own.
     pub(super) fn new(seed: u64, faults: bool) -> Self {
-        let coordinator = Roles {
+        let coordinator = TravelRoles {
             coordinator: true,
             desks: Desks::NONE,
         };
@@ -46,8 +46,8 @@ impl World {
         Self::of(roles.collect(), seed, faults)
     }
 
-    const fn alone(desk: Desk) -> Roles {
-        Roles {
+    const fn alone(desk: Desk) -> TravelRoles {
+        TravelRoles {
             coordinator: false,
             desks: Desks::only(desk),
         }
@@ -63,14 +63,14 @@ impl World {
 
     /// Everybody in one process.
     pub(super) fn one_process(seed: u64, faults: bool) -> Self {
-        Self::of(vec![Roles::ALL], seed, faults)
+        Self::of(vec![TravelRoles::ALL], seed, faults)
     }
 
     /// The coordinator with two of the desks, and the others alone.
     pub(super) fn three_processes(seed: u64, faults: bool) -> Self {
         let mut desks = Desks::only(Desk::Flights);
         desks.insert(Desk::Customers);
-        let first = Roles {
+        let first = TravelRoles {
             coordinator: true,
             desks,
         };
@@ -78,7 +78,7 @@ impl World {
         Self::of(roles, seed, faults)
     }
 
-    fn of(roles: Vec<Roles>, seed: u64, faults: bool) -> Self {
+    fn of(roles: Vec<TravelRoles>, seed: u64, faults: bool) -> Self {
         Self {
             seed,
             faults,

@@ -2,18 +2,18 @@
 
 use super::{Fate, PAGE_BYTES, SECTOR_BYTES};
 
-pub(super) type Bytes = Box<[u8; PAGE_BYTES]>;
+pub(super) type PageBuffer = Box<[u8; PAGE_BYTES]>;
 
 /// One page. Absent bytes are zeros on the disk, and "as on the disk" in the cache.
 #[derive(Debug, Default)]
 pub(super) struct Page {
-    pub(super) disk: Option<Bytes>,
-    pub(super) cache: Option<Bytes>,
+    pub(super) disk: Option<PageBuffer>,
+    pub(super) cache: Option<PageBuffer>,
     pub(super) is_dirty: bool,
 }
 
 impl Page {
-    pub(super) fn cached(&mut self, spare: &mut Vec<Bytes>) -> &mut [u8; PAGE_BYTES] {
+    pub(super) fn cached(&mut self, spare: &mut Vec<PageBuffer>) -> &mut [u8; PAGE_BYTES] {
         let disk = &self.disk;
         self.cache.get_or_insert_with(|| {
             let mut bytes = take_blank(spare);
@@ -24,13 +24,13 @@ impl Page {
         })
     }
 
-    pub(super) fn write_back(&mut self, spare: &mut Vec<Bytes>) {
+    pub(super) fn write_back(&mut self, spare: &mut Vec<PageBuffer>) {
         if let Some(bytes) = self.cache.take() {
             spare.extend(self.disk.replace(bytes));
         }
     }
 
-    pub(super) fn settle(&mut self, fate: Fate, spare: &mut Vec<Bytes>) {
+    pub(super) fn settle(&mut self, fate: Fate, spare: &mut Vec<PageBuffer>) {
         match fate {
             Fate::Kept => self.write_back(spare),
             Fate::Lost => {}
@@ -46,7 +46,7 @@ impl Page {
     }
 }
 
-pub(super) fn take_blank(spare: &mut Vec<Bytes>) -> Bytes {
+pub(super) fn take_blank(spare: &mut Vec<PageBuffer>) -> PageBuffer {
     match spare.pop() {
         Some(mut bytes) => {
             bytes.fill(0);

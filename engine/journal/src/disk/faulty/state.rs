@@ -5,7 +5,7 @@ use std::io;
 
 use turnstile_seed::Random;
 
-use super::page::{Bytes, Page, pieces, take_blank};
+use super::page::{Page, PageBuffer, pieces, take_blank};
 use super::{Fate, Fault, PAGE_BYTES, SECTOR_BYTES, Unsynced};
 
 /// The system's number for an input/output error.
@@ -15,7 +15,7 @@ const EIO: i32 = 5;
 const SPARE_PAGES_MAX: usize = 4096;
 
 #[derive(Debug, Default)]
-struct File {
+struct PagedFile {
     size: u64,
     synced_size: u64,
     pages: Vec<Page>,
@@ -37,7 +37,7 @@ enum Change {
     },
 }
 
-type Directory = Vec<(String, usize)>;
+type DirectoryEntries = Vec<(String, usize)>;
 
 #[derive(Debug)]
 pub(crate) struct State {
@@ -45,17 +45,17 @@ pub(crate) struct State {
     life: u64,
     is_locked: bool,
     is_off: bool,
-    files: Vec<File>,
+    files: Vec<PagedFile>,
     /// The directory as it is on the disk, as the cache shows it, and what leads from one to the
     /// other.
-    synced: Directory,
-    shown: Directory,
+    synced: DirectoryEntries,
+    shown: DirectoryEntries,
     changes: Vec<Change>,
     waiting: Vec<(Fault, u64)>,
     has_struck: bool,
     limit: Option<u64>,
     operations: u64,
-    spare: Vec<Bytes>,
+    spare: Vec<PageBuffer>,
 }
 
 impl State {
@@ -264,7 +264,7 @@ impl State {
             self.take_space(bytes)?;
             let mut pages = Vec::new();
             pages.resize_with(pages_in(bytes), Page::default);
-            self.files.push(File {
+            self.files.push(PagedFile {
                 size: bytes,
                 synced_size: 0,
                 pages,
@@ -460,8 +460,8 @@ impl State {
     }
 }
 
-fn apply(directory: &mut Directory, change: Change) {
-    let take = |directory: &mut Directory, name: &str| {
+fn apply(directory: &mut DirectoryEntries, change: Change) {
+    let take = |directory: &mut DirectoryEntries, name: &str| {
         let at = directory.iter().position(|(entry, _)| entry == name)?;
         Some(directory.swap_remove(at).1)
     };

@@ -38,12 +38,12 @@ pub(super) struct AtRisk {
     trouble: &'static Trouble,
     /// Whether the file was synced since it was created, or was there already.
     is_whole: AtomicBool,
-    unsynced: Mutex<Vec<Unsynced>>,
+    unsynced: Mutex<Vec<BeforeImage>>,
 }
 
 /// What was there before something was written, in pages.
 #[derive(Debug)]
-struct Unsynced {
+struct BeforeImage {
     offset: u64,
     before: Vec<u8>,
 }
@@ -145,7 +145,7 @@ impl AtRisk {
                 let mut before = vec![0; piece.len()];
                 let offset = offset + u64::try_from(piece.start).expect("it is in memory");
                 (medium.read)(&mut before, offset)?;
-                unsynced.push(Unsynced { offset, before });
+                unsynced.push(BeforeImage { offset, before });
             }
         }
         Ok(true)

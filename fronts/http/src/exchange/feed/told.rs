@@ -19,14 +19,14 @@ use crate::{
 
 /// Writes the messages of one run of the server.
 #[derive(Clone, Copy, Debug)]
-pub struct Teller<'a> {
+pub struct TopicWriter<'a> {
     /// Another in every run: sequence numbers are compared within one only.
     pub epoch: &'a str,
 }
 
 /// What a client has been told of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct TopicProgress {
     /// The sequence number of the snapshot: what it holds is not told again.
     pub snapshot: u64,
     /// The sequence number of the last message.
@@ -111,7 +111,7 @@ fn about<T>(op: &'static str, topic: Topic) -> TopicMessage<'static, T> {
     }
 }
 
-impl<'a> Teller<'a> {
+impl<'a> TopicWriter<'a> {
     /// A topic as it is: the answer to its query, at the position `at`; and its sequence number.
     ///
     /// # Errors
@@ -167,7 +167,12 @@ impl<'a> Teller<'a> {
     /// What some events changed of a topic; nothing when they did not, or when what was told holds
     /// it already. Answers the new sequence number as well.
     #[must_use]
-    pub fn delta(self, topic: Topic, seen: Seen, events: &[Event]) -> Option<(u64, String)> {
+    pub fn delta(
+        self,
+        topic: Topic,
+        seen: TopicProgress,
+        events: &[Event],
+    ) -> Option<(u64, String)> {
         match topic {
             Topic::Book(symbol) => self.changes(topic, symbol, seen.last, events),
             Topic::Trades(symbol) => self.trades(topic, symbol, seen.last, events),
@@ -248,7 +253,7 @@ impl<'a> Teller<'a> {
         self,
         topic: Topic,
         account: AccountId,
-        seen: Seen,
+        seen: TopicProgress,
         events: &[Event],
     ) -> Option<(u64, String)> {
         let new = events

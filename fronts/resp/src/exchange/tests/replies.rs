@@ -1,9 +1,9 @@
 //! Outcomes and answers, byte by byte.
 
 use turnstile_exchange::{
-    AccountView, Answer, Cash, Cursor, DepthView, Done, EndReason, Execution, Field, OrderId,
-    OrderView, Outcome, QueuedOrder, Refusal, SelfTrade, Side, SymbolView, Ticket, TicketState,
-    TimeInForce, Totals, Trade,
+    AccountView, Answer, Cash, CommandField, Cursor, DepthView, Done, EndReason, Execution,
+    OrderId, OrderView, Outcome, QueuedOrder, Refusal, SelfTrade, Side, SymbolView, Ticket,
+    TicketState, TimeInForce, Totals, Trade,
 };
 use turnstile_types::{Position, Timestamp};
 
@@ -189,13 +189,15 @@ fn refusals<const N: usize>(rows: [Row; N]) {
 #[test]
 fn a_refused_number_comes_with_its_field_or_what_it_is_compared_with() {
     let digits = Refusal::TooManyDigits {
-        field: Field::Price,
+        field: CommandField::Price,
         scale: 2,
     };
     let large = Refusal::TooLarge {
-        field: Field::Quantity,
+        field: CommandField::Quantity,
     };
-    let zero = Refusal::Zero { field: Field::Cash };
+    let zero = Refusal::Zero {
+        field: CommandField::Cash,
+    };
     let funds = Refusal::InsufficientFunds {
         needed: Cash(150_000_000),
         free: Cash(0),

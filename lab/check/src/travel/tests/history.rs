@@ -6,7 +6,7 @@ use super::{
     super::{AgencyOperation, JourneyEnd, JourneyStep, TripBooked, TripCancelled, TripConfirmed},
     ADA, BOB, add, agency, book, committed, held_for, locator, priced_bill, priced_query, reserve,
 };
-use crate::{Model as _, rooms::Reference};
+use crate::{Model as _, rooms::InlineReference};
 
 /// A history as a right server makes it: what it answers follows from counts that this keeps by
 /// itself, in the order of the history.
@@ -17,12 +17,12 @@ struct Truth {
     bills: [[i64; 3]; 2],
     /// What each on a bill costs.
     costs: [[u32; 3]; 2],
-    standing: Vec<(Reference, u16, u16)>,
+    standing: Vec<(InlineReference, u16, u16)>,
     /// What is held, and until when.
-    holds: Vec<(Reference, u16, u16, u64)>,
+    holds: Vec<(InlineReference, u16, u16, u64)>,
     now: u64,
     /// Holds whose locators nobody was told.
-    anonymous: Vec<(Reference, u16, u16, u64)>,
+    anonymous: Vec<(InlineReference, u16, u16, u64)>,
     booked: u64,
 }
 

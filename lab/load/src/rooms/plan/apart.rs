@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use turnstile_check::rooms::{Place, Reference};
+use turnstile_check::rooms::{InlineReference, Place};
 
 use super::Plan;
 use crate::{
@@ -41,7 +41,7 @@ pub struct Apart {
     held: VecDeque<Booking>,
     cancelled: VecDeque<Booking>,
     /// Every acknowledged reference, as long as there is room.
-    references: Vec<Reference>,
+    references: Vec<InlineReference>,
     references_left_out: u64,
 }
 
@@ -71,7 +71,7 @@ impl Apart {
     }
 
     /// The acknowledged references, and how many more there were.
-    pub(crate) fn references(&self) -> (&[Reference], u64) {
+    pub(crate) fn references(&self) -> (&[InlineReference], u64) {
         (&self.references, self.references_left_out)
     }
 
@@ -109,7 +109,7 @@ impl Plan for Apart {
         Some(What::Cancel { booking, id })
     }
 
-    fn learn(&mut self, what: &What, reference: Option<Reference>) {
+    fn learn(&mut self, what: &What, reference: Option<InlineReference>) {
         match (*what, reference) {
             (What::Book { place, id, .. }, Some(reference)) => self.booked(Booking {
                 reference,
@@ -153,7 +153,8 @@ mod tests {
         plan.references = Vec::with_capacity(4);
         let held = plan.held.capacity();
         assert_eq!(plan.references.capacity(), 4);
-        let reference = |number: usize| Reference::parse(format!("R{number}").as_bytes()).unwrap();
+        let reference =
+            |number: usize| InlineReference::parse(format!("R{number}").as_bytes()).unwrap();
         for number in 0..held + 7 {
             let What::Book { place, id, .. } = plan.book() else {
                 panic!("a booking");

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use turnstile_check::rooms::{Place, Reference};
+use turnstile_check::rooms::{InlineReference, Place};
 
 use super::Plan;
 use crate::{
@@ -181,7 +181,7 @@ impl Plan for Contested {
         Some(self.wanted())
     }
 
-    fn learn(&mut self, what: &What, reference: Option<Reference>) {
+    fn learn(&mut self, what: &What, reference: Option<InlineReference>) {
         match (*what, reference) {
             (What::Book { place, id, .. }, Some(reference)) => self.remember(Booking {
                 reference,

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use turnstile_check::rooms::Reference;
+use turnstile_check::rooms::InlineReference;
 
 use super::{AskEnd, Plan};
 use crate::{
@@ -125,7 +125,7 @@ impl Plan for Queued {
         Some(&self.key)
     }
 
-    fn learn(&mut self, _what: &What, _reference: Option<Reference>) {}
+    fn learn(&mut self, _what: &What, _reference: Option<InlineReference>) {}
 
     fn ends(&mut self, end: AskEnd) {
         let (now, line) = (self.now, &mut self.callers[self.asking].line);

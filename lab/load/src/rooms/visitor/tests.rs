@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use turnstile_client::resp::{Limits, decode};
+use turnstile_client::resp::{ReplyLimits, decode};
 
-use super::{Brief, Visitor};
+use super::{Brief, RoomVisitor};
 use crate::{
-    pace::{Answer, Garbled, Heard, Pace, User},
+    pace::{Answer, Garbled, Pace, ParsedAnswer, User},
     rooms::{Apart, Config, Mix, What, plan::APART_NIGHTS, visitors},
 };
 
@@ -25,7 +25,7 @@ fn config(seed: u64) -> Config {
     }
 }
 
-fn visitor(seed: u64, user: usize, position: u64) -> Visitor<Apart> {
+fn visitor(seed: u64, user: usize, position: u64) -> RoomVisitor<Apart> {
     visitors(&config(seed), position).swap_remove(user)
 }
 
@@ -50,7 +50,7 @@ fn stream(seed: u64, user: usize, requests: u64) -> Vec<u8> {
 /// The words of each request.
 fn requests(mut sent: &[u8]) -> Vec<Vec<String>> {
     let mut requests = Vec::new();
-    while let Some((command, used)) = decode(sent, &Limits::REPLY).unwrap() {
+    while let Some((command, used)) = decode(sent, &ReplyLimits::REPLY).unwrap() {
         sent = &sent[used..];
         let words = command.as_array().unwrap().iter();
         requests.push(
@@ -132,7 +132,7 @@ fn a_visitor_who_holds_nothing_books() {
         assert!(matches!(ask.what, What::Book { .. }));
         let sold_out = b"*3\r\n:0\r\n$8\r\nsold_out\r\n$10\r\n2027-01-01\r\n";
         let heard = guest.hear(&ask, sold_out).unwrap();
-        let refused = Heard {
+        let refused = ParsedAnswer {
             length: sold_out.len(),
             answer: Answer::Refused(b"sold_out"),
         };

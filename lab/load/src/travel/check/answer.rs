@@ -2,12 +2,12 @@
 
 use turnstile_check::{
     Model as _,
-    rooms::Reference,
-    travel::{Agency, BillLine, CustomerBill, ItemOffer},
+    rooms::InlineReference,
+    travel::{Agency, BillRow, CustomerBill, ItemOffer},
 };
 use turnstile_client::resp::Token;
 
-use super::stock::Stock;
+use super::stock::NumberedStock;
 use crate::{
     pace::Garbled,
     reply::{Tokens, error, millis},
@@ -38,7 +38,7 @@ pub(super) struct Outcome<'a> {
     /// Whether it is the first answer to the same key.
     pub(super) replayed: bool,
     pub(super) xid: Option<u64>,
-    pub(super) locator: Option<Reference>,
+    pub(super) locator: Option<InlineReference>,
     pub(super) item: Option<u16>,
     /// When a hold ends, in milliseconds.
     pub(super) until: Option<u64>,
@@ -46,7 +46,7 @@ pub(super) struct Outcome<'a> {
     reserved: Option<i64>,
     price: Option<i64>,
     total: Option<i64>,
-    lines: Option<Vec<BillLine>>,
+    lines: Option<Vec<BillRow>>,
 }
 
 impl Outcome<'_> {
@@ -108,7 +108,7 @@ impl Outcome<'_> {
 }
 
 /// Reads a whole reply in RESP3 to a command.
-pub(super) fn told<'a>(reply: &'a [u8], stock: &Stock) -> Result<Told<'a>, Garbled> {
+pub(super) fn told<'a>(reply: &'a [u8], stock: &NumberedStock) -> Result<Told<'a>, Garbled> {
     if let Some(code) = error(reply)? {
         return Ok(Told::Error(code));
     }
@@ -122,7 +122,7 @@ pub(super) fn told<'a>(reply: &'a [u8], stock: &Stock) -> Result<Told<'a>, Garbl
             (b"reason", Token::Bulk(word) | Token::Simple(word)) => outcome.reason = Some(word),
             (b"cause", Token::Bulk(word) | Token::Simple(word)) => outcome.cause = Some(word),
             (b"locator", Token::Bulk(text) | Token::Simple(text)) => {
-                outcome.locator = Reference::parse(text).ok();
+                outcome.locator = InlineReference::parse(text).ok();
             }
             (b"item", Token::Bulk(text) | Token::Simple(text)) => {
                 outcome.item = stock.number(text);
@@ -146,7 +146,11 @@ pub(super) fn told<'a>(reply: &'a [u8], stock: &Stock) -> Result<Told<'a>, Garbl
     Ok(Told::Outcome(outcome))
 }
 
-fn lines(tokens: &mut Tokens<'_>, count: usize, stock: &Stock) -> Result<Vec<BillLine>, Garbled> {
+fn lines(
+    tokens: &mut Tokens<'_>,
+    count: usize,
+    stock: &NumberedStock,
+) -> Result<Vec<BillRow>, Garbled> {
     let mut lines = Vec::new();
     for _ in 0..count {
         let (mut item, mut count, mut price) = (None, None, None);
@@ -168,8 +172,8 @@ fn lines(tokens: &mut Tokens<'_>, count: usize, stock: &Stock) -> Result<Vec<Bil
 }
 
 /// A line of a bill in the numbers of the run; what is none of its items has the highest number.
-pub(super) fn line(stock: &Stock, item: &[u8], count: i64, price: i64) -> Option<BillLine> {
-    Some(BillLine {
+pub(super) fn line(stock: &NumberedStock, item: &[u8], count: i64, price: i64) -> Option<BillRow> {
+    Some(BillRow {
         item: stock.number(item).unwrap_or(u16::MAX),
         count,
         price: u32::try_from(price).ok()?,

@@ -1,7 +1,7 @@
 //! What a planner wants next.
 
 use turnstile_check::{
-    rooms::Reference,
+    rooms::InlineReference,
     travel::{TRIP_MAX, TripItems},
 };
 
@@ -60,7 +60,7 @@ pub(super) enum Wish {
 
 /// How an interactive transaction is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum PlannedEnding {
     Commit,
     Abort,
     /// Not at all: the server will end it.
@@ -88,7 +88,7 @@ pub(super) struct Fate {
 
 /// What begins next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Errand {
+pub(super) enum PlannerTask {
     Transaction,
     Book {
         customer: u16,
@@ -106,7 +106,7 @@ pub(super) enum Errand {
 
 /// The choices of one planner.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct TransactionPlan {
     dice: Dice,
     items: u64,
     customers: u64,
@@ -115,10 +115,10 @@ pub(super) struct Plan {
     begun: u64,
     steps: Vec<Wish>,
     at: usize,
-    ending: Ending,
+    ending: PlannedEnding,
 }
 
-impl Plan {
+impl TransactionPlan {
     pub(super) fn new(seed: u64, user: usize, items: usize, customers: usize) -> Self {
         let wide = |count: usize| u64::try_from(count).expect("a count fits 64 bits");
         Self {
@@ -129,7 +129,7 @@ impl Plan {
             begun: 0,
             steps: Vec::with_capacity(STEPS_MAX),
             at: 0,
-            ending: Ending::Commit,
+            ending: PlannedEnding::Commit,
         }
     }
 
@@ -159,27 +159,27 @@ impl Plan {
 
     /// What begins next; `stands`: whether there is anything to cancel; `may_hold`: whether this
     /// planner may hold a trip.
-    pub(super) fn errand(&mut self, stands: bool, may_hold: bool) -> Errand {
+    pub(super) fn errand(&mut self, stands: bool, may_hold: bool) -> PlannerTask {
         let throw = self.dice.below(100);
         if throw < BOOKS {
             let customer = self.below(self.customers);
             let trip = self.trip(3);
             if may_hold && self.dice.below(HOLDS_ONE_IN) == 0 {
                 let hold_ms = HOLD_MS_MIN + self.dice.below(HOLD_MS_MAX - HOLD_MS_MIN);
-                return Errand::Hold {
+                return PlannerTask::Hold {
                     customer,
                     trip,
                     hold_ms,
                 };
             }
-            return Errand::Book { customer, trip };
+            return PlannerTask::Book { customer, trip };
         }
         if throw < BOOKS + CANCELS && stands {
             let over = self.dice.below(OVER_ONE_IN) == 0;
-            return Errand::Cancel { over };
+            return PlannerTask::Cancel { over };
         }
         self.begin();
-        Errand::Transaction
+        PlannerTask::Transaction
     }
 
     /// Chooses the steps of a transaction. What is looked at is mostly reserved, in any order, so that
@@ -217,13 +217,13 @@ impl Plan {
         }
         let aborts = self.dice.below(ABORTS_ONE_IN) == 0;
         self.ending = if aborts {
-            Ending::Abort
+            PlannedEnding::Abort
         } else {
-            Ending::Commit
+            PlannedEnding::Commit
         };
         if self.leaves == Some(self.begun) {
             self.leaves = self.begun.checked_mul(10);
-            self.ending = Ending::Leave;
+            self.ending = PlannedEnding::Leave;
         }
     }
 
@@ -236,23 +236,23 @@ impl Plan {
         self.at += 1;
     }
 
-    pub(super) const fn ending(&self) -> Ending {
+    pub(super) const fn ending(&self) -> PlannedEnding {
         self.ending
     }
 }
 
 /// The bookings that a planner can cancel. What it forgets stays booked.
 #[derive(Debug)]
-pub(super) struct Held {
-    standing: std::collections::VecDeque<Reference>,
+pub(super) struct CancellableBookings {
+    standing: std::collections::VecDeque<InlineReference>,
     /// The last that was cancelled.
-    over: Option<Reference>,
+    over: Option<InlineReference>,
 }
 
 /// How many itineraries a planner remembers.
 const HELD_MAX: usize = 64;
 
-impl Held {
+impl CancellableBookings {
     pub(super) fn new() -> Self {
         Self {
             standing: std::collections::VecDeque::with_capacity(HELD_MAX + 1),
@@ -264,7 +264,7 @@ impl Held {
         self.standing.is_empty()
     }
 
-    pub(super) fn keep(&mut self, locator: Reference) {
+    pub(super) fn keep(&mut self, locator: InlineReference) {
         self.standing.push_back(locator);
         if self.standing.len() > HELD_MAX {
             self.standing.pop_front();
@@ -272,12 +272,12 @@ impl Held {
     }
 
     /// One to cancel: the oldest, or one that is over, if there is one.
-    pub(super) fn take(&mut self, over: bool) -> Option<Reference> {
+    pub(super) fn take(&mut self, over: bool) -> Option<InlineReference> {
         let over = self.over.filter(|_one| over);
         over.or_else(|| self.standing.pop_front())
     }
 
-    pub(super) const fn end(&mut self, locator: Reference) {
+    pub(super) const fn end(&mut self, locator: InlineReference) {
         self.over = Some(locator);
     }
 }

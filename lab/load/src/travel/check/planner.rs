@@ -10,9 +10,12 @@ use std::{sync::Arc, time::Instant};
 
 use super::{
     answer::{self, Outcome, Told},
-    plan::{ADDED, Ending, Errand, Fate, Held, Plan, STEPS_MAX, Wish},
-    request::{OPERATIONS, What},
-    stock::Stock,
+    plan::{
+        ADDED, CancellableBookings, Fate, PlannedEnding, PlannerTask, STEPS_MAX, TransactionPlan,
+        Wish,
+    },
+    request::{OPERATIONS, PlannerRequest},
+    stock::NumberedStock,
 };
 use crate::{
     again::{KeyedUser, WitnessOf},
@@ -21,7 +24,7 @@ use crate::{
 };
 use turnstile_check::{
     Seen,
-    rooms::Reference,
+    rooms::InlineReference,
     travel::{
         AgencyOperation, JourneyEnd, JourneyStep, ReserveAnswer, TripBooked, TripCancelled,
         TripConfirmed,
@@ -55,13 +58,13 @@ const LEFT: &[u8] = b"left";
 /// One planner.
 #[derive(Debug)]
 pub(super) struct Planner {
-    stock: Arc<Stock>,
-    plan: Plan,
-    held: Held,
+    stock: Arc<NumberedStock>,
+    plan: TransactionPlan,
+    held: CancellableBookings,
     /// Whether it holds trips.
     holds: bool,
     /// One that is held, how it goes on, and when.
-    hold: Option<(Reference, Fate, Instant)>,
+    hold: Option<(InlineReference, Fate, Instant)>,
     now: Instant,
     /// The transaction that is open.
     open: Option<u64>,
@@ -77,11 +80,11 @@ pub(super) struct Planner {
 
 impl Planner {
     /// Of a run with this seed.
-    pub(super) fn new(stock: &Arc<Stock>, user: usize, seed: u64) -> Self {
+    pub(super) fn new(stock: &Arc<NumberedStock>, user: usize, seed: u64) -> Self {
         Self {
-            plan: Plan::new(seed, user, stock.items(), stock.customers()),
+            plan: TransactionPlan::new(seed, user, stock.items(), stock.customers()),
             stock: Arc::clone(stock),
-            held: Held::new(),
+            held: CancellableBookings::new(),
             holds: user < HOLDERS,
             hold: None,
             now: Instant::now(),
@@ -94,44 +97,44 @@ impl Planner {
         }
     }
 
-    fn wanted(&mut self) -> What {
+    fn wanted(&mut self) -> PlannerRequest {
         if let Some(xid) = self.dropped.take() {
-            return What::Drop { xid };
+            return PlannerRequest::Drop { xid };
         }
         if let Some(xid) = self.open {
             if let Some(wish) = self.plan.step() {
-                return What::Within { xid, wish };
+                return PlannerRequest::Within { xid, wish };
             }
             return match self.plan.ending() {
-                Ending::Abort => What::Abort { xid },
-                Ending::Commit | Ending::Leave => What::Commit { xid },
+                PlannedEnding::Abort => PlannerRequest::Abort { xid },
+                PlannedEnding::Commit | PlannedEnding::Leave => PlannerRequest::Commit { xid },
             };
         }
         if let Some((locator, fate, _)) = self.hold.take_if(|(_, _, when)| *when <= self.now) {
             return if fate.confirms {
-                What::Confirm { locator }
+                PlannerRequest::Confirm { locator }
             } else {
                 let held = true;
-                What::Cancel { locator, held }
+                PlannerRequest::Cancel { locator, held }
             };
         }
         let may_hold = self.holds && self.hold.is_none();
         match self.plan.errand(!self.held.is_empty(), may_hold) {
-            Errand::Transaction => What::Start,
-            Errand::Hold {
+            PlannerTask::Transaction => PlannerRequest::Start,
+            PlannerTask::Hold {
                 customer,
                 trip,
                 hold_ms,
-            } => What::Hold {
+            } => PlannerRequest::Hold {
                 customer,
                 trip,
                 hold_ms,
             },
-            Errand::Book { customer, trip } => What::Book { customer, trip },
-            Errand::Cancel { over } => {
+            PlannerTask::Book { customer, trip } => PlannerRequest::Book { customer, trip },
+            PlannerTask::Cancel { over } => {
                 let locator = self.held.take(over).expect("something is held");
                 let held = false;
-                What::Cancel { locator, held }
+                PlannerRequest::Cancel { locator, held }
             }
         }
     }
@@ -139,31 +142,35 @@ impl Planner {
     /// Takes an outcome.
     fn take(
         &mut self,
-        what: &What,
+        what: &PlannerRequest,
         outcome: Outcome<'_>,
         witness: &mut WitnessOf<Self>,
     ) -> Result<(), Garbled> {
         match *what {
-            What::Start => {
+            PlannerRequest::Start => {
                 self.open = Some(outcome.xid.ok_or(Garbled)?);
                 self.steps = Vec::with_capacity(STEPS_MAX);
             }
-            What::Within { wish, .. } => self.take_step(wish, outcome),
-            What::Commit { .. } => self.take_end(JourneyEnd::Committed, &outcome, witness),
-            What::Abort { .. } => self.take_end(JourneyEnd::Aborted, &outcome, witness),
-            What::Drop { .. } => {}
-            What::Book { customer, trip } => {
+            PlannerRequest::Within { wish, .. } => self.take_step(wish, outcome),
+            PlannerRequest::Commit { .. } => {
+                self.take_end(JourneyEnd::Committed, &outcome, witness)
+            }
+            PlannerRequest::Abort { .. } => self.take_end(JourneyEnd::Aborted, &outcome, witness),
+            PlannerRequest::Drop { .. } => {}
+            PlannerRequest::Book { customer, trip } => {
                 self.take_booking((customer, trip), None, &outcome, witness)?
             }
-            What::Hold {
+            PlannerRequest::Hold {
                 customer,
                 trip,
                 hold_ms,
             } => self.take_booking((customer, trip), Some(hold_ms), &outcome, witness)?,
-            What::Cancel { locator, held } => {
+            PlannerRequest::Cancel { locator, held } => {
                 self.take_cancellation((locator, held), &outcome, witness)
             }
-            What::Confirm { locator } => self.take_confirmation(locator, &outcome, witness),
+            PlannerRequest::Confirm { locator } => {
+                self.take_confirmation(locator, &outcome, witness)
+            }
         }
         Ok(())
     }
@@ -200,7 +207,7 @@ impl Planner {
             (_, Some(_)) => JourneyStep::Strange,
         });
         self.plan.advance();
-        if self.plan.step().is_none() && self.plan.ending() == Ending::Leave {
+        if self.plan.step().is_none() && self.plan.ending() == PlannedEnding::Leave {
             self.end(pace::Answer::Refused(LEFT));
         }
     }
@@ -240,28 +247,28 @@ impl Planner {
     }
 
     /// An error says that nothing was done, unless it says that nobody knows.
-    fn take_error(&mut self, what: &What, code: &[u8], witness: &mut WitnessOf<Self>) {
+    fn take_error(&mut self, what: &PlannerRequest, code: &[u8], witness: &mut WitnessOf<Self>) {
         // What is asked again may get an answer that is forgotten.
         let is_unknown = reply::is_unknown(code) || code == b"ERR";
         match what {
-            What::Start | What::Drop { .. } => {}
-            What::Within { xid, .. } => self.dropped = Some(*xid),
+            PlannerRequest::Start | PlannerRequest::Drop { .. } => {}
+            PlannerRequest::Within { xid, .. } => self.dropped = Some(*xid),
             _ if is_unknown => witness.gives_up(self.unknown(what)),
-            What::Commit { xid } | What::Abort { xid } => {
+            PlannerRequest::Commit { xid } | PlannerRequest::Abort { xid } => {
                 witness.hears_nothing();
                 self.dropped = Some(*xid);
             }
-            What::Book { .. } | What::Hold { .. } => witness.hears_nothing(),
-            What::Cancel { locator, held } => {
+            PlannerRequest::Book { .. } | PlannerRequest::Hold { .. } => witness.hears_nothing(),
+            PlannerRequest::Cancel { locator, held } => {
                 self.stands(*locator, *held);
                 witness.hears_nothing();
             }
-            What::Confirm { locator } => {
+            PlannerRequest::Confirm { locator } => {
                 self.stands(*locator, true);
                 witness.hears_nothing();
             }
         }
-        if !matches!(what, What::Drop { .. }) {
+        if !matches!(what, PlannerRequest::Drop { .. }) {
             self.end(pace::Answer::Error(b"error"));
         }
     }
@@ -275,7 +282,7 @@ fn refused(outcome: &Outcome<'_>) -> pace::Answer<'static> {
 }
 
 impl KeyedUser for Planner {
-    type What = What;
+    type What = PlannerRequest;
 
     type Operation = AgencyOperation;
 
@@ -287,50 +294,53 @@ impl KeyedUser for Planner {
         self.now = now;
     }
 
-    fn choose(&mut self) -> Option<What> {
+    fn choose(&mut self) -> Option<PlannerRequest> {
         Some(self.wanted())
     }
 
-    fn put(&mut self, out: &mut Vec<u8>, what: &What, more: usize) {
+    fn put(&mut self, out: &mut Vec<u8>, what: &PlannerRequest, more: usize) {
         what.put(out, more, &self.stock);
     }
 
-    fn operation(what: &What) -> usize {
+    fn operation(what: &PlannerRequest) -> usize {
         what.operation()
     }
 
-    fn changes(what: &What) -> bool {
+    fn changes(what: &PlannerRequest) -> bool {
         what.decides()
     }
 
-    fn is_noted(what: &What) -> bool {
+    fn is_noted(what: &PlannerRequest) -> bool {
         what.decides()
     }
 
-    fn unknown(&mut self, what: &What) -> Option<AgencyOperation> {
+    fn unknown(&mut self, what: &PlannerRequest) -> Option<AgencyOperation> {
         Some(match *what {
-            What::Start | What::Within { .. } | What::Drop { .. } | What::Abort { .. } => {
+            PlannerRequest::Start
+            | PlannerRequest::Within { .. }
+            | PlannerRequest::Drop { .. }
+            | PlannerRequest::Abort { .. } => {
                 return None;
             }
-            What::Commit { .. } => AgencyOperation::Transaction {
+            PlannerRequest::Commit { .. } => AgencyOperation::Transaction {
                 steps: std::mem::take(&mut self.steps),
                 end: JourneyEnd::Unknown,
             },
-            What::Book { customer, trip } => AgencyOperation::Book {
+            PlannerRequest::Book { customer, trip } => AgencyOperation::Book {
                 customer,
                 trip,
                 answer: TripBooked::Unknown,
             },
-            What::Hold { customer, trip, .. } => AgencyOperation::Book {
+            PlannerRequest::Hold { customer, trip, .. } => AgencyOperation::Book {
                 customer,
                 trip,
                 answer: TripBooked::HeldUnknown,
             },
-            What::Cancel { locator, .. } => AgencyOperation::Cancel {
+            PlannerRequest::Cancel { locator, .. } => AgencyOperation::Cancel {
                 locator,
                 answer: TripCancelled::Unknown,
             },
-            What::Confirm { locator } => AgencyOperation::Confirm {
+            PlannerRequest::Confirm { locator } => AgencyOperation::Confirm {
                 locator,
                 answer: TripConfirmed::Unknown,
             },
@@ -341,15 +351,15 @@ impl KeyedUser for Planner {
         self.open.is_some() || self.dropped.is_some()
     }
 
-    fn lost(&mut self, what: &What) -> bool {
-        if let What::Within { xid, .. } = *what {
+    fn lost(&mut self, what: &PlannerRequest) -> bool {
+        if let PlannerRequest::Within { xid, .. } = *what {
             self.open = None;
             self.dropped = Some(xid);
         }
         what.decides()
     }
 
-    fn heard(&mut self, what: &What, due: u64, free: u64) -> Option<Ended> {
+    fn heard(&mut self, what: &PlannerRequest, due: u64, free: u64) -> Option<Ended> {
         if what.begins() {
             (self.due, self.free) = (due, free);
         }
@@ -365,7 +375,7 @@ impl KeyedUser for Planner {
 
     fn hear_whole<'a>(
         &mut self,
-        what: &What,
+        what: &PlannerRequest,
         reply: &'a [u8],
         witness: &mut WitnessOf<Self>,
     ) -> Result<pace::Answer<'a>, Garbled> {

@@ -1,13 +1,13 @@
 //! What a planner asks, and its bytes.
 
-use turnstile_check::{rooms::Reference, travel::TripItems};
+use turnstile_check::{rooms::InlineReference, travel::TripItems};
 use turnstile_client::resp;
 
 use crate::exchange::put_number;
 
 use super::{
     plan::{ADDED_TEXT, Wish},
-    stock::Stock,
+    stock::NumberedStock,
 };
 
 /// The names of the operations, by their number.
@@ -18,7 +18,7 @@ pub(super) const OPERATIONS: [&str; 11] = [
 
 /// What a planner asks.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(super) enum PlannerRequest {
     Start,
     Within {
         xid: u64,
@@ -39,7 +39,7 @@ pub(super) enum What {
         trip: TripItems,
     },
     Cancel {
-        locator: Reference,
+        locator: InlineReference,
         /// Whether it was held, and not confirmed.
         held: bool,
     },
@@ -49,11 +49,11 @@ pub(super) enum What {
         hold_ms: u64,
     },
     Confirm {
-        locator: Reference,
+        locator: InlineReference,
     },
 }
 
-impl What {
+impl PlannerRequest {
     /// Whether it decides something: that is noted, and asked again until its answer is known.
     pub(super) const fn decides(&self) -> bool {
         match self {
@@ -101,7 +101,7 @@ impl What {
     }
 
     /// Appends the request, of which so many words are put behind these.
-    pub(super) fn put(&self, out: &mut Vec<u8>, more: usize, stock: &Stock) {
+    pub(super) fn put(&self, out: &mut Vec<u8>, more: usize, stock: &NumberedStock) {
         match *self {
             Self::Start => put_head(out, 1, b"TRAVEL.START"),
             Self::Within { xid, wish } => put_wish(out, stock, xid, &wish),
@@ -152,20 +152,20 @@ fn put_whole(out: &mut Vec<u8>, number: u64) {
 }
 
 /// What is asked of an itinerary.
-fn put_locator(out: &mut Vec<u8>, words: usize, name: &[u8], locator: Reference) {
+fn put_locator(out: &mut Vec<u8>, words: usize, name: &[u8], locator: InlineReference) {
     put_head(out, words, name);
     let bytes = locator.bytes();
     let end = bytes.iter().position(|&byte| byte == 0);
     resp::put_bulk(out, &bytes[..end.unwrap_or(bytes.len())]);
 }
 
-fn put_trip(out: &mut Vec<u8>, stock: &Stock, trip: &TripItems) {
+fn put_trip(out: &mut Vec<u8>, stock: &NumberedStock, trip: &TripItems) {
     for &item in trip.items() {
         resp::put_bulk(out, stock.item(item));
     }
 }
 
-fn put_wish(out: &mut Vec<u8>, stock: &Stock, xid: u64, wish: &Wish) {
+fn put_wish(out: &mut Vec<u8>, stock: &NumberedStock, xid: u64, wish: &Wish) {
     match wish {
         Wish::Query { item } => {
             put_step(out, 3, b"TRAVEL.QUERY-ITEM", xid);

@@ -37,13 +37,13 @@ const ATTEMPTS: u32 = 4;
 
 /// The items and customers of a run, which have numbers there.
 #[derive(Debug)]
-pub(super) struct Stock {
+pub(super) struct NumberedStock {
     items: Vec<Vec<u8>>,
     numbers: HashMap<Vec<u8>, u16>,
     customers: Vec<Vec<u8>>,
 }
 
-impl Stock {
+impl NumberedStock {
     /// Makes what so many users need, under names that nobody has used, and says at which position that
     /// was committed.
     pub(super) fn make(door: &mut Connection, users: usize) -> Result<(Arc<Self>, u64), Error> {

@@ -1,16 +1,16 @@
 //! Matches that the order of a shared log decides, among players who may be connected to different nodes:
 //! each node tells its own players what has happened.
 
-use turnstile_duel::{Cell, Greeting, Heard, Move, Player, Refusal, Seat, Standing};
+use turnstile_duel::{BoardCell, DuelSeat, Greeting, Heard, Move, Player, Refusal, Standing};
 use turnstile_games::{Change, Command, Deed, Event, EventKind, Games, MatchView, PlayerId};
 
 use super::{
-    GAME, Guest, Hall,
+    GAME, Hall, HallGuest,
     table::{OpenGame, Table, TableNews, claim},
 };
 use crate::{
     core::{conversation::Errand, engine::Engine},
-    doors::duel::{Refused, name, number_of},
+    doors::duel::{DuelRefusal, name, number_of},
 };
 
 /// For how long a match is unwanted whose player has left while it was asked for, in milliseconds. The log
@@ -36,14 +36,14 @@ impl Hall {
         &mut self,
         place: usize,
         greeting: Greeting,
-    ) -> Result<Command, Refused> {
+    ) -> Result<Command, DuelRefusal> {
         let Greeting { own, opponent } = greeting;
         if self.guests.contains_key(&own) {
-            return Err(Refused::Connected(own));
+            return Err(DuelRefusal::Connected(own));
         }
         self.is_ordered = true;
         self.unwanted.remove(&own);
-        let guest = Guest {
+        let guest = HallGuest {
             place,
             opponent,
             seat: None,
@@ -67,9 +67,9 @@ impl Hall {
     pub(in crate::doors::arena) fn listen(
         &mut self,
         engine: &mut Engine,
-        (number, seat): (usize, Seat),
+        (number, seat): (usize, DuelSeat),
         bytes: &[u8],
-    ) -> Result<Option<(usize, PlayerAsks)>, Refused> {
+    ) -> Result<Option<(usize, PlayerAsks)>, DuelRefusal> {
         let Some((heard, length)) = self.table(number).duel.hear(seat, bytes)? else {
             return Ok(None);
         };
@@ -86,7 +86,7 @@ impl Hall {
     }
 
     /// What a move asks for. With the first, a game begins.
-    fn step_of(&mut self, (number, seat): (usize, Seat), play: Move) -> (Command, PlayerStep) {
+    fn step_of(&mut self, (number, seat): (usize, DuelSeat), play: Move) -> (Command, PlayerStep) {
         let table = self.table(number);
         let player = table.names[seat.index()];
         if let Some(game) = table.game {
@@ -127,7 +127,7 @@ impl Hall {
         &mut self,
         engine: &mut Engine,
         player: Player,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), DuelRefusal> {
         let Some((number, _)) = self.seat_of(player) else {
             return Ok(());
         };
@@ -293,11 +293,11 @@ impl Hall {
         state: &MatchView,
     ) -> bool {
         let table = self.table(number);
-        let seats = Seat::BOTH.into_iter();
+        let seats = DuelSeat::BOTH.into_iter();
         let seat = seats
             .clone()
             .find(|seat| table.names[seat.index()] == *mover);
-        let cell = state.last.and_then(|last| Cell::new(last + 1));
+        let cell = state.last.and_then(|last| BoardCell::new(last + 1));
         let (Some(seat), Some(cell)) = (seat, cell) else {
             return false;
         };

@@ -10,7 +10,7 @@ use turnstile_http::{
 use turnstile_types::{Name, Principal};
 
 use super::{
-    Visitor,
+    HttpRequester,
     credentials::{Shown, shown},
     lock,
     sessions::BrowserSession,
@@ -19,16 +19,18 @@ use super::{
 };
 use crate::{
     core::{caller::Caller, entropy::random_bytes},
-    doors::http::{Door, call::Call, documents::json, operations::Answered, reply::Trouble},
+    doors::http::{
+        Door, call::HttpCall, documents::json, operations::Answered, reply::RaisedProblem,
+    },
 };
 
 /// Random bytes in the name of a session.
 const ID_BYTES: usize = 8;
 
 /// Opens a session for whoever has sent the request.
-pub(in crate::doors::http) fn open_session(door: &Door, call: &Call) -> Answered {
+pub(in crate::doors::http) fn open_session(door: &Door, call: &HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
-    let Visitor { caller, .. } = &call.visitor;
+    let HttpRequester { caller, .. } = &call.visitor;
     let (token, id) = (random_token()?, random_id()?);
     let opened = {
         let mut sessions = lock(&door.identities.sessions);
@@ -49,10 +51,10 @@ pub(in crate::doors::http) fn open_session(door: &Door, call: &Call) -> Answered
 }
 
 /// Shows the session whose cookie the request has.
-pub(in crate::doors::http) fn own_session(door: &Door, call: &Call) -> Answered {
+pub(in crate::doors::http) fn own_session(door: &Door, call: &HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     let Shown::Session(token) = shown(&call.parts.headers, None, false) else {
-        return Err(Trouble::from(Code::UnknownSession));
+        return Err(RaisedProblem::from(Code::UnknownSession));
     };
     let session = lock(&door.identities.sessions)
         .find(wall_time(), token)
@@ -65,7 +67,7 @@ pub(in crate::doors::http) fn own_session(door: &Door, call: &Call) -> Answered 
 }
 
 /// Ends the session whose cookie the request has.
-pub(in crate::doors::http) fn log_out(door: &Door, call: &Call) -> Answered {
+pub(in crate::doors::http) fn log_out(door: &Door, call: &HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     let session = call.visitor.session.clone();
     let session = session.ok_or(Code::UnknownSession)?;
@@ -79,7 +81,7 @@ pub(in crate::doors::http) fn log_out(door: &Door, call: &Call) -> Answered {
 }
 
 /// Lists the sessions that the caller may see.
-pub(in crate::doors::http) fn sessions(door: &Door, call: &Call) -> Answered {
+pub(in crate::doors::http) fn sessions(door: &Door, call: &HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     let sessions = lock(&door.identities.sessions);
     let whose = scope(&call.visitor.caller);
@@ -92,7 +94,7 @@ pub(in crate::doors::http) fn sessions(door: &Door, call: &Call) -> Answered {
 }
 
 /// Ends one of them.
-pub(in crate::doors::http) fn end_session(door: &Door, call: &Call) -> Answered {
+pub(in crate::doors::http) fn end_session(door: &Door, call: &HttpCall) -> Answered {
     let session = {
         let given = call.given()?;
         given.read_with(|reader| reader.required("session", Name::parse))?
@@ -101,7 +103,7 @@ pub(in crate::doors::http) fn end_session(door: &Door, call: &Call) -> Answered 
 }
 
 /// Makes a ticket for one stream or socket of the caller.
-pub(in crate::doors::http) fn ticket(door: &Door, call: &Call) -> Answered {
+pub(in crate::doors::http) fn ticket(door: &Door, call: &HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
     let token = random_token()?;
     let whose = (call.visitor.caller.principal, call.visitor.clone());
@@ -115,7 +117,7 @@ pub(in crate::doors::http) fn ticket(door: &Door, call: &Call) -> Answered {
 
 fn end(door: &Door, session: &str, whose: Option<&Principal>) -> Answered {
     if !lock(&door.identities.sessions).end(session, whose) {
-        return Err(Trouble::from(Code::UnknownSession));
+        return Err(RaisedProblem::from(Code::UnknownSession));
     }
     door.identities.ended.send_modify(|ended| *ended += 1);
     Ok(json(&SessionOver {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use turnstile_chassis::{Right, Subject};
 
-use super::{Visitor, wall_time};
-use crate::doors::http::{Door, reply::Trouble};
+use super::{HttpRequester, wall_time};
+use crate::doors::http::{Door, reply::RaisedProblem};
 
 /// Leave to follow something, as long as the caller has its key, its session and its right.
 #[derive(Clone, Debug)]
 pub(in crate::doors::http) struct StreamPass {
     door: Arc<Door>,
-    visitor: Visitor,
+    visitor: HttpRequester,
     service: u8,
     right: Right,
     subject: Subject,
@@ -22,9 +22,9 @@ impl StreamPass {
     /// The visitor may not follow this.
     pub(in crate::doors::http) fn take(
         door: &Arc<Door>,
-        visitor: &Visitor,
+        visitor: &HttpRequester,
         (service, right, subject): (u8, Right, Subject),
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, RaisedProblem> {
         visitor.may_follow(service, right, &subject)?;
         Ok(Self {
             door: Arc::clone(door),
@@ -35,7 +35,7 @@ impl StreamPass {
         })
     }
 
-    pub(in crate::doors::http) const fn visitor(&self) -> &Visitor {
+    pub(in crate::doors::http) const fn visitor(&self) -> &HttpRequester {
         &self.visitor
     }
 

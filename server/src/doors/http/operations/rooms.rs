@@ -7,10 +7,10 @@ use turnstile_http::{Code, Problem, Served as _, TagMatch, etag_of_number, match
 use turnstile_rooms::{Answer, Command, EntryState, Query, Reference, Refusal, Rooms};
 
 use super::{Answered, Order, execute};
-use crate::doors::http::{Door, call::Call, reply::Trouble};
+use crate::doors::http::{Door, call::HttpCall, reply::RaisedProblem};
 
 /// Cancels a booking; with `If-Match`, only the version that the client saw.
-pub(super) async fn cancel(door: Arc<Door>, call: Call, place: usize) -> Answered {
+pub(super) async fn cancel(door: Arc<Door>, call: HttpCall, place: usize) -> Answered {
     let (order, booking) = {
         let given = call.given()?;
         let command = Rooms::read_command(place, &given, door.sealing())?;
@@ -32,10 +32,10 @@ pub(super) async fn cancel(door: Arc<Door>, call: Call, place: usize) -> Answere
 /// cancelled all the same, as if the move had come first and nobody had said a version. A hold could become a booking
 /// between the two; so when the look-up shows a hold, the command is not sent at all.
 async fn assert_version(
-    (door, call): (&Door, &Call),
+    (door, call): (&Door, &HttpCall),
     booking: Reference,
     wanted: &str,
-) -> Result<(), Trouble> {
+) -> Result<(), RaisedProblem> {
     let query = Query::LookUp { reference: booking };
     let (_, answer) = door
         .courier
@@ -48,13 +48,13 @@ async fn assert_version(
     let etag = etag_of_number(entry.position.0);
     if matches_any(wanted, &etag, false) != TagMatch::Yes {
         let detail = format!("it is {etag} now");
-        return Err(Trouble::from(Problem::with(
+        return Err(RaisedProblem::from(Problem::with(
             Code::PreconditionFailed,
             detail,
         )));
     }
     if entry.state != EntryState::Booked {
-        return Err(Trouble::from(Code::from(Refusal::NotConfirmed)));
+        return Err(RaisedProblem::from(Code::from(Refusal::NotConfirmed)));
     }
     Ok(())
 }

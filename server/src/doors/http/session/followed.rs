@@ -8,7 +8,7 @@ use turnstile_http::{
     Problem,
     exchange::{
         concerns,
-        feed::{Seen, Teller, Topic},
+        feed::{Topic, TopicProgress, TopicWriter},
     },
     message::{self, Tag},
 };
@@ -21,7 +21,7 @@ use crate::{
         Door,
         limits::{SNAPSHOT_ORDERS, SNAPSHOT_TRADES, TOP_EVERY, TOP_LEVELS},
         stream::Follower,
-        talk::{Ending, Going},
+        talk::{Going, Hangup},
     },
 };
 
@@ -41,7 +41,7 @@ struct Subscription {
     /// To be told back with the first snapshot.
     tag: Option<Tag>,
     /// None until there was a snapshot.
-    seen: Option<Seen>,
+    seen: Option<TopicProgress>,
     /// When the next snapshot is to be told.
     due: Option<Instant>,
     /// When the last one was.
@@ -159,7 +159,7 @@ impl Subscription {
     }
 
     /// What some events are to the client, which has been told everything before them.
-    fn take(&mut self, teller: Teller<'_>, events: &[Event]) -> Option<String> {
+    fn take(&mut self, teller: TopicWriter<'_>, events: &[Event]) -> Option<String> {
         let seen = self.seen?;
         if let Topic::Top(symbol) = self.topic {
             let is_new = |event: &Event| event.symbol == symbol && event.seq > Some(seen.last);
@@ -169,13 +169,13 @@ impl Subscription {
             return None;
         }
         let (last, text) = teller.delta(self.topic, seen, events)?;
-        self.seen = Some(Seen { last, ..seen });
+        self.seen = Some(TopicProgress { last, ..seen });
         Some(text)
     }
 
     /// The client was overtaken: it needs a new snapshot, and hears why. Not so for the top of a
     /// book, which is whole each time.
-    fn overtake(&mut self, teller: Teller<'_>, missed: u64) -> Option<String> {
+    fn overtake(&mut self, teller: TopicWriter<'_>, missed: u64) -> Option<String> {
         self.due.get_or_insert_with(Instant::now);
         match self.topic {
             Topic::Top(_) => None,
@@ -189,14 +189,14 @@ impl Subscription {
     /// Takes the answer to its query; what there is to tell of it, if anything.
     fn show(
         &mut self,
-        teller: Teller<'_>,
+        teller: TopicWriter<'_>,
         at: Position,
         answer: Answer,
     ) -> Result<Option<String>, Problem> {
         let (last, text) = teller.snapshot(self.tag.as_ref(), self.topic, at, &answer)?;
         self.tag = None;
         self.told = Instant::now();
-        self.seen = Some(Seen {
+        self.seen = Some(TopicProgress {
             snapshot: last,
             last,
         });
@@ -214,7 +214,7 @@ impl Subscription {
 
 impl Session {
     /// Tells the snapshots that are due and the next changes; answers whether there may be more.
-    pub(super) async fn tell_followed(&mut self) -> Result<bool, Ending> {
+    pub(super) async fn tell_followed(&mut self) -> Result<bool, Hangup> {
         self.tell_snapshots().await?;
         let reading = self.followed.read(&self.door);
         let mut texts = Vec::new();
@@ -226,7 +226,7 @@ impl Session {
                     subscriptions,
                     ..
                 } = &mut self.followed;
-                let teller = Teller { epoch };
+                let teller = TopicWriter { epoch };
                 let told = subscriptions.iter_mut();
                 texts.extend(told.filter_map(|one| one.take(teller, &events)));
                 true
@@ -237,7 +237,7 @@ impl Session {
                     subscriptions,
                     ..
                 } = &mut self.followed;
-                let teller = Teller { epoch };
+                let teller = TopicWriter { epoch };
                 let told = subscriptions.iter_mut();
                 texts.extend(told.filter_map(|one| one.overtake(teller, events)));
                 true
@@ -265,7 +265,7 @@ impl Session {
                 .courier
                 .query::<Exchange>(&self.caller, query)
                 .await;
-            let teller = Teller {
+            let teller = TopicWriter {
                 epoch: &self.followed.epoch,
             };
             let shown = answer.and_then(|(position, answer)| one.show(teller, position, answer));

@@ -13,7 +13,7 @@ use crate::{
         feed::{FeedStart, Place},
         partitions::FollowedPartition,
     },
-    doors::http::reply::Trouble,
+    doors::http::reply::RaisedProblem,
 };
 
 /// A feed that is to be followed.
@@ -119,7 +119,7 @@ pub(super) async fn begin_parts<M: Streamed>(
     door: &Door,
     sources: Vec<StreamSource<M>>,
     last: Option<EventIds>,
-) -> Result<Vec<BegunPart<M>>, Trouble> {
+) -> Result<Vec<BegunPart<M>>, RaisedProblem> {
     let last = match last {
         None => vec![None; sources.len()],
         Some(ids) if ids.0.len() == sources.len() => ids.0.into_iter().map(Some).collect(),
@@ -136,7 +136,7 @@ pub(super) async fn begin_parts<M: Streamed>(
                     names => names,
                 }
             );
-            return Err(Trouble::from(invalid("since", message)));
+            return Err(RaisedProblem::from(invalid("since", message)));
         }
     };
     let mut begun = Vec::with_capacity(sources.len());
@@ -152,7 +152,7 @@ async fn start_of<M: Streamed>(
     door: &Door,
     from: &StreamSource<M>,
     last: Option<EventId>,
-) -> Result<(FeedStart, EventId), Trouble> {
+) -> Result<(FeedStart, EventId), RaisedProblem> {
     let feed = &from.source.feed;
     let (place, newest) = feed.newest();
     let Some(last) = last else {

@@ -13,26 +13,29 @@ use crate::{
         quotas::{CountedConnection, Meter},
     },
     counters::ErrorCode,
-    doors::http::{Door, access::problem_of_denied, reply::Trouble},
+    doors::http::{Door, access::problem_of_denied, reply::RaisedProblem},
 };
 
 /// One of the streams and sockets that may be open at a time.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct StreamPermit {
     door: Arc<Door>,
     of_player: bool,
     /// It counts among the connections of its principal.
     connection: CountedConnection,
 }
 
-impl Seat {
+impl StreamPermit {
     /// For whoever may follow everything.
-    pub(crate) fn take(door: &Arc<Door>, caller: &Caller) -> Result<Self, Trouble> {
+    pub(crate) fn take(door: &Arc<Door>, caller: &Caller) -> Result<Self, RaisedProblem> {
         Self::take_one(door, caller, (false, door.limits.streams))
     }
 
     /// For a player.
-    pub(crate) fn take_for_player(door: &Arc<Door>, caller: &Caller) -> Result<Self, Trouble> {
+    pub(crate) fn take_for_player(
+        door: &Arc<Door>,
+        caller: &Caller,
+    ) -> Result<Self, RaisedProblem> {
         let most = door.players_max.load(Ordering::Relaxed);
         Self::take_one(door, caller, (true, most))
     }
@@ -41,7 +44,7 @@ impl Seat {
         door: &Arc<Door>,
         caller: &Caller,
         (of_player, most): (bool, u64),
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, RaisedProblem> {
         let connection = door.gate.meters.of(&caller.principal).connect();
         let connection = connection.map_err(|exceeded| {
             door.counters.error(ErrorCode::QuotaExceeded);
@@ -53,7 +56,7 @@ impl Seat {
             connection,
         };
         if seat.taken().fetch_add(1, Ordering::Relaxed) >= most {
-            return Err(Trouble::from(Code::TooManyStreams));
+            return Err(RaisedProblem::from(Code::TooManyStreams));
         }
         Ok(seat)
     }
@@ -72,7 +75,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         self.taken().fetch_sub(1, Ordering::Relaxed);
     }

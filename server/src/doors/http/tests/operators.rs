@@ -3,8 +3,8 @@
 use serde_json::json;
 use tokio::sync::oneshot;
 use turnstile_travel::{
-    Body, Command, Desk, Desks, Done, Item, Operation, Order, Outcome, Parcel, Request, Roles,
-    Settings as TravelSettings, Travel, Xid, limits,
+    Body, Command, Desk, Desks, Done, Item, Operation, Order, Outcome, Parcel, Request,
+    Settings as TravelSettings, Travel, TravelRoles, Xid, limits,
 };
 use turnstile_types::Machine;
 
@@ -155,7 +155,7 @@ impl Distant<'_> {
 
 #[test]
 fn an_operator_resolves_what_is_in_doubt() {
-    let alone = Roles {
+    let alone = TravelRoles {
         coordinator: false,
         desks: Desks::only(Desk::Flights),
     };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnstile_check::{
     Seen,
-    rooms::Reference,
+    rooms::InlineReference,
     travel::{AgencyOperation, TripBooked, TripCancelled, TripConfirmed, TripItems},
 };
 
@@ -88,7 +88,7 @@ impl Planner {
     /// It waits for nobody: the place of the command is where it was decided.
     pub(super) fn take_confirmation(
         &mut self,
-        locator: Reference,
+        locator: InlineReference,
         outcome: &Outcome<'_>,
         witness: &mut WitnessOf<Self>,
     ) {
@@ -114,7 +114,7 @@ impl Planner {
 
     pub(super) fn take_cancellation(
         &mut self,
-        (locator, held): (Reference, bool),
+        (locator, held): (InlineReference, bool),
         outcome: &Outcome<'_>,
         witness: &mut WitnessOf<Self>,
     ) {
@@ -152,13 +152,13 @@ impl Planner {
     }
 
     /// Goes on with a hold when its fate says so.
-    fn keep_hold(&mut self, locator: Reference, fate: Fate) {
+    fn keep_hold(&mut self, locator: InlineReference, fate: Fate) {
         let when = self.now + Duration::from_millis(fate.after_ms);
         self.hold = Some((locator, fate, when));
     }
 
     /// It stands as before, as far as is known.
-    pub(super) fn stands(&mut self, locator: Reference, held: bool) {
+    pub(super) fn stands(&mut self, locator: InlineReference, held: bool) {
         if held {
             let (after_ms, confirms) = (BUSY_MS, false);
             self.keep_hold(locator, Fate { after_ms, confirms });
