@@ -38,7 +38,7 @@ use crate::{Connection, ConnectionError, Denied, ServerAddress, resp::Value};
 ///     None => assert_eq!(booked.get("room"), Name::parse(b"101").ok()),
 ///     Some(code) => println!("refused: {code}"),
 /// }
-/// # Ok::<(), turnstile_client::Error>(())
+/// # Ok::<(), turnstile_client::ConnectionError>(())
 /// ```
 #[derive(Debug)]
 pub struct NamedConnection(Connection);

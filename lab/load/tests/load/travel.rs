@@ -222,7 +222,7 @@ fn every_broken_promise_is_found() {
             Fault::SummaryShort,
             &[
                 "reserved: 0, price: 40 }, but is",
-                "price: 100 }, BillLine { item: 300, count: 6",
+                "price: 100 }, BillRow { item: 300, count: 6",
             ],
         ),
         (
