@@ -322,9 +322,9 @@ impl Judge {
             if taken.service == SERVICE_ENGINE {
                 again.tick(&context);
             } else {
-                again
-                    .apply_record(taken.service, &context, &taken.payload, Some(&mut outcome))
-                    .expect("it was encoded by the traffic");
+                let command = Services::read_record(taken.service, &taken.payload);
+                let command = command.expect("it was encoded by the traffic");
+                again.apply_record(&context, &command, Some(&mut outcome));
             }
             if outcome != taken.outcome {
                 return violation(format!(
@@ -367,8 +367,9 @@ mod tests {
                 principal: &principal,
             };
             let mut outcome = Vec::new();
-            let applied = services.apply_record(service, &context, &payload, Some(&mut outcome));
-            applied.expect("it was encoded by the traffic");
+            let command = Services::read_record(service, &payload);
+            let command = command.expect("it was encoded by the traffic");
+            services.apply_record(&context, &command, Some(&mut outcome));
             judge.take(TakenRecord {
                 time,
                 key: None,

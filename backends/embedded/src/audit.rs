@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ops::ControlFlow, path::Path};
 use turnstile_journal::{self as journal, RealDisk, RealLock, replay, snapshot};
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
 use turnstile_sequencer::{RecordReplayError, founding_of};
-use turnstile_types::{Audited, AuditedCommand, Context, Effect, Machines, Position, Unapplied};
+use turnstile_types::{Audited, AuditedCommand, Context, Effect, Machines, Position};
 
 use crate::{
     BackendOpenError, Services, VerifyError,
@@ -191,13 +191,9 @@ impl AuditState {
         }
         self.outcome.clear();
         let outcome = Some(&mut self.outcome);
-        let applied = self
-            .services
-            .apply_record(service, &context, record.payload, outcome);
-        let effect = applied.map_err(|cause| match cause {
-            Unapplied::UnknownService => RecordReplayError::UnknownService { position, service },
-            Unapplied::Malformed(cause) => RecordReplayError::Malformed { position, cause },
-        })?;
+        let command = Services::read_record(service, record.payload);
+        let command = command.map_err(|cause| RecordReplayError::unapplied(record, cause))?;
+        let effect = self.services.apply_record(&context, &command, outcome);
         if effect == Effect::Pending {
             self.waiting.insert(position);
         }

@@ -50,7 +50,7 @@ pub use recent::Recent;
 pub use recount::{Recounted, RecountedPlayer, recount_games, recount_player};
 pub use recovery::{BackendOpenError, Recovery};
 pub use server_log::ServerLog;
-pub use services::{Hosted, Recents, Services};
+pub use services::{Hosted, HostedCommand, Recents, Services};
 pub use slowed::Slowed;
 pub use snapshots::SnapshotFile;
 pub use standing::StandingState;

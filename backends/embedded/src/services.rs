@@ -3,7 +3,7 @@
 use turnstile_chassis::Served;
 use turnstile_types::{
     Context, Effect, Hosts, Machine, Machines, Malformed, PartitionFounding, Position, Reader,
-    Sink, Timestamp, Unapplied, apply_payload, effect_of_bytes, tell_late_outcomes,
+    Sink, Timestamp, Unapplied, apply_command, effect_of_bytes, read_payload, tell_late_outcomes,
 };
 
 use crate::recent::Recent;
@@ -65,6 +65,8 @@ macro_rules! hosted {
         impl Machines for Services {
             const RIGHTS: Option<u8> = Some(Access::SERVICE);
 
+            type RecordCommand<'a> = HostedCommand<'a>;
+
             fn empty() -> Self {
                 Self {
                     $($name: Machine::empty(),)+
@@ -75,18 +77,31 @@ macro_rules! hosted {
                 $(Machine::found_in(&mut self.$name, founding);)+
             }
 
-            fn apply_record(
-                &mut self,
-                service: u8,
-                context: &Context<'_>,
-                payload: &[u8],
-                outcome: Option<&mut Vec<u8>>,
-            ) -> Result<Effect, Unapplied> {
+            fn read_record(service: u8, payload: &[u8]) -> Result<HostedCommand<'_>, Unapplied> {
                 match service {
                     $($machine::SERVICE => {
-                        apply_payload(&mut self.$name, context, payload, outcome)
+                        read_payload::<$machine>(payload).map(HostedCommand::$machine)
                     })+
                     _ => Err(Unapplied::UnknownService),
+                }
+            }
+
+            fn prefetch_record(&self, command: &HostedCommand<'_>) {
+                match command {
+                    $(HostedCommand::$machine(command) => self.$name.prefetch(command),)+
+                }
+            }
+
+            fn apply_record(
+                &mut self,
+                context: &Context<'_>,
+                command: &HostedCommand<'_>,
+                outcome: Option<&mut Vec<u8>>,
+            ) -> Effect {
+                match command {
+                    $(HostedCommand::$machine(command) => {
+                        apply_command(&mut self.$name, context, command, outcome)
+                    })+
                 }
             }
 
@@ -149,6 +164,12 @@ macro_rules! hosted {
                     Err(violations)
                 }
             }
+        }
+
+        /// A command of any service.
+        #[derive(Debug)]
+        pub enum HostedCommand<'a> {
+            $($machine(<$machine as Machine>::Command<'a>),)+
         }
 
         /// The latest events of a replay, of every service.

@@ -7,7 +7,7 @@
 use std::{hint::black_box, time::Instant};
 
 use turnstile_games::{Command, Deed, Game, Games, MatchId, PlayerId, Verdict};
-use turnstile_types::{Context, Machine, Position, Principal, Timestamp, apply_payload};
+use turnstile_types::{Context, Machine, Position, Principal, Timestamp, apply_command};
 
 const ROUNDS: u32 = 100;
 
@@ -37,7 +37,8 @@ impl RatedArena {
         };
         self.bytes.clear();
         Games::encode_command(command, &mut self.bytes);
-        apply_payload(&mut self.games, &context, &self.bytes, None).expect("it was just written");
+        let command = Games::decode_command(&self.bytes).expect("it was just written");
+        apply_command(&mut self.games, &context, &command, None);
         self.games.drain_events(&mut |event| {
             black_box(&event);
         });

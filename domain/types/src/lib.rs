@@ -26,8 +26,8 @@ pub use bytes::{
 };
 pub use instant::InvalidInstant;
 pub use machine::{
-    Context, Effect, Hosts, Machine, Machines, Sink, Unapplied, apply_payload, effect_of_bytes,
-    hash_of, tell_late_outcomes,
+    Context, Effect, Hosts, Machine, Machines, Sink, Unapplied, apply_command, effect_of_bytes,
+    hash_of, read_payload, tell_late_outcomes,
 };
 pub use name::{InvalidKey, InvalidName, Key, Name, Principal};
 pub use night::{InvalidNight, InvalidStay, Night, STAY_NIGHTS_MAX, Stay};

@@ -152,23 +152,33 @@ pub trait Machines: Sized + fmt::Debug {
     /// of them was decided may be forbidden behind it.
     const RIGHTS: Option<u8> = None;
 
+    /// A command of any of them. It borrows from the record it was read from.
+    type RecordCommand<'a>;
+
     fn empty() -> Self;
 
     /// As [`Machine::found_in`], for all of them.
     fn found_in(&mut self, _founding: &PartitionFounding) {}
 
-    /// Applies a record of `service` from its bytes, and appends its outcome's bytes to `outcome`
-    /// where there is one to write to. Answers what it came to.
+    /// Reads the command of a record of `service`.
     ///
     /// # Errors
     /// No machine here has this service, or the bytes are no command of it.
+    fn read_record(service: u8, payload: &[u8]) -> Result<Self::RecordCommand<'_>, Unapplied>;
+
+    /// As [`Machine::prefetch`], of its machine.
+    fn prefetch_record(&self, command: &Self::RecordCommand<'_>) {
+        let _: &Self::RecordCommand<'_> = command;
+    }
+
+    /// Applies a record's command to its machine, and appends its outcome's bytes to `outcome` where
+    /// there is one to write to. Answers what it came to.
     fn apply_record(
         &mut self,
-        service: u8,
         context: &Context<'_>,
-        payload: &[u8],
+        command: &Self::RecordCommand<'_>,
         outcome: Option<&mut Vec<u8>>,
-    ) -> Result<Effect, Unapplied>;
+    ) -> Effect;
 
     /// What a command of `service` came to, by the bytes of its outcome.
     ///
@@ -220,22 +230,26 @@ pub enum Unapplied {
     Malformed(Malformed),
 }
 
-/// Applies a record's bytes to its machine; see [`Machines::apply_record`].
+/// Reads a record's command of a machine; see [`Machines::read_record`].
 ///
 /// # Errors
 /// The bytes are no command of the machine.
-pub fn apply_payload<M: Machine>(
+pub fn read_payload<M: Machine>(payload: &[u8]) -> Result<M::Command<'_>, Unapplied> {
+    M::decode_command(payload).map_err(Unapplied::Malformed)
+}
+
+/// Applies a record's command to its machine; see [`Machines::apply_record`].
+pub fn apply_command<M: Machine>(
     machine: &mut M,
     context: &Context<'_>,
-    payload: &[u8],
+    command: &M::Command<'_>,
     outcome: Option<&mut Vec<u8>>,
-) -> Result<Effect, Unapplied> {
-    let command = M::decode_command(payload).map_err(Unapplied::Malformed)?;
-    let decided = machine.apply(context, &command);
+) -> Effect {
+    let decided = machine.apply(context, command);
     if let Some(outcome) = outcome {
         M::encode_outcome(&decided, outcome);
     }
-    Ok(M::effect_of(&decided))
+    M::effect_of(&decided)
 }
 
 /// What a command of a machine came to, by the bytes of its outcome; see
@@ -263,6 +277,8 @@ pub fn tell_late_outcomes<M: Machine>(
 }
 
 impl<M: Machine> Machines for M {
+    type RecordCommand<'a> = M::Command<'a>;
+
     fn empty() -> Self {
         <M as Machine>::empty()
     }
@@ -271,17 +287,24 @@ impl<M: Machine> Machines for M {
         <M as Machine>::found_in(self, founding);
     }
 
-    fn apply_record(
-        &mut self,
-        service: u8,
-        context: &Context<'_>,
-        payload: &[u8],
-        outcome: Option<&mut Vec<u8>>,
-    ) -> Result<Effect, Unapplied> {
+    fn read_record(service: u8, payload: &[u8]) -> Result<M::Command<'_>, Unapplied> {
         if service != M::SERVICE {
             return Err(Unapplied::UnknownService);
         }
-        apply_payload(self, context, payload, outcome)
+        read_payload::<M>(payload)
+    }
+
+    fn prefetch_record(&self, command: &M::Command<'_>) {
+        self.prefetch(command);
+    }
+
+    fn apply_record(
+        &mut self,
+        context: &Context<'_>,
+        command: &M::Command<'_>,
+        outcome: Option<&mut Vec<u8>>,
+    ) -> Effect {
+        apply_command(self, context, command, outcome)
     }
 
     fn effect_of_outcome(service: u8, outcome: &[u8]) -> Result<Effect, Unapplied> {

@@ -317,6 +317,8 @@ impl std::fmt::Display for UnfitSnapshot {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use turnstile_record::{EntryBuilder, EntryHead, RecordRef, SERVICE_ENGINE, SharedEntry};
     use turnstile_types::{Author, Position, Principal};
 
@@ -348,18 +350,26 @@ mod tests {
     struct NoMachines;
 
     impl turnstile_types::Machines for NoMachines {
+        type RecordCommand<'a> = Infallible;
+
         fn empty() -> Self {
             Self
         }
 
+        fn read_record(
+            _service: u8,
+            _payload: &[u8],
+        ) -> Result<Infallible, turnstile_types::Unapplied> {
+            Err(turnstile_types::Unapplied::UnknownService)
+        }
+
         fn apply_record(
             &mut self,
-            _service: u8,
             _context: &turnstile_types::Context<'_>,
-            _payload: &[u8],
+            command: &Infallible,
             _outcome: Option<&mut Vec<u8>>,
-        ) -> Result<turnstile_types::Effect, turnstile_types::Unapplied> {
-            Err(turnstile_types::Unapplied::UnknownService)
+        ) -> turnstile_types::Effect {
+            match *command {}
         }
 
         fn effect_of_outcome(

@@ -1,6 +1,7 @@
 //! Why a journal cannot be replayed.
 
-use turnstile_types::{Malformed, Position};
+use turnstile_record::Record;
+use turnstile_types::{Malformed, Position, Unapplied};
 
 /// Why a journal cannot be replayed: it was written by another version, or it is damaged in a way
 /// that its checksums do not show.
@@ -14,6 +15,20 @@ pub enum RecordReplayError {
     },
     /// A record is missing: the next one should have had the position `expected`.
     Gap { expected: Position, found: Position },
+}
+
+impl RecordReplayError {
+    /// Why a record was not applied.
+    #[must_use]
+    pub const fn unapplied(record: &Record<'_>, cause: Unapplied) -> Self {
+        let Record {
+            position, service, ..
+        } = *record;
+        match cause {
+            Unapplied::UnknownService => Self::UnknownService { position, service },
+            Unapplied::Malformed(cause) => Self::Malformed { position, cause },
+        }
+    }
 }
 
 impl std::fmt::Display for RecordReplayError {

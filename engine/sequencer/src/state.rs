@@ -5,7 +5,7 @@ mod image;
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
 use turnstile_types::{
     Context, Effect, Hosts, Key, Machine, Machines, Name, PartitionFounding, Position, Principal,
-    Timestamp, Unapplied,
+    Timestamp,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -183,12 +183,25 @@ impl<S: Machines> State<S> {
         Ok(())
     }
 
-    /// Applies a record, and leaves the keys to the caller. Answers what its command came to; nothing
-    /// for a record of the engine. The outcome's bytes [are there](Self::last_outcome) behind it if
-    /// they are wanted, or if the record has a key.
+    /// Reads the command of a record; nothing from a record of the engine.
+    pub(crate) fn read<'a>(
+        record: &Record<'a>,
+    ) -> Result<Option<S::RecordCommand<'a>>, RecordReplayError> {
+        if record.service == SERVICE_ENGINE {
+            return Ok(None);
+        }
+        let command = S::read_record(record.service, record.payload);
+        let unread = |cause| RecordReplayError::unapplied(record, cause);
+        command.map(Some).map_err(unread)
+    }
+
+    /// Applies a record with the command that was [read](Self::read) from it, and leaves the keys to the
+    /// caller. Answers what its command came to; nothing for a record of the engine. The outcome's bytes
+    /// [are there](Self::last_outcome) behind it if they are wanted, or if the record has a key.
     pub(crate) fn apply_to_machines(
         &mut self,
         record: &Record<'_>,
+        command: Option<&S::RecordCommand<'_>>,
         wants_outcome: bool,
     ) -> Result<Option<Effect>, RecordReplayError> {
         let position = record.position;
@@ -198,36 +211,22 @@ impl<S: Machines> State<S> {
                 found: position,
             });
         }
-        if record.service == SERVICE_ENGINE {
+        self.outcome_bytes.clear();
+        let Some(command) = command else {
             let malformed = |cause| RecordReplayError::Malformed { position, cause };
             if record.payload.first() == Some(&FOUNDED) {
                 let founding = read_founding_record(record.payload).map_err(malformed)?;
                 self.found(position, record.time, founding);
-                self.outcome_bytes.clear();
                 return Ok(None);
             }
             let noted = SharedPlace::heed((&mut self.shared, &mut self.entry_of), record);
             noted.map_err(malformed)?;
             self.tick_machines(position, record.time);
-            self.outcome_bytes.clear();
             return Ok(None);
-        }
-        let mut outcome = std::mem::take(&mut self.outcome_bytes);
-        outcome.clear();
-        let applied = self.machines.apply_record(
-            record.service,
-            &Positioned::of(record).context(),
-            record.payload,
-            (wants_outcome || record.key.is_some()).then_some(&mut outcome),
-        );
-        self.outcome_bytes = outcome;
-        let effect = applied.map_err(|cause| match cause {
-            Unapplied::UnknownService => RecordReplayError::UnknownService {
-                position,
-                service: record.service,
-            },
-            Unapplied::Malformed(cause) => RecordReplayError::Malformed { position, cause },
-        })?;
+        };
+        let outcome = (wants_outcome || record.key.is_some()).then_some(&mut self.outcome_bytes);
+        let context = Positioned::of(record).context();
+        let effect = self.machines.apply_record(&context, command, outcome);
         (self.position, self.time) = (position, record.time);
         if let Some(shared) = &mut self.shared {
             shared.note(record, effect);
@@ -244,7 +243,8 @@ impl<S: Machines> State<S> {
         record: &Record<'_>,
         wants_outcome: bool,
     ) -> Result<(), RecordReplayError> {
-        match self.apply_to_machines(record, wants_outcome)? {
+        let command = Self::read(record)?;
+        match self.apply_to_machines(record, command.as_ref(), wants_outcome)? {
             Some(effect) => self.note(&Positioned::of(record), effect),
             None => self.settle_late(),
         };

@@ -224,6 +224,30 @@ fn a_replay_by_two_threads_goes_on_after_a_snapshot() {
 }
 
 #[test]
+fn a_replay_prefetches_each_record_once_before_it_is_applied() {
+    let disk = FaultyDisk::new(3);
+    let mut sequencer = on_disk(&disk);
+    for seat in 0..100 {
+        take(&mut sequencer, seat, seat, None).unwrap();
+        // Groups of one record, and of many.
+        if seat < 10 || seat % 30 == 0 {
+            sequencer.commit().unwrap();
+        }
+    }
+    sequencer.commit().unwrap();
+    let replayed = replayed_by_two(sequencer.log(), State::empty());
+    let prefetched = replayed.machines().prefetched.borrow();
+    assert!(prefetched.iter().map(|&(seat, _)| seat).eq(0..100));
+    for &(seat, taken) in &*prefetched {
+        assert!(
+            taken as u64 <= seat,
+            "seat {seat} was prefetched after {taken} were taken"
+        );
+    }
+    assert!(prefetched.contains(&(50, 47)), "{prefetched:?}");
+}
+
+#[test]
 fn a_replay_builds_the_same_state_keys_included() {
     let disk = FaultyDisk::new(1);
     let mut sequencer = on_disk(&disk);

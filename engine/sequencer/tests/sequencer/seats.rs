@@ -1,6 +1,6 @@
 //! A toy machine: seats are taken once, and a seat taken for a time comes back when it is over.
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp, put_u64,
@@ -27,6 +27,8 @@ pub(crate) enum Outcome {
 pub(crate) struct Seats {
     taken: BTreeMap<u64, (Position, Timestamp)>,
     events: Vec<u64>,
+    /// The seats of commands that were prefetched, each with how many were taken then.
+    pub(crate) prefetched: RefCell<Vec<(u64, usize)>>,
 }
 
 impl Machine for Seats {
@@ -55,6 +57,11 @@ impl Machine for Seats {
             .insert(command.seat, (context.position, Timestamp(until)));
         self.events.push(command.seat);
         Outcome::Taken
+    }
+
+    fn prefetch(&self, command: &Take) {
+        let mut prefetched = self.prefetched.borrow_mut();
+        prefetched.push((command.seat, self.taken.len()));
     }
 
     fn effect_of(outcome: &Outcome) -> Effect {
