@@ -159,8 +159,9 @@ impl Scores {
         }
     }
 
-    pub(crate) fn is_new(&self) -> bool {
-        self.results == 0 && self.arenas.is_empty() && self.records.len() == 0
+    /// Players and arenas are known by their results.
+    pub(crate) const fn is_new(&self) -> bool {
+        self.results == 0
     }
 }
 
