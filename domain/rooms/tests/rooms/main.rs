@@ -6,6 +6,8 @@ mod allocations;
 #[cfg(test)]
 mod bytes;
 #[cfg(test)]
+mod figures;
+#[cfg(test)]
 mod histories;
 #[cfg(test)]
 mod large;
