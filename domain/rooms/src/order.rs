@@ -51,7 +51,7 @@ pub(crate) fn key(name: &[u8]) -> u128 {
         key.push(u8::try_from(run.len()).expect("a name has at most 64 bytes"));
         for pair in run.chunks(2) {
             let digit = |at| pair.get(at).map_or(0, |digit| digit - b'0');
-            key.push(digit(0) << 4 | digit(1));
+            key.push(16 * digit(0) + digit(1));
         }
         rest = after;
     }
