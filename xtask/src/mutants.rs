@@ -60,6 +60,8 @@ pub(crate) fn run(root: &Path, crates: &[&str], share: Option<&str>) -> Result<(
 fn measure(root: &Path, tool: &Path, name: &str, share: Option<&str>) -> Result<String> {
     let output = tree::target_folder(root)?.join("mutants").join(name);
     fs::create_dir_all(&output).context("making a folder for the outcomes")?;
+    // It may have moved on when they are there.
+    let commit = tree::commit(root)?;
     // It ends with an error when mutants were missed: its outcomes say the same.
     Command::new(tool)
         .current_dir(root)
@@ -77,7 +79,7 @@ fn measure(root: &Path, tool: &Path, name: &str, share: Option<&str>) -> Result<
     let outcomes = output.join("mutants.out/outcomes.json");
     let text = fs::read_to_string(outcomes).context("cargo-mutants left no outcomes")?;
     let outcomes: Outcomes = serde_json::from_str(&text).context("reading the outcomes")?;
-    let section = outcomes.section(&tree::commit(root)?);
+    let section = outcomes.section(&commit);
     Ok(match share {
         Some(share) => format!("A sample, {share} of all mutants. {section}"),
         None => section,
