@@ -14,6 +14,8 @@ mod promises;
 #[cfg(test)]
 mod protocol;
 #[cfg(test)]
+mod roles;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod scenery;
