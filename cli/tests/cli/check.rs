@@ -3,9 +3,13 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
+    io::{self, Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -195,26 +199,72 @@ fn what_was_acknowledged_and_then_lost_is_found_in_every_service() {
 
 /// Passes everything on, but says that whoever asks for what has ended is a wrong guest.
 fn liar(server: SocketAddr) -> SocketAddr {
+    between(server, |_request| None, lie)
+}
+
+/// Stands between clients and a server: answers some requests itself, and changes what the server answers to
+/// the others.
+fn between(
+    server: SocketAddr,
+    answer: impl Fn(&[u8]) -> Option<&'static [u8]> + Send + Sync + 'static,
+    change: fn(&[u8]) -> Vec<u8>,
+) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
+    let answer = Arc::new(answer);
     thread::spawn(move || {
         for client in listener.incoming() {
-            let client = client.unwrap();
-            let server = TcpStream::connect(server).unwrap();
+            let mut client = client.unwrap();
+            let mut server = TcpStream::connect(server).unwrap();
             let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
-            thread::spawn(move || pass(client, server, |bytes| bytes.to_vec()));
-            thread::spawn(move || pass(back.0, back.1, lie));
+            let answer = Arc::clone(&answer);
+            thread::spawn(move || {
+                each_part(&mut client.try_clone().unwrap(), |request| {
+                    match answer(request) {
+                        Some(own) => client.write_all(own),
+                        None => server.write_all(request),
+                    }
+                });
+            });
+            thread::spawn(move || {
+                let (mut server, mut client) = back;
+                each_part(&mut server, |answer| client.write_all(&change(answer)));
+            });
         }
     });
     address
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, change: fn(&[u8]) -> Vec<u8>) {
+/// Does something with each part that comes, until it fails or nothing comes any more.
+fn each_part(from: &mut TcpStream, mut take: impl FnMut(&[u8]) -> io::Result<()>) {
     let mut buffer = [0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
-        if to.write_all(&change(&buffer[..read])).is_err() {
+        if take(&buffer[..read]).is_err() {
             return;
         }
+    }
+}
+
+/// A server whose disk was full looks for room when it is asked for something, and refuses that once more.
+#[test]
+fn room_that_has_come_back_is_waited_for_before_the_end_is_read() {
+    for service in ["rooms", "seats"] {
+        let directory = tempfile::tempdir().unwrap();
+        let server = Server::dev(&directory.path().join("data"));
+        let was_full = AtomicBool::new(false);
+        let full_once = move |request: &[u8]| {
+            // By a hold of something of this name a server is asked what time it is.
+            let names = |word: &[u8]| request.windows(word.len()).any(|text| text == word);
+            let asks = names(b".HOLD") && names(b"clock");
+            let is_full = asks && !was_full.swap(true, Ordering::Relaxed);
+            is_full.then_some(&b"-READONLY the disk is full: only reads are served\r\n"[..])
+        };
+        let door = between(server.door("resp").unwrap(), full_once, <[u8]>::to_vec).to_string();
+        let folder = directory.path().join("run");
+        let (ended, run) = check(&folder, &[service, "--resp", &door, "-c", "2", "-d", "1s"]);
+        assert_eq!(ended.code, Some(0), "{service} {ended:?}");
+        assert_eq!(outcomes(&run), ["holds"; 4], "{service} {ended:?}");
+        server.stop();
     }
 }
 

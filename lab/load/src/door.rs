@@ -1,7 +1,10 @@
 //! What the lab asks the server beside the load: its counters before and after, and whether what
 //! it acknowledged is there.
 
-use std::{io, thread, time::Duration};
+use std::{
+    io, thread,
+    time::{Duration, Instant},
+};
 
 use turnstile_client::{self as client, Connection, Denied, ServerAddress, resp::Value};
 use turnstile_result::Server;
@@ -11,8 +14,8 @@ use crate::Error;
 /// How long the server may take for any one answer outside the load.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Between two questions whether a server still recovers its journal.
-const LOADING_PAUSE: Duration = Duration::from_millis(50);
+/// Between two questions whether a server has recovered its journal, or its disk has room again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a server may take that may be any.
 const BRIEF: Duration = Duration::from_secs(1);
@@ -50,12 +53,12 @@ pub(crate) fn connect(address: &ServerAddress) -> Result<Connection, Error> {
 pub(crate) fn connect_again(address: &ServerAddress) -> Result<Connection, Error> {
     let mut door = loop {
         match connect(address) {
-            Err(Error::Door(error)) if error.is_loading() => thread::park_timeout(LOADING_PAUSE),
+            Err(Error::Door(error)) if error.is_loading() => thread::park_timeout(PAUSE),
             connected => break connected?,
         }
     };
     while is_loading(&door.command(&[b"INFO"])?) {
-        thread::park_timeout(LOADING_PAUSE);
+        thread::park_timeout(PAUSE);
     }
     Ok(door)
 }
@@ -63,6 +66,20 @@ pub(crate) fn connect_again(address: &ServerAddress) -> Result<Connection, Error
 fn is_loading(info: &Value) -> bool {
     info.as_str()
         .is_some_and(|text| text.lines().any(|line| line == "loading:1"))
+}
+
+/// Has a command decided when the load is over. A server whose disk was full looks for room when it is asked for
+/// something, and may refuse that once more: it is asked again.
+pub(crate) fn decided(door: &mut Connection, command: &[&[u8]]) -> Result<Value, Error> {
+    let begun = Instant::now();
+    loop {
+        let answer = door.command(command)?;
+        let is_full = matches!(&answer, Value::Error(text) if text.starts_with("READONLY "));
+        if !is_full || begun.elapsed() >= TIMEOUT {
+            return Ok(answer);
+        }
+        thread::park_timeout(PAUSE);
+    }
 }
 
 /// What `INFO` says, and of a service that a database keeps what that has just counted: what `INFO`

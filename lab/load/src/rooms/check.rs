@@ -128,7 +128,7 @@ fn tells_positions(door: &mut Connection, names: &RoomNames) -> Result<(), Error
 fn time(door: &mut Connection, names: &RoomNames, night: u16) -> Result<u64, Error> {
     let mut room = names.stem().to_vec();
     room.extend_from_slice(b"clock");
-    let held = door.command(&[
+    let hold: [&[u8]; 7] = [
         b"ROOMS.HOLD",
         PROPERTY.as_bytes(),
         &room,
@@ -136,7 +136,8 @@ fn time(door: &mut Connection, names: &RoomNames, night: u16) -> Result<u64, Err
         names.night(night + 1),
         b"TTL_SECONDS",
         b"1",
-    ])?;
+    ];
+    let held = door::decided(door, &hold)?;
     let until = field(&held, "until").and_then(Value::as_bytes);
     let until = until.and_then(millis);
     let reference = field(&held, "reference").and_then(Value::as_bytes);

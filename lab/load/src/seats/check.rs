@@ -106,7 +106,8 @@ fn time(door: &mut Connection, clock: &RunShow) -> Result<u64, Error> {
     let name = clock.name.as_bytes();
     let begun = Instant::now();
     loop {
-        let held = door.command(&[b"SEATS.HOLD", name, b"s0", b"1-1", b"TTL_SECONDS", b"1"])?;
+        let hold = [b"SEATS.HOLD", name, b"s0", b"1-1", b"TTL_SECONDS", b"1"];
+        let held = door::decided(door, &hold)?;
         let text = |name| field(&held, name).and_then(Value::as_bytes);
         if let (Some(until), Some(reference)) = (text("until").and_then(millis), text("reference"))
         {
