@@ -47,6 +47,8 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
 
     /// What clients open in a table that all share.
     type Opened: Copy + fmt::Debug;
+    /// That table, if it has one.
+    const TABLE: Option<Table> = None;
 
     /// Which of the operations a command is.
     fn command_place(command: &Self::Command<'_>) -> usize;
@@ -81,11 +83,6 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
         true
     }
 
-    /// Whether the answer to a command may come late. What ends something that others wait for is none.
-    fn may_wait(_command: &Self::Command<'_>) -> bool {
-        false
-    }
-
     /// The ticket of its late answer, where it waits for one.
     fn late_ticket(_outcome: &Self::Outcome) -> Option<Position> {
         None
@@ -94,11 +91,6 @@ pub(crate) trait Registered: Service + Hosted<Event: Fields> {
     /// Whether it commits a transaction, for fault points.
     fn commits(_outcome: &Self::Outcome) -> bool {
         false
-    }
-
-    /// The table in which a command opens something, if it does.
-    fn table(_command: &Self::Command<'_>) -> Option<Table> {
-        None
     }
 
     /// How many places of the table are taken.
@@ -264,14 +256,11 @@ impl Registered for Rooms {
     outcomes!(rooms);
 
     type Opened = Reference;
-
-    fn table(command: &Self::Command<'_>) -> Option<Table> {
-        matches!(command, turnstile_rooms::Command::Hold { .. }).then_some(Table {
-            name: "holds",
-            most: turnstile_rooms::limits::HOLDS_PER_PRINCIPAL_MAX as usize,
-            per_connection: HOLDS_PER_CONNECTION,
-        })
-    }
+    const TABLE: Option<Table> = Some(Table {
+        name: "holds",
+        most: turnstile_rooms::limits::HOLDS_PER_PRINCIPAL_MAX as usize,
+        per_connection: HOLDS_PER_CONNECTION,
+    });
 
     fn taken(backend: &Embedded) -> usize {
         usize::try_from(backend.machine::<Self>().totals().holds).unwrap_or(usize::MAX)
@@ -345,6 +334,7 @@ impl Registered for Travel {
     };
 
     type Opened = Xid;
+    const TABLE: Option<Table> = Some(TRANSACTIONS);
 
     fn outcome_place(outcome: &turnstile_travel::Outcome) -> usize {
         match outcome {
@@ -361,14 +351,6 @@ impl Registered for Travel {
         }
     }
 
-    fn may_wait(command: &turnstile_travel::Command) -> bool {
-        use turnstile_travel::{Command, Step};
-        match command {
-            Command::Within { step, .. } => !matches!(step, Step::Commit),
-            _ => matches!(command, Command::Book { .. } | Command::Cancel { .. }),
-        }
-    }
-
     /// A late answer may be long, and is for the one who asked.
     fn is_told(event: &Self::Event) -> bool {
         !matches!(event.kind, turnstile_travel::EventKind::Answered { .. })
@@ -379,10 +361,6 @@ impl Registered for Travel {
             outcome,
             turnstile_travel::Outcome::Done(turnstile_travel::Done::Committed)
         )
-    }
-
-    fn table(command: &Self::Command<'_>) -> Option<Table> {
-        matches!(command, turnstile_travel::Command::Start).then_some(TRANSACTIONS)
     }
 
     fn taken(backend: &Embedded) -> usize {
@@ -408,6 +386,11 @@ impl Registered for Games {
     const IS_KEPT_WHILE_FOLLOWED: bool = true;
 
     type Opened = MatchId;
+    const TABLE: Option<Table> = Some(Table {
+        name: "matches",
+        most: turnstile_games::limits::OPEN_MATCHES_MAX as usize,
+        per_connection: MATCHES_PER_CONNECTION,
+    });
 
     /// What nobody wants is not even noted, from the next record on.
     fn take_events(
@@ -418,19 +401,6 @@ impl Registered for Games {
         let unwanted = backend.drain_games_events(&mut |event| events.push(event));
         backend.want_games_events(is_wanted);
         unwanted
-    }
-
-    fn table(command: &Self::Command<'_>) -> Option<Table> {
-        use turnstile_games::Command;
-        let begins = matches!(
-            command,
-            Command::Challenge { .. } | Command::Seek { .. } | Command::Begin { .. }
-        );
-        begins.then_some(Table {
-            name: "matches",
-            most: turnstile_games::limits::OPEN_MATCHES_MAX as usize,
-            per_connection: MATCHES_PER_CONNECTION,
-        })
     }
 
     fn taken(backend: &Embedded) -> usize {

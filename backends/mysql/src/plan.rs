@@ -18,6 +18,10 @@ pub(crate) fn plan<'a>(requests: impl Iterator<Item = &'a Request>, stops: bool)
         let Ok(command) = request.command::<Rooms>() else {
             continue;
         };
+        if let Some(entry) = command.entry() {
+            wants.entries.insert(entry.number());
+            continue;
+        }
         match command {
             Command::AddProperty { property, .. } => {
                 wants.properties.insert(property);
@@ -61,14 +65,8 @@ pub(crate) fn plan<'a>(requests: impl Iterator<Item = &'a Request>, stops: bool)
                     wants.open_holds.insert(request.principal);
                 }
             }
-            Command::Extend { hold: entry, .. }
-            | Command::Confirm { hold: entry, .. }
-            | Command::Release { hold: entry }
-            | Command::Cancel { booking: entry, .. }
-            | Command::CancelForGuest { booking: entry, .. }
-            | Command::Move { booking: entry, .. } => {
-                wants.entries.insert(entry.number());
-            }
+            // What is about an entry wants that alone.
+            _ => {}
         }
     }
     wants

@@ -38,14 +38,22 @@ pub trait Needs {
     fn needed(&self) -> Needed;
 }
 
-/// What an operation needs of its caller, whatever it is about.
+/// What an operation needs of its caller and of the server, whatever it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "none of them says anything about another"
+)]
 pub struct Needed {
     pub right: Right,
     /// Whether it uses a hold or a transaction, which belongs to the caller who made it.
     pub of_holder: bool,
     /// Whether it needs a turn where there is a waiting room.
     pub waits_in_line: bool,
+    /// Whether it opens something of which there may be only so much at a time, such as a hold.
+    pub opens: bool,
+    /// Whether it may be answered late, because it waits for what another caller has.
+    pub may_wait: bool,
 }
 
 impl Needed {
@@ -59,6 +67,8 @@ impl Needed {
             right,
             of_holder: false,
             waits_in_line: false,
+            opens: false,
+            may_wait: false,
         }
     }
 

@@ -119,7 +119,8 @@ pub fn words(input: TokenStream) -> TokenStream {
 ///
 /// An operation needs the right `use` of its caller, unless it says `#[operation(right = manage)]` or all of
 /// them say `#[operations(right = read)]`. What uses a hold or a transaction is `of_holder`. What takes
-/// one of few things away from others `waits_in_line` in a rush. `turnstile_chassis::Needs` tells all this.
+/// one of few things away from others `waits_in_line` in a rush. What makes one `opens` something, and what
+/// may be answered late `may_wait`. `turnstile_chassis::Needs` tells all this.
 ///
 /// In a cluster with several partitions the first one decides, unless the operations are `routed`. Then each
 /// says its `route`: the field that names the partition, `pages` for a listing whose `cursor` goes from

@@ -360,6 +360,9 @@ fn nested(
     Ok([list, read])
 }
 
+/// What an operation says with one word: the fields of `Needed` that are set then.
+const FLAGS: [&str; 4] = ["of_holder", "waits_in_line", "opens", "may_wait"];
+
 /// What a variant says of its operation:
 /// `#[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale", right = manage)]`.
 struct OperationAttribute {
@@ -368,10 +371,8 @@ struct OperationAttribute {
     about: Option<Expr>,
     /// That of the enum when nothing is said.
     right: Option<Ident>,
-    /// Whether it uses something that its caller has to itself.
-    of_holder: bool,
-    /// Whether it has a place in the waiting room.
-    waits_in_line: bool,
+    /// Those of the [`FLAGS`] that it has.
+    flags: Vec<Ident>,
     /// What says which partition decides it: a field, or `pages`, `all` or `first`.
     route: Option<Ident>,
     sentence: String,
@@ -389,8 +390,7 @@ impl OperationAttribute {
             is_internal: false,
             about: None,
             right: None,
-            of_holder: false,
-            waits_in_line: false,
+            flags: Vec::new(),
             route: None,
             sentence: sentence.trim_end_matches('.').to_owned(),
             otherwise: String::new(),
@@ -403,8 +403,9 @@ impl OperationAttribute {
         for part in parts {
             match &part {
                 Meta::Path(path) if path.is_ident("internal") => own.is_internal = true,
-                Meta::Path(path) if path.is_ident("of_holder") => own.of_holder = true,
-                Meta::Path(path) if path.is_ident("waits_in_line") => own.waits_in_line = true,
+                Meta::Path(path) if FLAGS.iter().any(|flag| path.is_ident(flag)) => {
+                    own.flags.push(path.require_ident()?.clone());
+                }
                 Meta::NameValue(pair) if pair.path.is_ident("right") => {
                     own.right = Some(right(&pair.value)?);
                 }
@@ -422,8 +423,8 @@ impl OperationAttribute {
                     own.answers = alternatives(&pair.value)?;
                 }
                 _ => {
-                    let known = "an operation is `internal` or `of_holder`, `waits_in_line`, or has \
-                                 `answer = Variant`, `about = Thing(*field)`, `otherwise = \"...\"`, \
+                    let known = "an operation is `internal` or `of_holder`, `waits_in_line`, `opens`, \
+                                 `may_wait`, or has `answer = Variant`, `about = Thing(*field)`, `otherwise = \"...\"`, \
                                  `right = manage` and `route = field`";
                     return Err(Error::new_spanned(part, known));
                 }
@@ -437,13 +438,11 @@ impl OperationAttribute {
         if self.is_internal {
             return quote!(::turnstile_chassis::Needed::MANAGE);
         }
-        let right = self.right.as_ref().unwrap_or(usual);
-        let (of_holder, waits_in_line) = (self.of_holder, self.waits_in_line);
+        let (right, flags) = (self.right.as_ref().unwrap_or(usual), &self.flags);
         quote! {
             ::turnstile_chassis::Needed {
-                right: ::turnstile_chassis::Right::#right,
-                of_holder: #of_holder,
-                waits_in_line: #waits_in_line,
+                #(#flags: true,)*
+                ..::turnstile_chassis::Needed::only(::turnstile_chassis::Right::#right)
             }
         }
     }

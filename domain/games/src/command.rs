@@ -14,7 +14,7 @@ pub enum Command {
     /// Names an opponent. The match begins when both have named each other; the player who did so
     /// first moves first.
     #[byte(0x01)]
-    #[operation(answer = Paired, about = Player(*player))]
+    #[operation(answer = Paired, opens, about = Player(*player))]
     Challenge {
         player: PlayerId,
         opponent: PlayerId,
@@ -22,7 +22,7 @@ pub enum Command {
     },
     /// Looks for anybody about as strong; the ticket says why that still takes.
     #[byte(0x02)]
-    #[operation(answer = Paired, about = Player(*player))]
+    #[operation(answer = Paired, opens, about = Player(*player))]
     Seek { player: PlayerId, game: Game },
     /// Waits no longer, for an opponent or for anybody.
     #[byte(0x03)]
@@ -30,7 +30,7 @@ pub enum Command {
     Withdraw { player: PlayerId },
     /// Begins a match of two who need not be asked. The first moves first.
     #[byte(0x04)]
-    #[operation(answer = Paired, right = manage, about = Players(*players))]
+    #[operation(answer = Paired, opens, right = manage, about = Players(*players))]
     Begin {
         #[parameter(last)]
         game: Game,

@@ -169,7 +169,7 @@ pub enum Command<'a> {
     },
     /// Keeps a room for a while (600 seconds), to be confirmed.
     #[byte(0x06)]
-    #[operation(answer = Held, waits_in_line, about = Property(*property), route = property)]
+    #[operation(answer = Held, waits_in_line, opens, about = Property(*property), route = property)]
     Hold {
         property: Name,
         wish: Wish,

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_chassis::{Countable, Cursor, Events, Served};
+use turnstile_chassis::{Countable, Cursor, Events, Needs as _, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, PartitionFounding, Position, Principal, Reader,
     Sink, Stay, Timestamp,
@@ -115,7 +115,7 @@ impl Served for Rooms {
     }
 
     fn opens(&self, command: &Command<'_>) -> Option<Countable> {
-        matches!(command, Command::Hold { .. }).then_some(Countable::Holds)
+        command.needed().opens.then_some(Countable::Holds)
     }
 
     fn open_of(&self, principal: &Principal, of: Countable) -> u32 {

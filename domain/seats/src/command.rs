@@ -52,7 +52,7 @@ pub enum Command {
     },
     /// Keeps several seats for a while (600 seconds), to be confirmed.
     #[byte(0x05)]
-    #[operation(answer = Held, waits_in_line, about = Show(*show), route = show)]
+    #[operation(answer = Held, waits_in_line, opens, about = Show(*show), route = show)]
     Hold {
         show: Name,
         section: Name,

@@ -1,6 +1,6 @@
 //! The machine: what becomes of every command.
 
-use turnstile_chassis::{Countable, Cursor, Served};
+use turnstile_chassis::{Countable, Cursor, Needs as _, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, PartitionFounding, Position, Principal, Reader,
     Sink, Timestamp,
@@ -87,7 +87,7 @@ impl Served for Seats {
     }
 
     fn opens(&self, command: &Command) -> Option<Countable> {
-        matches!(command, Command::Hold { .. }).then_some(Countable::Holds)
+        command.needed().opens.then_some(Countable::Holds)
     }
 
     fn open_of(&self, principal: &Principal, of: Countable) -> u32 {

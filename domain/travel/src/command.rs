@@ -100,33 +100,33 @@ pub enum Step {
     /// Adds to what there is of an item; a price of zero leaves the price as it is.
     #[byte(0x01)]
     #[word("add_item")]
-    #[operation(answer = Added, right = manage, of_holder)]
+    #[operation(answer = Added, right = manage, of_holder, may_wait)]
     Add { item: Item, count: u32, price: u32 },
     /// Removes an item of which nothing is reserved.
     #[byte(0x02)]
     #[word("delete_item")]
-    #[operation(answer = Deleted, right = manage, of_holder)]
+    #[operation(answer = Deleted, right = manage, of_holder, may_wait)]
     Delete { item: Item },
     /// Shows what there is of an item, and keeps it so until the transaction ends.
     #[byte(0x03)]
     #[word("query_item")]
-    #[operation(answer = Stock, of_holder, about = Public)]
+    #[operation(answer = Stock, of_holder, may_wait, about = Public)]
     Query { item: Item },
     /// Adds a customer, with a number of its own or a new one.
     #[byte(0x04)]
-    #[operation(answer = CustomerAdded, of_holder, about = NewCustomer(*customer))]
+    #[operation(answer = CustomerAdded, of_holder, may_wait, about = NewCustomer(*customer))]
     AddCustomer { customer: Option<CustomerId> },
     /// Removes a customer and gives back everything it has.
     #[byte(0x05)]
-    #[operation(answer = CustomerDeleted, of_holder, about = Customer(*customer))]
+    #[operation(answer = CustomerDeleted, of_holder, may_wait, about = Customer(*customer))]
     DeleteCustomer { customer: CustomerId },
     /// Shows what a customer has, and keeps it so until the transaction ends.
     #[byte(0x06)]
-    #[operation(answer = Bill, of_holder, about = Customer(*customer))]
+    #[operation(answer = Bill, of_holder, may_wait, about = Customer(*customer))]
     QueryCustomer { customer: CustomerId },
     /// Reserves all of these items for a customer, or none.
     #[byte(0x07)]
-    #[operation(answer = Reserved, of_holder, about = Customer(*customer))]
+    #[operation(answer = Reserved, of_holder, may_wait, about = Customer(*customer))]
     Reserve {
         customer: CustomerId,
         #[parameter(name = "items", repeated = Item, most = limits::ITEMS_PER_TRIP_MAX)]
@@ -135,7 +135,7 @@ pub enum Step {
     /// Shows what every customer has, and keeps it so until the transaction ends.
     #[byte(0x08)]
     #[word("query_customers")]
-    #[operation(of_holder)]
+    #[operation(of_holder, may_wait)]
     Summary,
     /// Commits a transaction.
     #[byte(0x09)]
@@ -149,7 +149,7 @@ pub enum Step {
 pub enum Command {
     /// Starts a transaction; it ends by itself when nothing is asked of it for long.
     #[byte(0x01)]
-    #[operation(answer = Started, about = Public)]
+    #[operation(answer = Started, opens, about = Public)]
     Start,
     #[byte(0x02)]
     #[word(inner = step)]
@@ -171,7 +171,7 @@ pub enum Command {
     /// Books a trip, all or nothing. With `hold_ms` it is held for that many milliseconds, unless
     /// it is confirmed; it stands on the bill meanwhile.
     #[byte(0x10)]
-    #[operation(answer = Booked, about = Customer(*customer))]
+    #[operation(answer = Booked, may_wait, about = Customer(*customer))]
     Book {
         customer: CustomerId,
         #[parameter(name = "items", repeated = Item, most = limits::ITEMS_PER_TRIP_MAX)]
@@ -185,7 +185,7 @@ pub enum Command {
     Confirm { locator: Locator },
     /// Gives everything of an itinerary back.
     #[byte(0x12)]
-    #[operation(answer = Cancelled, about = Itinerary(*locator))]
+    #[operation(answer = Cancelled, may_wait, about = Itinerary(*locator))]
     Cancel { locator: Locator },
 
     #[byte(0x20)]

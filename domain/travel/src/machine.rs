@@ -5,7 +5,7 @@ mod lines;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use turnstile_chassis::{Countable, Decode, Encode as _, Served};
+use turnstile_chassis::{Countable, Decode, Encode as _, Needs as _, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -203,7 +203,7 @@ impl Served for Travel {
     }
 
     fn opens(&self, command: &Command) -> Option<Countable> {
-        matches!(command, Command::Start).then_some(Countable::Transactions)
+        command.needed().opens.then_some(Countable::Transactions)
     }
 
     fn open_of(&self, principal: &Principal, of: Countable) -> u32 {

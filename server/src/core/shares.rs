@@ -4,6 +4,7 @@
 
 use std::{collections::VecDeque, fmt};
 
+use turnstile_chassis::Needs as _;
 use turnstile_embedded::Embedded;
 use turnstile_travel::{Travel, Xid};
 use turnstile_types::Timestamp;
@@ -169,9 +170,9 @@ impl Shares {
         command: &M::Command<'_>,
     ) -> Result<(), ShareFull> {
         self.is_heeded = true;
-        match M::table(command) {
-            None => Ok(()),
-            Some(table) => self.check_table::<M>(at, table),
+        match M::TABLE {
+            Some(table) if command.needed().opens => self.check_table::<M>(at, table),
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -11,8 +11,15 @@ fn name(text: &str) -> Name {
 }
 
 fn check_command(command: &Command, right: Right, subject: Subject) {
+    let needed = Needed {
+        opens: matches!(
+            command,
+            Command::Challenge { .. } | Command::Seek { .. } | Command::Begin { .. }
+        ),
+        ..Needed::only(right)
+    };
     let found = (command.needed(), Games::empty().subject_of(command));
-    assert_eq!(found, (Needed::only(right), subject), "{command:?}");
+    assert_eq!(found, (needed, subject), "{command:?}");
 }
 
 #[test]

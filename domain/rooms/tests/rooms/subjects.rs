@@ -13,6 +13,10 @@ const SALE: Needed = Needed {
     waits_in_line: true,
     ..USE
 };
+const OPENING: Needed = Needed {
+    opens: true,
+    ..SALE
+};
 const HELD: Needed = Needed {
     of_holder: true,
     ..USE
@@ -107,8 +111,8 @@ fn a_property_is_set_up_by_its_manager_and_sold_by_its_users() {
     for command in set_up {
         check_command(&rooms, &command, &(Needed::MANAGE, Subject::of(property)));
     }
-    for command in [book("plaza", "1"), hold("plaza", "1")] {
-        check_command(&rooms, &command, &(SALE, Subject::of(name("plaza"))));
+    for (command, needed) in [(book("plaza", "1"), SALE), (hold("plaza", "1"), OPENING)] {
+        check_command(&rooms, &command, &(needed, Subject::of(name("plaza"))));
     }
     // No state is needed to tell the property that is named.
     check_command(

@@ -70,7 +70,11 @@ fn a_show_is_set_up_by_its_manager_and_sold_by_its_users() {
         check_command(&seats, &command, &(Needed::MANAGE, Subject::of(show)));
     }
     for command in sales() {
-        check_command(&seats, &command, &(SALE, Subject::of(show)));
+        let needed = Needed {
+            opens: matches!(command, Command::Hold { .. }),
+            ..SALE
+        };
+        check_command(&seats, &command, &(needed, Subject::of(show)));
     }
 }
 

@@ -16,9 +16,14 @@ fn customer(number: &str) -> Subject {
 }
 
 fn check_command(travel: &Travel, command: &Command, right: Right, subject: Subject) {
-    let is_within = matches!(command, Command::Within { .. } | Command::Abort { .. });
+    let waits = match command {
+        Command::Within { step, .. } => *step != Step::Commit,
+        _ => matches!(command, Command::Book { .. } | Command::Cancel { .. }),
+    };
     let expected = Needed {
-        of_holder: is_within,
+        of_holder: matches!(command, Command::Within { .. } | Command::Abort { .. }),
+        opens: *command == Command::Start,
+        may_wait: waits,
         ..Needed::only(right)
     };
     let found = (command.needed(), travel.subject_of(command));

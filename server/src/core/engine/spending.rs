@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use turnstile_chassis::Needs as _;
 use turnstile_contract::Scope;
 use turnstile_embedded::Services;
 use turnstile_types::{DoorKind, Hosts, Key};
@@ -50,7 +51,7 @@ impl Engine {
     {
         self.spend()?;
         self.permit_command::<M>(key, command)?;
-        if M::may_wait(command) {
+        if command.needed().may_wait {
             self.check_under_way()?;
         }
         self.check_stock::<M>(key, command)
