@@ -1,10 +1,10 @@
 //! What the simulator knows of each service: who asks for what, and what was announced.
 
 mod access;
-mod exchange;
 mod games;
 mod rooms;
 mod seats;
+mod suite;
 mod travel;
 
 use turnstile_chassis::{PartitionRoute, Routed as _};
@@ -17,6 +17,10 @@ use turnstile_types::{
     RequestId, Timestamp,
 };
 
+use self::{
+    access::AccessClients, games::GamesClients, rooms::RoomsClients, seats::SeatsClients,
+    suite::SuiteClients, travel::TravelClients,
+};
 use crate::{
     actors::{RulesModel, SimulatedClients},
     follower::EventFollower,
@@ -31,8 +35,7 @@ pub(crate) type SimulatedAnswer = Result<Reply<Vec<u8>>, ExecuteError>;
 
 /// Writes down what is the same for each service: from the one list of them below.
 macro_rules! services {
-    ($($name:ident: $machine:ident, $clients:ident;)+) => {
-        $(use self::$name::$clients;)+
+    ($($name:ident: $machine:ident, $clients:ty;)+) => {
         $(use turnstile_services::$name::$machine;)+
 
         /// A service with traffic.
@@ -110,7 +113,7 @@ macro_rules! services {
             /// The requests with which every history begins.
             pub(crate) fn opening() -> Vec<SimulatedRequest<'static>> {
                 let mut requests = Vec::new();
-                $(requests.extend($clients::opening().into_iter().map(SimulatedRequest::$machine));)+
+                $(requests.extend(<$clients>::opening().into_iter().map(SimulatedRequest::$machine));)+
                 requests
             }
 
@@ -201,7 +204,7 @@ macro_rules! services {
 
 services! {
     rooms: Rooms, RoomsClients;
-    exchange: Exchange, ExchangeClients;
+    exchange: Exchange, SuiteClients<Exchange>;
     travel: Travel, TravelClients;
     games: Games, GamesClients;
     seats: Seats, SeatsClients;
