@@ -92,7 +92,7 @@ fn a_conversation_is_recorded_while_it_happens_and_differences_are_told() {
     std::io::BufRead::read_line(&mut lines, &mut line).unwrap();
     let address: std::net::SocketAddr = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     let mut door =
-        turnstile_client::Connection::connect(address, std::time::Duration::from_secs(10)).unwrap();
+        turnstile_client::Connection::connect(address, std::time::Duration::from_secs(60)).unwrap();
     assert_eq!(words(&ask(&mut door, "PING")), "PONG");
     let book = "ROOMS.BOOK hotel 101 2027-12-26 2027-12-28 bob 234123412346";
     let booked = words(&ask(&mut door, book));

@@ -37,7 +37,7 @@ fn xids(listed: &Value) -> Vec<u64> {
 
 /// The transactions that wait, once there are any.
 pub(crate) fn await_waiting(server: &Server) -> Value {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + Duration::from_secs(60);
     loop {
         let waiting = shown(server, &["list", "--state", "waiting"]);
         if waiting != json!([]) {

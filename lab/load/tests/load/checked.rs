@@ -231,7 +231,7 @@ impl Watch for Stranger {
     }
 
     fn load_is_over(&mut self) {
-        let mut door = Connection::connect(self.server, Duration::from_secs(10)).unwrap();
+        let mut door = Connection::connect(self.server, Duration::from_secs(60)).unwrap();
         let stay = [&b"2027-01-20"[..], b"2027-01-21"];
         let booking = [
             b"ROOMS.BOOK",
@@ -394,7 +394,7 @@ fn every_mutant_of_games_is_caught() {
 #[test]
 fn games_are_not_checked_where_somebody_else_plays() {
     let address = Parlour::open(parlour::Fault::None).address;
-    let mut door = Connection::connect(address, Duration::from_secs(10)).unwrap();
+    let mut door = Connection::connect(address, Duration::from_secs(60)).unwrap();
     door.command(&[b"GAMES.BEGIN", b"ada", b"bob", b"gomoku"])
         .unwrap();
     let Err(Error::Preparation { command, answer }) = play_at(address) else {

@@ -53,7 +53,7 @@ fn what_is_said_through_the_proxy_is_kept_whole_and_in_order() {
     let (toy, file) = (Toy::start(Fault::Dribbles), File::new("whole"));
     let any = "127.0.0.1:0".parse().unwrap();
     let proxy = Proxy::start(any, toy.address, &file.0).unwrap();
-    let mut door = Connection::connect(proxy.address(), Duration::from_secs(10)).unwrap();
+    let mut door = Connection::connect(proxy.address(), Duration::from_secs(60)).unwrap();
     let booked = [
         "ROOMS.BOOK",
         "p",
