@@ -176,11 +176,11 @@ pub struct LabSeconds {
 ///
 /// # Errors
 /// Everything that is wrong with them.
-pub fn read_lab_progress<'a>(given: &'a Given<'a>) -> Result<(u64, u64), Problem> {
+pub fn read_lab_progress<'a>(given: &'a Given<'a>) -> Result<(u64, Option<u64>), Problem> {
     given.read_with(|reader| {
         let run = reader.required("run", |text| whole(text, 1, u64::MAX));
         let after = reader.optional("after", |text| whole(text, 0, u64::MAX));
-        Some((run?, after?.unwrap_or(0)))
+        Some((run?, after?))
     })
 }
 

@@ -141,10 +141,11 @@ impl KeptRun {
         }
     }
 
-    pub(super) fn seconds_after(&self, elapsed_ms: u64) -> Vec<LabSecond> {
+    /// All seconds, or those after one.
+    pub(super) fn seconds_after(&self, elapsed_ms: Option<u64>) -> Vec<LabSecond> {
         let begin = self
             .seconds
-            .partition_point(|one| one.elapsed_ms <= elapsed_ms);
+            .partition_point(|one| elapsed_ms.is_some_and(|after| one.elapsed_ms <= after));
         self.seconds[begin..].to_vec()
     }
 
@@ -185,8 +186,10 @@ impl KeptRun {
     }
 
     fn end(&mut self, now: Timestamp) {
-        let kept = self.seconds.last().map_or(0, |last| last.elapsed_ms);
-        if let Some(progress) = self.progress.take_if(|last| last.elapsed_ms > kept) {
+        if let Some(progress) = self.progress.take() {
+            // What was told of the same millisecond before is less.
+            self.seconds
+                .pop_if(|last| last.elapsed_ms >= progress.elapsed_ms);
             self.keep_second(progress);
         }
         let result = LabResult::read(&self.folder);
@@ -314,9 +317,28 @@ mod tests {
             let shown = seconds.iter().map(|one| (one.elapsed_ms, one.per_second));
             shown.collect()
         };
-        assert_eq!(shown(0), [(1_200, 5), (2_200, 10), (2_300, 10)]);
-        assert_eq!(shown(2_200), [(2_300, 10)]);
+        assert_eq!(shown(None), [(1_200, 5), (2_200, 10), (2_300, 10)]);
+        assert_eq!(shown(Some(2_200)), [(2_300, 10)]);
         assert_eq!(run.view.state, LabState::Failed);
+    }
+
+    #[test]
+    fn the_last_that_is_told_is_kept_whenever_it_is_told() {
+        // A rush may be over within a millisecond, and a load within the one of its last second.
+        for told in [&[(0, 5)][..], &[(2_000, 7), (2_000, 9)]] {
+            let mut kept = KeptRuns::default();
+            kept.push(begun(1, LabKind::Rush, Path::new("/nowhere")));
+            for &(elapsed_ms, answered) in told {
+                kept.note(1, Told::Progress(progress(elapsed_ms, answered)), BEGAN);
+            }
+            kept.note(1, Told::Ended, BEGAN);
+            let seconds = kept.find(1).unwrap().seconds_after(None);
+            let shown: Vec<_> = seconds
+                .iter()
+                .map(|one| (one.elapsed_ms, one.answered))
+                .collect();
+            assert_eq!(shown.as_slice(), &told[told.len() - 1..]);
+        }
     }
 
     #[test]
@@ -325,7 +347,7 @@ mod tests {
         for second in 1..=2_000 {
             run.advance(progress(second * 1_000, second));
         }
-        assert_eq!(run.seconds_after(0).len(), LAB_SECONDS);
+        assert_eq!(run.seconds_after(None).len(), LAB_SECONDS);
     }
 
     #[test]
