@@ -10,7 +10,7 @@ use turnstile_trial::MariaServer;
 use crate::stand::Maria;
 
 fn check(server: MariaServer, engine: &'static str) -> Result<(), String> {
-    let stand = Maria::on(server, engine);
+    let stand = Maria::on(server.without_syncs(), engine);
     let runtime = Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(async {
         check_keys_of_failures(&stand).await?;

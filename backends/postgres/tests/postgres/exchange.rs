@@ -23,7 +23,7 @@ struct Market {
 impl Market {
     fn open() -> Self {
         Self {
-            server: RefCell::new(PostgresServer::start()),
+            server: RefCell::new(PostgresServer::start().without_syncs()),
             last: RefCell::default(),
         }
     }

@@ -15,8 +15,12 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start() -> Self {
+        Self::on(PostgresServer::start())
+    }
+
+    pub(crate) fn on(server: PostgresServer) -> Self {
         Self {
-            server: PostgresServer::start(),
+            server,
             last: Mutex::default(),
         }
     }

@@ -8,7 +8,7 @@ use turnstile_trial::RedisServer;
 use crate::stand::Shelf;
 
 fn shelf() -> Shelf {
-    Shelf(RedisServer::start())
+    Shelf(RedisServer::start().without_syncs())
 }
 
 #[tokio::test]

@@ -45,16 +45,16 @@ impl Place {
     }
 
     pub(super) fn postgres() -> Self {
-        Self::of(Kind::Postgres(PostgresServer::start()))
+        Self::of(Kind::Postgres(PostgresServer::start().without_syncs()))
     }
 
     /// With tables of this engine.
     pub(super) fn maria(engine: &'static str) -> Self {
-        Self::of(Kind::Maria(MariaServer::start(), engine))
+        Self::of(Kind::Maria(MariaServer::start().without_syncs(), engine))
     }
 
     pub(super) fn redis() -> Self {
-        Self::of(Kind::Redis(RedisServer::start()))
+        Self::of(Kind::Redis(RedisServer::start().without_syncs()))
     }
 
     /// Where the state lies, as a user of `rooms copy` writes it.
