@@ -424,8 +424,8 @@ impl OperationAttribute {
                 }
                 _ => {
                     let known = "an operation is `internal` or `of_holder`, `waits_in_line`, `opens`, \
-                                 `may_wait`, or has `answer = Variant`, `about = Thing(*field)`, `otherwise = \"...\"`, \
-                                 `right = manage` and `route = field`";
+                                 `may_wait`, or has `answer = Variant`, `about = Thing(*field)`, \
+                                 `otherwise = \"...\"`, `right = manage` and `route = field`";
                     return Err(Error::new_spanned(part, known));
                 }
             }

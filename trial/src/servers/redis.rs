@@ -44,8 +44,8 @@ impl RedisServer {
         server
     }
 
-    /// Has it wait for no disk from now on to its next start: for tests that ask what it decides and not what survives, which
-    /// a machine with a busy disk would keep waiting. What it has answered still survives its own end.
+    /// Has it wait for no disk any more, until its next start. It is for tests that ask what it decides and
+    /// not what survives, which a busy disk would keep waiting. What it has answered still survives its own end.
     ///
     /// # Panics
     /// When it refuses.
