@@ -77,16 +77,24 @@ type Run = (u32, u16, u16);
 const AHEAD: usize = 16;
 
 /// The rooms that are read next.
-struct Coming<'a>(Reader<'a>);
+struct Coming<'a> {
+    reader: Reader<'a>,
+    left: u32,
+}
 
 impl<'a> Coming<'a> {
-    fn of(reader: &Reader<'a>) -> Self {
-        Self(reader.clone())
+    fn of(reader: &Reader<'a>, left: u32) -> Self {
+        let reader = reader.clone();
+        Self { reader, left }
     }
 
     /// Asks memory for the place of the next room's name. What is malformed is told when it is read.
     fn announce(&mut self, rooms: &Rooms) {
-        let Self(reader) = self;
+        let Some(left) = self.left.checked_sub(1) else {
+            return;
+        };
+        self.left = left;
+        let reader = &mut self.reader;
         let mut next = || {
             let kind = reader.u32("room")?;
             reader.flag("withdrawn")?;
@@ -110,13 +118,13 @@ impl<'a> Coming<'a> {
 fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let (mut in_sale, mut stopped) = (Vec::new(), Vec::new());
     let count = reader.u32("rooms")?;
-    let mut coming = Coming::of(reader);
-    for number in 0..count {
+    let mut coming = Coming::of(reader, count);
+    for _ in 0..AHEAD {
+        coming.announce(rooms);
+    }
+    for _ in 0..count {
         reader.lap()?;
-        let announced = if number == 0 { AHEAD } else { 1 };
-        for _ in 0..announced.min((count - number) as usize) {
-            coming.announce(rooms);
-        }
+        coming.announce(rooms);
         let kind = reader.u32("room")?;
         Malformed::unless(kind < rooms.directory.kinds().len(), "room")?;
         let withdrawn = reader.flag("withdrawn")?;
