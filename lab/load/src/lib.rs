@@ -20,7 +20,6 @@ pub mod pace;
 mod point;
 pub mod priority;
 pub mod processors;
-pub mod raw;
 pub mod record;
 pub mod replay;
 pub mod resources;

@@ -15,6 +15,7 @@ mod inn;
 mod loopback;
 mod pacing;
 mod parlour;
+mod repeater;
 mod replay;
 mod rhythms;
 mod rooms;

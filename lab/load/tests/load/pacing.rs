@@ -8,42 +8,49 @@ use std::{
 };
 
 use turnstile_load::{
-    Error,
+    Error, foreign,
     pace::{
         self, Answer, Ended, Garbled, Law, Length, Pace, ParsedAnswer, Profile, Progress, Rhythm,
         User,
     },
-    raw::{self, Config, Repeater},
 };
 
-use crate::toy::{Fault, Toy};
+use crate::{
+    repeater::Repeater,
+    toy::{Fault, Toy},
+};
 
 fn pace(address: SocketAddr, milliseconds: u64) -> Pace {
     Pace::closed(address, Duration::ZERO, Duration::from_millis(milliseconds))
 }
 
-fn raw(toy: &Toy, command: &str) -> raw::Report {
-    let config = Config {
-        address: toy.address,
-        users: 4,
+/// What four users come to who say this: how many answers were timed, how many were errors, and how many
+/// requests were never answered.
+fn say(toy: &Toy, command: &str) -> (u64, u64, u64) {
+    let pace = Pace {
         threads: 3,
         pipeline: 8,
-        warm_up: Duration::ZERO,
-        duration: Duration::from_millis(120),
-        command: vec![command.as_bytes().to_vec()],
+        ..pace(toy.address, 120)
     };
-    raw::run(&config, &mut |_progress| {}).unwrap()
+    let users = vec![Repeater::new(command); 4];
+    let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
+    let operation = &totals.tally.operations[0];
+    (
+        totals.times().count(),
+        operation.errors.total(),
+        operation.unknown,
+    )
 }
 
 #[test]
 fn any_command_is_driven_and_errors_are_counted_apart() {
     let toy = Toy::start(Fault::None);
-    let ping = raw(&toy, "PING");
-    assert!(ping.times.count > 0);
-    assert_eq!((ping.errors, ping.unknown), (0, 0));
-    let nonsense = raw(&toy, "NONSENSE");
-    assert!(nonsense.errors > 0);
-    assert_eq!((nonsense.times.count, nonsense.unknown), (0, 0));
+    let (timed, errors, unknown) = say(&toy, "PING");
+    assert!(timed > 0);
+    assert_eq!((errors, unknown), (0, 0));
+    let (timed, errors, unknown) = say(&toy, "NONSENSE");
+    assert!(errors > 0);
+    assert_eq!((timed, unknown), (0, 0));
 }
 
 #[test]
@@ -54,7 +61,7 @@ fn the_warm_up_is_driven_but_not_timed() {
         warm_up: Duration::from_millis(400),
         duration: Duration::from_millis(20),
     };
-    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let users = vec![Repeater::new("PING")];
     let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
     let (timed, done) = (totals.times().count(), totals.tally.operations[0].done);
     assert!(timed < done / 2, "{timed} of {done}");
@@ -62,9 +69,9 @@ fn the_warm_up_is_driven_but_not_timed() {
 
 #[test]
 fn what_is_no_answer_costs_the_connection() {
-    let garbled = raw(&Toy::start(Fault::None), "GARBLE");
-    assert!(garbled.unknown > 0);
-    assert_eq!((garbled.times.count, garbled.errors), (0, 0));
+    let (timed, errors, unknown) = say(&Toy::start(Fault::None), "GARBLE");
+    assert!(unknown > 0);
+    assert_eq!((timed, errors), (0, 0));
 }
 
 #[test]
@@ -81,7 +88,7 @@ fn as_many_requests_are_under_way_as_the_pipeline_is_deep() {
     });
     let mut pace = pace(address, 100);
     pace.pipeline = 8;
-    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let users = vec![Repeater::new("PING")];
     let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
     peer.join().unwrap();
     let command = &totals.tally.operations[0];
@@ -104,7 +111,7 @@ fn a_server_that_goes_away_is_counted_and_not_hidden() {
         // The eleventh is read and never answered.
         stream.read_exact(&mut request).unwrap();
     });
-    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let users = vec![Repeater::new("PING")];
     let totals = pace::run(&pace(address, 1_000), users, &mut |_progress| {}).unwrap();
     peer.join().unwrap();
     let command = &totals.tally.operations[0];
@@ -118,7 +125,7 @@ fn a_server_that_goes_away_is_counted_and_not_hidden() {
 fn progress_is_told_while_it_runs() {
     let toy = Toy::start(Fault::None);
     let mut told: Vec<Progress> = Vec::new();
-    let users = vec![Repeater::new(&[b"PING"]).unwrap(); 3];
+    let users = vec![Repeater::new("PING"); 3];
     let mut progress = |progress: &Progress| told.push(*progress);
     let totals = pace::run(&pace(toy.address, 700), users, &mut progress).unwrap();
     let last = told.last().expect("700 ms have room for progress");
@@ -131,7 +138,7 @@ fn progress_is_told_while_it_runs() {
 fn settings_that_make_no_sense_are_refused() {
     let toy = Toy::start(Fault::None);
     let sound = pace(toy.address, 10);
-    let user = || Repeater::new(&[b"PING"]).unwrap();
+    let user = || Repeater::new("PING");
     let rows = [
         (sound.clone(), vec![], "there are 1 to 50,000 users"),
         (
@@ -174,7 +181,7 @@ fn settings_that_make_no_sense_are_refused() {
         let error = pace::run(&pace, users, &mut |_progress| {}).unwrap_err();
         assert_eq!(error.to_string(), reason);
     }
-    let error = Repeater::new(&[]).unwrap_err();
+    let error = foreign::run_resp(&pace(toy.address, 10), 1, &[], &mut |_progress| {}).unwrap_err();
     assert!(matches!(error, Error::Setting(_)));
 }
 
@@ -183,7 +190,7 @@ fn nobody_listening_is_an_error_before_the_start() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap();
     drop(free);
-    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let users = vec![Repeater::new("PING")];
     let error = pace::run(&pace(address, 10), users, &mut |_progress| {}).unwrap_err();
     assert!(matches!(error, Error::Connect { user: 0, .. }), "{error}");
 }
@@ -338,7 +345,7 @@ fn who_hears_nothing_for_too_long_is_given_up() {
         patience: Some(Duration::from_millis(50)),
         ..pace(silent.local_addr().unwrap(), 60_000)
     };
-    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let users = vec![Repeater::new("PING")];
     let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
     assert_eq!(totals.tally.operations[0].unknown, 1);
 }
