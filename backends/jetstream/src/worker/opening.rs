@@ -226,11 +226,15 @@ fn check_configuration(
 }
 
 /// Makes the stream, and says what is to be waited for. Another node may make it at the same time,
-/// which is no harm. A node whose own stream is gone makes no other.
+/// which is no harm. A node that had a stream makes no other in its place.
 async fn make(start: &LogStart, api: &Api, name: &str) -> Result<LogObstacle, OpenLogError> {
     if start.identity.is_some() {
         let stream = name.to_owned();
         return Ok(LogObstacle::Stream(Fatal::Deleted { stream }));
+    }
+    let (ours, last) = (start.after, Sequence::default());
+    if ours > last {
+        return Ok(LogObstacle::Stream(Fatal::Shorter { ours, last }));
     }
     let what = format!("STREAM.CREATE.{name}");
     let wanted = stream::wanted(&start.settings);
