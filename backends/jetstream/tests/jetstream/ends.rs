@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use turnstile_brokers::{Carriage, FaultyPath};
-use turnstile_jetstream::{Fatal, OpenLogError, Sequence, SharedLog};
+use turnstile_jetstream::{Fatal, OpenLogError, Sequence};
 
 use crate::{
     Cluster,
     faults::wired_node,
-    node::{Node, settings},
+    node::{Node, refused, settings},
     operate,
 };
 
@@ -48,9 +48,7 @@ fn a_node_that_comes_after_a_purge_needs_a_newer_snapshot() {
     let mut node = node_with(&cluster, 50);
     purge(&mut node, &cluster, 41);
     let settings = settings(&cluster.brokers, "late");
-    let refused = Node::open(&settings, 10)
-        .err()
-        .expect("entries are missing");
+    let refused = refused(settings.clone(), 10, None);
     assert_eq!(
         refused.to_string(),
         "entry 11 was purged, the first is 41: start from a newer snapshot"
@@ -105,8 +103,7 @@ fn a_stream_that_is_made_anew_is_another_stream() {
     set(&paths, Carriage::Open);
     let fatal = node.ended();
     assert!(matches!(fatal, Fatal::MadeAnew { .. }), "{fatal}");
-    let again = SharedLog::open(&settings, Sequence(0), Some(ours), || {});
-    let refused = again.expect_err("it is another stream");
+    let refused = refused(settings, 0, Some(ours));
     assert!(
         matches!(refused, OpenLogError::Stream(Fatal::MadeAnew { .. })),
         "{refused}"
@@ -120,8 +117,6 @@ fn a_node_makes_no_stream_in_place_of_its_own() {
     let ours = node.log.identity().clone();
     drop(node);
     operate(&cluster.brokers, "STREAM.DELETE.LOG_main", &Value::Null);
-    let mut settings = settings(&cluster.brokers, "a");
-    settings.timeouts.open = std::time::Duration::from_secs(5);
     let expected = [
         (Some(ours), "stream LOG_main was deleted"),
         // What it had of the stream is enough to know that there was one.
@@ -131,8 +126,7 @@ fn a_node_makes_no_stream_in_place_of_its_own() {
         ),
     ];
     for (ours, expected) in expected {
-        let again = SharedLog::open(&settings, Sequence(3), ours, || {});
-        let refused = again.expect_err("its stream is gone");
+        let refused = refused(settings(&cluster.brokers, "a"), 3, ours);
         assert_eq!(refused.to_string(), expected);
     }
     let told = operate(&cluster.brokers, "STREAM.INFO.LOG_main", &Value::Null);
@@ -144,9 +138,7 @@ fn a_stream_that_ends_before_what_the_node_has_is_refused() {
     let cluster = Cluster::of(1);
     let node = node_with(&cluster, 3);
     drop(node);
-    let mut settings = settings(&cluster.brokers, "a");
-    settings.timeouts.open = std::time::Duration::from_secs(5);
-    let refused = Node::open(&settings, 4).err().expect("an entry is lost");
+    let refused = refused(settings(&cluster.brokers, "a"), 4, None);
     assert_eq!(
         refused.to_string(),
         "the stream ends at entry 3, and it had given us 4: the brokers have lost entries"

@@ -2,14 +2,17 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::mpsc::{Receiver, sync_channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, sync_channel},
+    },
     time::{Duration, Instant},
 };
 
 use turnstile_brokers::Brokers;
 use turnstile_jetstream::{
     BrokerLogin, BrokerTimeouts, Fatal, LogEntry, LogEvent, LogSettings, OUTSTANDING_MAX,
-    OpenLogError, ProposalId, Sequence, SharedLog,
+    OpenLogError, ProposalId, Sequence, SharedLog, StreamIdentity,
 };
 
 /// How long something may take until the test has failed.
@@ -39,6 +42,18 @@ pub(crate) fn settings(brokers: &Brokers, node: &str) -> LogSettings {
             ..BrokerTimeouts::USUAL
         },
     }
+}
+
+/// Why a log is not opened behind `after` while brokers answer, however long they take.
+pub(crate) fn refused(
+    mut settings: LogSettings,
+    after: u64,
+    identity: Option<StreamIdentity>,
+) -> OpenLogError {
+    settings.timeouts.open = Duration::from_secs(5);
+    let opening = Arc::default();
+    let opened = SharedLog::open_patiently(&settings, Sequence(after), identity, opening, || {});
+    opened.expect_err("there is a reason to refuse")
 }
 
 /// A node with what it has proposed and seen.
