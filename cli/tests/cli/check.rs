@@ -2,9 +2,10 @@
 //! lies.
 
 use std::{
-    fs,
+    fs::{self, Permissions},
     io::{self, Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     sync::{
         Arc,
@@ -181,6 +182,23 @@ fn every_service_keeps_its_promises_when_syncs_fail_and_when_the_disk_is_full() 
         let has_met = lengths.any(|seconds| survives_its_disk(service, seconds));
         assert!(has_met, "{service} met too few faults");
     }
+}
+
+/// A disk on which each sync takes half a second: no fault is over within ten seconds, as on a busy machine.
+#[test]
+fn a_server_on_a_slow_disk_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("slow");
+    let lines = format!(
+        "#!/bin/sh\nexec {} \"$@\" --slow-sync-us 500000\n",
+        env!("CARGO_BIN_EXE_turnstile")
+    );
+    fs::write(&program, lines).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let of_slow = ["rooms", "--turnstile", program.to_str().unwrap()];
+    let load = ["--faults", "full-disk", "-c", "4", "-d", "14s"];
+    let ended = run_check(folder.path(), &[&of_slow[..], &load].concat());
+    assert!(ended.err.contains("too short for a fault"), "{ended:?}");
 }
 
 /// A server that acknowledges what a failed sync was for, because nobody told it, and then dies.

@@ -32,9 +32,16 @@ const PAUSE_MS: u64 = 200;
 /// The sync that fails is one of so many that come next, but never the very next.
 const SYNCS: u64 = 50;
 
-/// So long may a server under load take to do so many syncs and to end when one has failed, or to
-/// notice a full disk.
-const END: Duration = Duration::from_secs(10);
+/// A server that has written so many groups since one of its next syncs was to fail takes no notice. It
+/// syncs after each group, or after a few.
+const GROUPS_MAX: u64 = 10 * SYNCS;
+
+/// A server that has written so many records to a full disk takes no notice. They are several times what
+/// its segments of 128 KiB hold.
+const RECORDS_MAX: u64 = 32_768;
+
+/// So long it is not asked what it has written.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether a server has ended, or is read-only.
 const LOOK: Duration = Duration::from_millis(5);
@@ -209,8 +216,9 @@ impl Storm {
                 Ok(load)
             }
             Fault::SyncError => {
+                let groups = Written::so_far(server, "groups")?;
                 order(server, &format!("sync-error {nth}"))?;
-                let (status, load) = await_end(server, load_ends)?;
+                let (status, load) = await_end(server, &groups, load_ends)?;
                 match status {
                     Some(status) => {
                         ends_well(status)?;
@@ -274,16 +282,53 @@ fn wait(load_ends: &Receiver<()>, time: Duration) -> LoadState {
     }
 }
 
-/// Waits until a server ends by itself; nothing when it does not in time, or as long as there is load.
+/// What a server had written when a fault was ordered, as `INFO` counts it.
+struct Written {
+    what: &'static str,
+    before: u64,
+    since: Instant,
+}
+
+impl Written {
+    fn so_far(server: &Server, what: &'static str) -> anyhow::Result<Self> {
+        let mut door = Connection::connect(server.resp(), PATIENCE).context("a fault")?;
+        let before = persistence(&mut door, what)?;
+        Ok(Self {
+            what,
+            before: before.with_context(|| format!("INFO does not count {what}"))?,
+            since: Instant::now(),
+        })
+    }
+
+    /// Whether it has written more than this since. A slow server is not hurried.
+    fn is_beyond(&self, server: &Server, most: u64) -> bool {
+        // One that ends meanwhile does not answer.
+        let asked = || {
+            let mut door = Connection::connect(server.resp(), PATIENCE).ok()?;
+            persistence(&mut door, self.what).ok()?
+        };
+        self.since.elapsed() > PATIENCE && asked().is_some_and(|now| now > self.before + most)
+    }
+}
+
+/// A figure of `INFO persistence`.
+fn persistence(door: &mut Connection, name: &str) -> anyhow::Result<Option<u64>> {
+    let info = door.command(&[b"INFO", b"persistence"]).context("INFO")?;
+    let mut lines = info.as_str().unwrap_or_default().lines();
+    let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    Ok(found.and_then(|figure| figure.parse().ok()))
+}
+
+/// Waits until a server ends by itself; nothing when it goes on, or as long as there is load.
 fn await_end(
     server: &mut Server,
+    groups: &Written,
     load_ends: &Receiver<()>,
 ) -> anyhow::Result<(Option<ExitStatus>, LoadState)> {
-    let began = Instant::now();
     let mut load = LoadState::GoesOn;
     loop {
         let status = server.ended()?;
-        let is_over = load == LoadState::HasEnded || began.elapsed() > END;
+        let is_over = load == LoadState::HasEnded || groups.is_beyond(server, GROUPS_MAX);
         if status.is_some() || is_over {
             return Ok((status, load));
         }
@@ -293,22 +338,19 @@ fn await_end(
 
 /// Waits until a server says that it has no room; whether it does while there is load.
 fn until_read_only(server: &Server, load_ends: &Receiver<()>) -> anyhow::Result<(bool, LoadState)> {
-    let began = Instant::now();
-    let mut door = Connection::connect(server.resp(), END).context("a full disk")?;
+    let records = Written::so_far(server, "records")?;
+    let mut door = Connection::connect(server.resp(), PATIENCE).context("a full disk")?;
     loop {
-        let info = door.command(&[b"INFO", b"persistence"]).context("INFO")?;
-        let mut lines = info.as_str().unwrap_or_default().lines();
-        if lines.any(|line| line == "read_only:1") {
+        if persistence(&mut door, "read_only")? == Some(1) {
             return Ok((true, LoadState::GoesOn));
         }
         if wait(load_ends, LOOK) == LoadState::HasEnded {
             return Ok((false, LoadState::HasEnded));
         }
-        if began.elapsed() > END {
+        if records.is_beyond(server, RECORDS_MAX) {
             return Err(Coded::invalid(format!(
-                "the disk is full for {} s, but the server is not read-only: either it takes no \
-                 notice, or there is too little load",
-                END.as_secs()
+                "the disk is full, but the server has written {RECORDS_MAX} records and is not \
+                 read-only: it takes no notice"
             ))
             .into());
         }
@@ -317,10 +359,9 @@ fn until_read_only(server: &Server, load_ends: &Receiver<()>) -> anyhow::Result<
 
 /// Of a server that has not ended when a sync should have failed.
 fn went_on() -> anyhow::Error {
-    let seconds = END.as_secs();
     Coded::invalid(format!(
-        "one of the next {SYNCS} syncs was to fail, but the server goes on after {seconds} s: either \
-         it takes no notice, or there is too little load"
+        "one of the next {SYNCS} syncs was to fail, but the server has written {GROUPS_MAX} groups \
+         and goes on: it takes no notice"
     ))
     .into()
 }
