@@ -41,7 +41,10 @@ use crate::{
 
 pub(crate) use self::{names::names_of, secure::Secure};
 
-use self::{expiry::expiry_of, names::dns_names};
+use self::{
+    expiry::expiry_of,
+    names::{dns_names, process_name},
+};
 
 /// The first byte of a handshake: the type of its record.
 pub(crate) const FIRST_BYTE: u8 = 22;
@@ -257,6 +260,7 @@ impl TlsConfigs {
         let chain = certificates(CERTIFICATE, &files.certificate, &chain_pem)?;
         let key = read_key(&files.key)?;
         let names = chain.first().map(dns_names).unwrap_or_default();
+        let name = chain.first().and_then(process_name);
         let first = |certificates: &[_]| certificates.iter().filter_map(expiry_of).min();
         let mut expiries: Vec<_> = first(&chain)
             .map(|end| ("certificate", end))
@@ -284,8 +288,7 @@ impl TlsConfigs {
                     .map_err(unusable)?,
             );
             let strict = verifier().build().map_err(unusable)?;
-            let name = names.iter().find(|name| !name.contains('*'));
-            lines = name.map(|name| (name.clone(), Arc::clone(&strict), authorities));
+            lines = name.map(|name| (name, Arc::clone(&strict), authorities));
             certified = Some(strict);
             ca_pem = Some(pem);
         }

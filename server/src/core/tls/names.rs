@@ -35,6 +35,13 @@ pub(crate) fn dns_names(certificate: &CertificateDer<'_>) -> Vec<String> {
     certificate.valid_dns_names().map(str::to_owned).collect()
 }
 
+/// The name of a process of an installation: the first DNS name of its certificate that has no wildcard.
+/// A common name is free text, which an authority may leave to whoever asks for the certificate.
+pub(crate) fn process_name(certificate: &CertificateDer<'_>) -> Option<String> {
+    let mut names = dns_names(certificate).into_iter();
+    names.find(|name| !name.contains('*'))
+}
+
 /// The last common name in the parts of a subject: the most specific.
 fn common_name(mut parts: &[u8]) -> Option<String> {
     let mut found = None;
@@ -120,8 +127,19 @@ mod tests {
         for (common, others, names) in rows {
             assert_eq!(names_of(&certificate(common, &others)), names, "{common:?}");
         }
-        let both = certificate(None, &[dns("*.a.example"), dns("a.example")]);
-        assert_eq!(dns_names(&both), ["*.a.example", "a.example"]);
+    }
+
+    #[test]
+    fn a_process_has_the_name_of_a_host_and_no_free_text() {
+        let names = ["*.a.example", "a.example", "b.example"];
+        let of_host = certificate(Some("c.example"), &names.map(dns));
+        assert_eq!(dns_names(&of_host), names);
+        let name = process_name(&of_host);
+        assert_eq!(name.as_deref(), Some("a.example"));
+        let uri = SanType::URI("spiffe://a.example".try_into().unwrap());
+        for others in [&[][..], &[uri], &[dns("*.a.example")]] {
+            assert_eq!(process_name(&certificate(Some("a.example"), others)), None);
+        }
     }
 
     #[test]
@@ -129,6 +147,7 @@ mod tests {
         let broken = CertificateDer::from(b"no certificate".to_vec());
         assert_eq!(names_of(&broken), Vec::<String>::new());
         assert_eq!(dns_names(&broken), Vec::<String>::new());
+        assert_eq!(process_name(&broken), None);
         for cut in [&[SET][..], &[SET, 0x05, SEQUENCE], &[SET, 0x83, 0, 0, 0]] {
             assert_eq!(common_name(cut), None);
         }

@@ -8,13 +8,15 @@ use std::{
 };
 
 use rustls::{
-    ClientConfig, Error, ServerConfig, client::UnbufferedClientConnection, pki_types::ServerName,
+    ClientConfig, Error, ServerConfig,
+    client::UnbufferedClientConnection,
+    pki_types::{CertificateDer, ServerName},
     server::UnbufferedServerConnection,
 };
 
 use super::{
     FIRST_BYTE,
-    names::names_of,
+    names::{names_of, process_name},
     records::{Sealed, drive, seal},
 };
 use crate::{
@@ -296,9 +298,10 @@ impl Secure {
     /// The handshake is done.
     fn open(&mut self) -> Result<(), ()> {
         self.stage = HandshakeStage::Open;
-        let names = self.session.peer_names();
+        let certificate = self.session.peer_certificate();
+        let names = certificate.map(names_of);
         if let Some(wanted) = &self.wanted
-            && !names.iter().flatten().any(|name| **name == **wanted)
+            && certificate.and_then(process_name).as_deref() != Some(wanted)
         {
             tracing::warn!(
                 ?names,
@@ -357,13 +360,13 @@ impl TlsSession {
         }
     }
 
-    /// The names of the certificate that the peer has shown, if it has.
-    fn peer_names(&self) -> Option<Vec<String>> {
+    /// The certificate that the peer has shown, if it has.
+    fn peer_certificate(&self) -> Option<&CertificateDer<'static>> {
         let chain = match self {
             Self::Server(session) => session.peer_certificates(),
             Self::Client(session) => session.peer_certificates(),
         };
-        chain.and_then(<[_]>::first).map(names_of)
+        chain?.first()
     }
 }
 
