@@ -4,6 +4,7 @@
 mod server {
     mod access;
     mod access_log;
+    mod backups;
     mod beyond;
     pub(crate) mod certificates;
     pub(crate) mod client;

@@ -63,6 +63,9 @@ pub struct Status {
     pub durability: Durability,
     /// The last position assigned.
     pub position: Position,
+    /// The last position that no crash gives to another record, once this is told; see
+    /// [`firm_position`](turnstile_sequencer::Sequencer::firm_position).
+    pub firm: Position,
     /// The logged time of the last group.
     pub time: Timestamp,
     /// Groups committed since the start.
@@ -354,6 +357,7 @@ impl Embedded {
         Status {
             durability: self.sequencer.log().durability(),
             position: state.position(),
+            firm: self.sequencer.firm_position(),
             time: state.time(),
             groups: self.groups + self.sequencer.sent_ahead(),
             keys: state.key_figures(),

@@ -56,13 +56,14 @@ pub(super) async fn snapshot(door: Arc<Door>, call: HttpCall) -> Answered {
     Ok(unstored(read(&door, part).await?, BYTES))
 }
 
-/// Where the journal lies, and what of it is durable: the loop answers once everything before is.
+/// Where the journal lies, and what of it is durable: the loop answers once everything before is that is
+/// promised.
 async fn journal(door: &Door) -> Result<(PathBuf, Position), RaisedProblem> {
     let status = door.courier.status().await?;
     let directory = door.about.data.clone();
     let kept = directory.filter(|_| status.backend.durability != Durability::Memory);
     let none = || Problem::with(Code::Unsupported, "this server keeps no journal on a disk");
-    Ok((kept.ok_or_else(none)?, status.backend.position))
+    Ok((kept.ok_or_else(none)?, status.backend.firm))
 }
 
 /// Reads files on a thread of the pool.
