@@ -199,7 +199,8 @@ impl WaitingRoom {
         Some(Self::new(rate, limits.waiting_room_places))
     }
 
-    /// Lets a principal in with a command under this key, or says when to come back.
+    /// Lets a principal in with a command under this key, or says when to come back. Who is let in has its
+    /// place until it [leaves](Self::leave), or does not come for a minute.
     ///
     /// # Errors
     /// It is not its turn.
@@ -209,14 +210,21 @@ impl WaitingRoom {
         principal: &Principal,
         key: Option<&str>,
     ) -> Result<(), NotYourTurn> {
-        let caller = key.map(|key| {
-            let hash = self.callers.hash_one((principal, key));
-            NonZeroCaller::new(hash).unwrap_or(NonZeroCaller::MIN)
-        });
+        let caller = key.map(|key| self.caller(principal, key));
         // Where nobody has a key, all callers are one principal.
         let is_shared = *principal == Principal::local();
         let most = if is_shared { u32::MAX } else { self.places_max };
         self.ask(now_ms, caller, (self.callers.hash_one(principal), most))
+    }
+
+    /// The command of a principal under this key was decided: its turn is over.
+    pub(crate) fn leave(&mut self, principal: &Principal, key: &str) {
+        self.end_turn(self.caller(principal, key));
+    }
+
+    fn caller(&self, principal: &Principal, key: &str) -> NonZeroCaller {
+        let hash = self.callers.hash_one((principal, key));
+        NonZeroCaller::new(hash).unwrap_or(NonZeroCaller::MIN)
     }
 
     /// What the line is like, as of the last time that it moved.
@@ -243,7 +251,6 @@ impl WaitingRoom {
         let known = caller.and_then(|caller| self.numbers.get(&caller).copied());
         if let Some(number) = known {
             if number < self.next {
-                self.forget(number);
                 return Ok(());
             }
             self.waiter(number).since_ms = now_ms;
@@ -279,6 +286,13 @@ impl WaitingRoom {
         });
         self.numbers.insert(caller, number);
         Err(NotYourTurn::Wait(self.place(number)))
+    }
+
+    fn end_turn(&mut self, caller: NonZeroCaller) {
+        let number = self.numbers.get(&caller).copied();
+        if let Some(number) = number.filter(|number| *number < self.next) {
+            self.forget(number);
+        }
     }
 
     /// Lets in whose turn has come by now.
@@ -438,7 +452,6 @@ mod tests {
                 place += u64::from(waiter.called_ms.is_none());
                 if waiter.caller == caller && !waiter.is_gone {
                     if waiter.called_ms.is_some() {
-                        waiter.is_gone = true;
                         return Ok(());
                     }
                     waiter.asked_ms = now_ms;
@@ -468,6 +481,12 @@ mod tests {
                 is_gone: false,
             });
             Err(NotYourTurn::Wait(self.place(waiting + 1)))
+        }
+
+        fn leave(&mut self, caller: NonZeroCaller) {
+            for waiter in &mut self.line {
+                waiter.is_gone |= waiter.caller == caller && waiter.called_ms.is_some();
+            }
         }
 
         fn place(&self, place: u64) -> LinePlace {
@@ -503,7 +522,7 @@ mod tests {
                 4 => 0_u64..400,
                 2 => 0_u64..5_000,
                 1 => 50_000_u64..200_000,
-            ], 0_u64..12), 1..300),
+            ], 0_u64..12, any::<bool>()), 1..300),
         ) {
             let mut room = room(rate);
             let rate = u64::from(rate);
@@ -516,12 +535,16 @@ mod tests {
                 line: Vec::new(),
             };
             let mut now_ms = 0;
-            for (pause, number) in asks {
+            for (pause, number, is_decided) in asks {
                 now_ms += pause;
                 let principal = (number % 3, PLACES_MAX);
                 let admission = room.ask(now_ms, Some(caller(number)), principal);
                 let expected = naive.ask(now_ms, caller(number), principal);
                 prop_assert_eq!(admission, expected, "at {}", now_ms);
+                if admission.is_ok() && is_decided {
+                    room.end_turn(caller(number));
+                    naive.leave(caller(number));
+                }
                 prop_assert_eq!(room.length(), naive.length(), "at {}", now_ms);
             }
         }
@@ -543,6 +566,7 @@ mod tests {
                 prop_assert!(now_ms < 1_000_000, "{} wait for ever", waiting.len());
                 waiting.retain(|&number| match room.ask(now_ms, Some(caller(number)), ANYONE) {
                     Ok(()) => {
+                        room.end_turn(caller(number));
                         entered.push(number);
                         false
                     }
@@ -655,8 +679,13 @@ mod tests {
         assert_eq!(room.enter(0, &bob, Some("k")), place(2));
         assert_eq!(room.enter(999, &ada, Some("k")), place(1));
         assert_eq!(room.enter(1_000, &bob, Some("k")), place(1));
+        // A command that was refused before it was decided keeps its turn.
         assert_eq!(room.enter(1_000, &ada, Some("k")), Ok(()));
+        assert_eq!(room.enter(1_000, &ada, Some("k")), Ok(()));
+        room.leave(&ada, "k");
+        room.leave(&bob, "k");
         // The key has no place any more, and the line is not for those without one.
+        assert_eq!(room.enter(1_000, &bob, Some("k")), place(1));
         assert_eq!(room.enter(1_000, &ada, Some("k")), place(2));
         assert_eq!(room.enter(1_000, &ada, None), Err(NotYourTurn::NoKey));
     }
@@ -665,10 +694,10 @@ mod tests {
     fn one_principal_cannot_fill_the_line() {
         let mut room = room(1);
         let [ada, bob] = [b"ada", b"bob"].map(|name| Principal(Name::parse(name).unwrap()));
-        let mut enter = |now_ms, principal: &Principal, key: u32| {
+        let enter = |room: &mut WaitingRoom, now_ms, principal: &Principal, key: u32| {
             room.enter(now_ms, principal, Some(&key.to_string()))
         };
-        assert_eq!(enter(0, &ada, 0), Ok(()));
+        assert_eq!(enter(&mut room, 0, &ada, 0), Ok(()));
         let place = |place| {
             Err(NotYourTurn::Wait(LinePlace {
                 place,
@@ -676,7 +705,7 @@ mod tests {
             }))
         };
         for key in 1..=PLACES_MAX {
-            assert_eq!(enter(0, &ada, key), place(key.into()));
+            assert_eq!(enter(&mut room, 0, &ada, key), place(key.into()));
         }
         let most = |retry_after_s| {
             Err(NotYourTurn::TooManyPlaces {
@@ -684,16 +713,17 @@ mod tests {
                 retry_after_s,
             })
         };
-        assert_eq!(enter(0, &ada, 4), most(30));
+        assert_eq!(enter(&mut room, 0, &ada, 4), most(30));
         // Its places stay, and others get theirs.
-        assert_eq!(enter(0, &ada, 3), place(3));
-        assert_eq!(enter(0, &bob, 4), place(4));
+        assert_eq!(enter(&mut room, 0, &ada, 3), place(3));
+        assert_eq!(enter(&mut room, 0, &bob, 4), place(4));
         // Who has come, or was let in and has not come, gives a place back.
-        assert_eq!(enter(1_000, &ada, 1), Ok(()));
-        assert_eq!(enter(1_000, &ada, 5), place(4));
-        assert_eq!(enter(1_000, &ada, 6), most(29));
-        assert_eq!(enter(3_000, &ada, 6), most(28));
-        assert_eq!(enter(63_001, &ada, 6), Ok(()));
+        assert_eq!(enter(&mut room, 1_000, &ada, 1), Ok(()));
+        room.leave(&ada, "1");
+        assert_eq!(enter(&mut room, 1_000, &ada, 5), place(4));
+        assert_eq!(enter(&mut room, 1_000, &ada, 6), most(29));
+        assert_eq!(enter(&mut room, 3_000, &ada, 6), most(28));
+        assert_eq!(enter(&mut room, 63_001, &ada, 6), Ok(()));
         assert_eq!(room.length().waiting, 0);
         // Where nobody has a key, all are one principal.
         let local = Principal::local();

@@ -3,11 +3,13 @@
 use std::{
     fs,
     io::{ErrorKind, Read},
+    num::NonZeroU32,
     path::Path,
     time::Instant,
 };
 
 use tempfile::TempDir;
+use turnstile_server::Limits;
 
 use super::{
     access::{guarded, is_done, key, logged_in, said, with_role},
@@ -145,6 +147,49 @@ fn a_principal_has_no_more_open_holds_than_its_quota() {
     for room in 4..8 {
         is_done(&mut root, &hold(room));
     }
+    server.stop();
+}
+
+/// The whole answer to a request.
+fn whole(client: &mut Client, request: &str) -> String {
+    client.send(format!("{request}\r\nECHO marker\r\n"));
+    client.until("$6\r\nmarker\r\n")
+}
+
+#[test]
+fn a_command_that_is_refused_keeps_its_turn_in_the_waiting_room() {
+    let server = Server::with(&Limits {
+        waiting_room: NonZeroU32::new(1),
+        ..Limits::STANDARD
+    });
+    let mut root = guarded(&server);
+    let mut shop = with_role(&server, &mut root, ("shop", "rooms.user *", 2));
+    is_done(&mut root, "ACCESS.SET-QUOTA shop OPEN_HOLDS 1");
+    let hold =
+        |room| format!("ROOMS.HOLD bench {room} 2027-01-01 2027-01-02 TTL_SECONDS 600 KEY k{room}");
+    let has = |told: &str, outcome: u8| told.lines().nth(1) == Some(&format!(":{outcome}"));
+    let come = |client: &mut Client, room| loop {
+        let told = whole(client, &hold(room));
+        if !has(&told, 2) {
+            return told;
+        }
+    };
+    assert!(has(&come(&mut shop, 1), 1));
+    let mut others = 10..;
+    let mut waits = |client: &mut Client| has(&whole(client, &hold(others.next().unwrap())), 2);
+    while !waits(&mut root) {}
+    whole(&mut shop, &hold(2));
+    for _ in 0..60 {
+        assert!(waits(&mut root));
+    }
+    let told = come(&mut shop, 2);
+    assert!(
+        told.starts_with("-BUSY your quota is 1 open holds"),
+        "{told}"
+    );
+    is_done(&mut root, "ACCESS.SET-QUOTA shop OPEN_HOLDS 2");
+    let told = whole(&mut shop, &hold(2));
+    assert!(has(&told, 1), "{told}");
     server.stop();
 }
 

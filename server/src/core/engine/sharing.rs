@@ -34,6 +34,7 @@ impl Engine {
         self.check_turn::<M>(key, command)?;
         self.check_share::<M>(shares, key, command)?;
         let reply = self.execute::<M>(key, command, bytes)?;
+        self.leave_line::<M>(key, command);
         shares.note::<M>(&reply.outcome, reply.replayed);
         Ok(reply)
     }
@@ -56,7 +57,9 @@ impl Engine {
             self.check_turn::<M>(key, command)?;
             self.check_share::<M>(shares, key, command)?;
         }
-        Ok(self.admit_away::<M>(key, command)?)
+        let scope = self.admit_away::<M>(key, command)?;
+        self.leave_line::<M>(key, command);
+        Ok(scope)
     }
 
     /// Gives the turns that have come.
@@ -95,6 +98,17 @@ impl Engine {
             return Err(Undecided::InLine(not_yet));
         }
         Ok(())
+    }
+
+    /// The turn of a command is over. One that was refused before it was decided has kept it.
+    #[inline]
+    fn leave_line<M: Opens>(&mut self, key: Option<Key<'_>>, command: &M::Command<'_>) {
+        if let Some(room) = &mut self.waiting_room
+            && let Some(key) = key
+            && command.needed().waits_in_line
+        {
+            room.leave(&self.caller.principal, key.as_str());
+        }
     }
 
     #[inline]
