@@ -194,6 +194,30 @@ fn answers_over_http_are_paid_for_at_every_door() {
     server.stop();
 }
 
+/// How long a compressed answer is, shows only as it is made.
+#[test]
+fn an_answer_that_is_compressed_is_paid_for() {
+    let (server, mut root, _shop) = busy_server();
+    is_done(&mut root, "ACCESS.SET-QUOTA shop BYTES_OUT_PER_SECOND 100");
+    let mut http = server.client_of("http");
+    http.send(format!(
+        "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\
+         Authorization: Bearer {}\r\n\r\n",
+        key(2).expose()
+    ));
+    let head = http.until("\r\n\r\n");
+    assert_eq!(header(&head, "content-encoding"), Some("gzip"), "{head}");
+    let mut body = Vec::new();
+    while !body.ends_with(b"\r\n0\r\n\r\n") {
+        let mut byte = [0];
+        http.socket.read_exact(&mut byte).unwrap();
+        body.extend(byte);
+    }
+    let (refused, _) = get(&mut http, TOTALS, &key(2));
+    assert!(is_refused(&refused), "{refused}");
+    server.stop();
+}
+
 /// What a follower is told waits until it is paid for. It is not lost.
 #[test]
 fn events_are_held_back_until_they_are_paid_for() {

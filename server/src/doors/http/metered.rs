@@ -2,6 +2,7 @@
 
 use std::{
     future::poll_fn,
+    mem,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -10,8 +11,10 @@ use std::{
 
 use axum::{
     body::Body,
-    http::{HeaderMap, HeaderName, HeaderValue, Response},
+    http::{HeaderMap, HeaderName, HeaderValue, Response, header::CONTENT_ENCODING},
 };
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use tokio::time::{Sleep, sleep};
 
@@ -21,12 +24,29 @@ pub(super) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub(super) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Counts an answer for its principal, and says what is left of the quotas of so many a second.
-pub(super) fn note_answer(response: &mut Response<Body>, meter: &Meter) {
-    // A stream counts what it tells itself.
-    meter.charge(response.body().size_hint().exact().unwrap_or(0));
+pub(super) fn note_answer(response: &mut Response<Body>, meter: &Arc<Meter>) {
+    match response.body().size_hint().exact() {
+        Some(bytes) => meter.charge(bytes),
+        // How long it is, nobody knows before it is made.
+        None if response.headers().contains_key(CONTENT_ENCODING) => {
+            let body = mem::take(response.body_mut());
+            *response.body_mut() = counted(body, Arc::clone(meter));
+        }
+        // A stream counts what it tells itself.
+        None => {}
+    }
     if !response.headers().contains_key(RATE_LIMIT) {
         put_what_is_left(response.headers_mut(), meter);
     }
+}
+
+/// A body that is counted as it is sent.
+fn counted(body: Body, meter: Arc<Meter>) -> Body {
+    Body::new(body.map_frame(move |frame| {
+        let bytes = frame.data_ref().map_or(0, Bytes::len);
+        meter.charge(u64::try_from(bytes).unwrap_or(u64::MAX));
+        frame
+    }))
 }
 
 fn put_what_is_left(headers: &mut HeaderMap, meter: &Meter) {
