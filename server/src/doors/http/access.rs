@@ -261,9 +261,20 @@ impl Identities {
         })
     }
 
+    /// When the session of a visitor ends if it is not used, for one that has a session; it may have ended.
+    fn session_end(&self, visitor: &HttpRequester) -> Option<Timestamp> {
+        let session = visitor.session.as_deref()?;
+        let ends = lock(&self.sessions).ends(session);
+        Some(ends.unwrap_or_default())
+    }
+
     fn is_session_open(&self, now: Timestamp, visitor: &HttpRequester) -> bool {
-        let session = visitor.session.as_deref();
-        session.is_none_or(|session| lock(&self.sessions).is_open(now, session))
+        self.session_end(visitor).is_none_or(|end| now < end)
+    }
+
+    /// Has the streams of sessions look whether theirs is open.
+    fn tell_ended(&self) {
+        self.ended.send_modify(|ended| *ended += 1);
     }
 
     /// Tells the loop that the key of a visitor is used, if it was not told so for an hour.

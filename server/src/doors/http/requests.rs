@@ -15,7 +15,9 @@ use std::{
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header, uri::PathAndQuery},
+    http::{
+        HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, uri::PathAndQuery,
+    },
     response::IntoResponse,
 };
 use hyper::{body::Incoming, server::conn::http1};
@@ -25,6 +27,7 @@ use tokio::{
     time,
 };
 use tower::{Layer as _, Service, service_fn};
+use tower_http::cors::CorsLayer;
 use turnstile_http::{Code, Operation, Problem, acceptance, operation_at};
 use turnstile_types::RequestId;
 
@@ -43,7 +46,12 @@ use super::{
     stream::Endless,
 };
 use crate::{
-    core::{caller::NotPermitted, quotas::Meter, request_log::TraceParent, tls::REFUSED_HANDSHAKE},
+    core::{
+        caller::{Caller, NotPermitted},
+        quotas::Meter,
+        request_log::TraceParent,
+        tls::REFUSED_HANDSHAKE,
+    },
     counters::{DoorName, ErrorCode},
 };
 
@@ -92,7 +100,7 @@ impl hyper::service::Service<Request<Incoming>> for RequestCourier {
                 let meter = visitor.caller.meter().cloned();
                 (Ok(self.answer(request, visitor)), meter)
             }
-            Err(problem) => (Err(RaisedProblem::from(problem)), None),
+            Err(problem) => (self.refuse(request, problem), None),
         };
         let line = Arc::clone(&self.line);
         ResponseFuture {
@@ -124,6 +132,10 @@ impl RequestCourier {
             return Err(Problem::from(Code::ForeignOrigin));
         }
         judge_accept(request.method().as_str(), target.path(), headers)?;
+        if request.method() == Method::OPTIONS && origins.configured().cors().is_some() {
+            // A browser asks without a key what a page may send. No operation answers that.
+            return Ok((false, HttpRequester::of(Caller::unknown())));
+        }
         let identities = &self.door.identities;
         let (is_known, visitor) = identities.admit(request, self.line.peer(), id)?;
         if is_known {
@@ -144,16 +156,43 @@ impl RequestCourier {
             return route(&self.door, &self.router, (request, visitor));
         };
         let (door, router) = (Arc::clone(&self.door), self.router.clone());
-        let answer = service_fn(move |request| {
-            let routed = route(&door, &router, (request, visitor.clone()));
-            async { Ok::<_, Infallible>(routed.await) }
-        });
-        let answer = cors.layer(answer).call(request);
-        Box::pin(async {
-            let Ok(response) = answer.await;
-            response
+        readable(cors, request, move |request| {
+            route(&door, &router, (request, visitor.clone()))
         })
     }
+
+    /// Refuses a request, of which nothing was looked at.
+    fn refuse(
+        &self,
+        request: Request<Incoming>,
+        problem: Problem,
+    ) -> Result<Responding, RaisedProblem> {
+        let problem = RaisedProblem::from(problem);
+        let origins = self.door.origins.configured();
+        let Some(cors) = origins.cors() else {
+            return Err(problem);
+        };
+        Ok(readable(cors, request, move |_request| {
+            Box::pin(future::ready(problem.clone().into_response()))
+        }))
+    }
+}
+
+/// An answer that says whose pages may read it.
+fn readable(
+    cors: &CorsLayer,
+    request: Request<Incoming>,
+    answer: impl Fn(Request<Incoming>) -> Responding + Send + 'static,
+) -> Responding {
+    let answer = service_fn(move |request| {
+        let answer = answer(request);
+        async { Ok::<_, Infallible>(answer.await) }
+    });
+    let answer = cors.layer(answer).call(request);
+    Box::pin(async {
+        let Ok(response) = answer.await;
+        response
+    })
 }
 
 fn route(

@@ -7,10 +7,11 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use tokio::{
-    sync::futures::OwnedNotified,
+    sync::{futures::OwnedNotified, watch},
     time::{self, Instant},
 };
 use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::CloseCode};
+use turnstile_access::Access;
 use turnstile_embedded::Reply;
 use turnstile_exchange::{AccountId, Command, Exchange};
 use turnstile_http::{
@@ -38,6 +39,10 @@ use crate::core::caller::Caller;
 pub(super) struct Session {
     door: Arc<Door>,
     caller: Caller,
+    /// What the caller may follow.
+    pass: StreamPass,
+    /// Tells that its rights have changed.
+    rights: watch::Receiver<Option<Arc<Access>>>,
     /// Ends with the caller's leave to follow.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
     talk: Talk,
@@ -66,7 +71,9 @@ impl Session {
                 let meter = Arc::clone(socket.get_ref().meter());
                 pass.visitor().caller.clone().metered_by(meter)
             },
-            over: Box::pin(pass.over()),
+            rights: pass.changes(),
+            over: Box::pin(pass.clone().over()),
+            pass,
             followed: Followed::new(door.epoch().to_owned()),
             entered: Entered::default(),
             in_flight: FuturesOrdered::new(),
@@ -99,6 +106,11 @@ impl Session {
         let news = self.listen();
         tokio::pin!(news);
         news.as_mut().enable();
+        // Nothing more is told of what the caller may not follow any longer.
+        if self.rights.has_changed().unwrap_or_default() {
+            self.rights.mark_unchanged();
+            self.end_unpermitted().await?;
+        }
         let debt = self.talk.debt();
         let has_more = debt.is_none() && self.tell_followed().await?;
         let due = self.followed.due().filter(|_| debt.is_none());
@@ -106,6 +118,7 @@ impl Session {
         tokio::select! {
             biased;
             () = &mut self.over => Err(LEAVE_ENDED),
+            Ok(()) = self.rights.changed() => self.end_unpermitted().await,
             Some(answer) = self.in_flight.next(), if !self.in_flight.is_empty() => {
                 self.answer(answer).await
             }

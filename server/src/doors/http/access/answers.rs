@@ -32,12 +32,16 @@ pub(in crate::doors::http) fn open_session(door: &Door, call: &HttpCall) -> Answ
     call.given()?.read_with(|_nothing| Some(()))?;
     let HttpRequester { caller, .. } = &call.visitor;
     let (token, id) = (random_token()?, random_id()?);
-    let opened = {
+    let (opened, has_ended) = {
         let mut sessions = lock(&door.identities.sessions);
         let whose = (hex(&id).into(), caller.principal, caller.clone());
         let opened = sessions.open(wall_time(), &token, whose);
-        view(opened.map_err(|_full| Problem::from(Code::TooManySessions))?)
+        let (opened, has_ended) = opened.map_err(|_full| Problem::from(Code::TooManySessions))?;
+        (view(opened), has_ended)
     };
+    if has_ended {
+        door.identities.tell_ended();
+    }
     let csrf_token = csrf_token(token.expose().as_bytes()).into();
     let mut response = json(&OwnSession {
         session: opened,
@@ -119,7 +123,7 @@ fn end(door: &Door, session: &str, whose: Option<&Principal>) -> Answered {
     if !lock(&door.identities.sessions).end(session, whose) {
         return Err(RaisedProblem::from(Code::UnknownSession));
     }
-    door.identities.ended.send_modify(|ended| *ended += 1);
+    door.identities.tell_ended();
     Ok(json(&SessionOver {
         session: session.into(),
     }))

@@ -26,8 +26,13 @@ impl<C> BrowserSession<C> {
         self.opened.plus_ms(SESSION_AGE_MS)
     }
 
+    /// When it ends if it is not used.
+    fn ends_unused(&self) -> Timestamp {
+        self.ends().min(self.used.plus_ms(SESSION_REST_MS))
+    }
+
     fn is_over(&self, now: Timestamp) -> bool {
-        now.ms_since(self.used) >= SESSION_REST_MS || self.ends() <= now
+        self.ends_unused() <= now
     }
 }
 
@@ -59,7 +64,8 @@ impl<C> BrowserSessions<C> {
         }
     }
 
-    /// Opens a session. If its principal has as many as it may have, the one that has rested longest ends.
+    /// Opens a session, and says whether another has ended for it: if its principal has as many as it may
+    /// have, the one that has rested longest.
     ///
     /// # Errors
     /// Too many are open.
@@ -68,7 +74,7 @@ impl<C> BrowserSessions<C> {
         now: Timestamp,
         token: &AccessToken,
         (id, principal, caller): (Box<str>, Principal, C),
-    ) -> Result<&BrowserSession<C>, SessionsFull> {
+    ) -> Result<(&BrowserSession<C>, bool), SessionsFull> {
         self.sweep(now);
         let own = self.open.iter();
         let own = own.filter(|(_, session)| session.principal == principal);
@@ -76,11 +82,8 @@ impl<C> BrowserSessions<C> {
             .clone()
             .min_by_key(|(_, session)| session.used)
             .map(|(digest, _)| *digest);
-        if own.count() >= self.most_each
-            && let Some(rested) = rested
-        {
-            self.open.remove(&rested);
-        }
+        let rested = rested.filter(|_| own.count() >= self.most_each);
+        let has_ended = rested.is_some_and(|rested| self.open.remove(&rested).is_some());
         if self.open.len() >= self.most {
             return Err(SessionsFull);
         }
@@ -92,7 +95,7 @@ impl<C> BrowserSessions<C> {
             used: now,
         };
         let entry = self.open.entry(token.digest());
-        Ok(entry.insert_entry(session).into_mut())
+        Ok((entry.insert_entry(session).into_mut(), has_ended))
     }
 
     /// The session of a cookie, which is used now.
@@ -107,10 +110,11 @@ impl<C> BrowserSessions<C> {
         Some(session)
     }
 
-    /// Whether a session of this name is open.
-    pub(super) fn is_open(&self, now: Timestamp, id: &str) -> bool {
+    /// When the session of this name ends if it is not used; nothing when there is none.
+    pub(super) fn ends(&self, id: &str) -> Option<Timestamp> {
         let mut sessions = self.open.values();
-        sessions.any(|session| *session.id == *id && !session.is_over(now))
+        let session = sessions.find(|session| *session.id == *id);
+        session.map(BrowserSession::ends_unused)
     }
 
     /// The open sessions of a principal or of all, the newest first.
@@ -205,13 +209,27 @@ mod tests {
         }
         let end = BEGIN.plus_ms(SESSION_AGE_MS);
         assert!(!found(&mut sessions, end, 0));
-        assert!(!sessions.is_open(now, "0"), "it is forgotten");
+        assert_eq!(sessions.ends("0"), None, "it is forgotten");
 
         assert!(open(&mut sessions, "ada", 1));
         let rested = BEGIN.plus_ms(1 + SESSION_REST_MS);
-        assert!(sessions.is_open(BEGIN.plus_ms(SESSION_REST_MS), "1"));
-        assert!(!sessions.is_open(rested, "1"));
+        assert_eq!(sessions.ends("1"), Some(rested));
         assert!(!found(&mut sessions, rested, 1));
+    }
+
+    #[test]
+    fn a_session_says_when_it_ends_if_it_is_not_used() {
+        let mut sessions = BrowserSessions::default();
+        assert!(open(&mut sessions, "ada", 0));
+        let rested = |used: u64| BEGIN.plus_ms(used + SESSION_REST_MS);
+        assert_eq!(sessions.ends("0"), Some(rested(0)));
+        assert!(found(&mut sessions, BEGIN.plus_ms(5), 0));
+        assert_eq!(sessions.ends("0"), Some(rested(5)));
+        let late = SESSION_AGE_MS - 1;
+        let session = sessions.open.values_mut().next().unwrap();
+        session.used = BEGIN.plus_ms(late);
+        assert_eq!(sessions.ends("0"), Some(BEGIN.plus_ms(SESSION_AGE_MS)));
+        assert_eq!(sessions.ends("1"), None);
     }
 
     #[test]

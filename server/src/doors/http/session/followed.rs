@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use tokio::time::Instant;
+use turnstile_chassis::Subject;
 use turnstile_exchange::{Answer, DepthView, Event, Exchange, Query};
 use turnstile_http::{
     Problem,
     exchange::{
         concerns,
-        feed::{Topic, TopicProgress, TopicWriter},
+        feed::{self, Topic, TopicProgress, TopicWriter},
     },
     message::{self, Tag},
 };
-use turnstile_types::Position;
+use turnstile_types::{Name, Position};
 
 use super::Session;
 use crate::{
@@ -98,6 +99,19 @@ impl Followed {
         let before = self.subscriptions.len();
         self.subscriptions.retain(|one| one.topic != topic);
         self.subscriptions.len() < before
+    }
+
+    /// The topics that not everybody may follow, and whose they are.
+    fn owned(&self) -> Vec<(Topic, Subject)> {
+        let topics = self.subscriptions.iter().map(|one| one.topic);
+        let owned = topics.filter_map(|topic| match topic {
+            Topic::Orders(account) => {
+                let name = Name::parse(account.as_bytes());
+                Some((topic, name.map_or(Subject::All, Subject::of)))
+            }
+            Topic::Book(_) | Topic::Top(_) | Topic::Trades(_) => None,
+        });
+        owned.collect()
     }
 
     /// When the next snapshot is to be told.
@@ -247,6 +261,18 @@ impl Session {
             self.talk.say(text).await?;
         }
         Ok(has_more)
+    }
+
+    /// Ends what the caller may not follow any longer, and says why.
+    pub(super) async fn end_unpermitted(&mut self) -> Going {
+        for (topic, whose) in self.followed.owned() {
+            if let Err(problem) = self.pass.check(&whose) {
+                self.followed.remove(topic);
+                self.talk.say(message::problem(None, &problem)).await?;
+                self.talk.say(feed::unsubscribed(None, topic)).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn tell_snapshots(&mut self) -> Going {

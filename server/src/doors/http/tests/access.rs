@@ -1,10 +1,13 @@
 //! Keys, browser sessions and tickets, and what each caller may do.
 
+use std::time::Instant;
+
 use serde_json::json;
-use tokio_tungstenite::tungstenite::{Message, client::client};
+use tokio_tungstenite::tungstenite::{Message, WebSocket, client::client};
 use turnstile_access::SecretKey;
 
 use super::{
+    super::limits::SESSIONS_OF_PRINCIPAL,
     events::{block, event, open_stream},
     *,
 };
@@ -15,7 +18,7 @@ fn key(number: u8) -> SecretKey {
 }
 
 /// The header that shows a key.
-fn bearer(number: u8) -> String {
+pub(super) fn bearer(number: u8) -> String {
     format!("Authorization: Bearer {}\r\n", key(number).expose())
 }
 
@@ -59,16 +62,16 @@ fn revoke(peer: &mut Peer, number: u8) {
 fn guarded() -> Site {
     let site = Site::open();
     let mut peer = site.peer();
-    for (path, body) in [
-        (
-            "/v1/rooms/properties",
-            json!({"property": "other", "open": true}),
-        ),
-        ("/v1/access/principals", json!({"principal": "chief"})),
-    ] {
-        let reply = peer.post(path, "", &body.to_string());
-        assert_eq!(reply.status, 201, "{reply:?}");
-    }
+    let other = json!({"property": "other", "open": true}).to_string();
+    assert_eq!(peer.post("/v1/rooms/properties", "", &other).status, 201);
+    guard(&mut peer);
+    site
+}
+
+/// Gives key 1 to `chief`, who may do everything from now on, and nobody else anything.
+pub(super) fn guard(peer: &mut Peer) {
+    let chief = json!({"principal": "chief"}).to_string();
+    assert_eq!(peer.post("/v1/access/principals", "", &chief).status, 201);
     let headers = "Content-Type: application/json\r\n";
     let grant = "/v1/access/principals/chief/grants/admin";
     let reply = peer.request("PUT", grant, headers, r#"{"only":["*"]}"#);
@@ -78,8 +81,7 @@ fn guarded() -> Site {
     assert_eq!(peer.post(keys, "", &first.to_string()).status, 201);
     // The thread of this door hears of it after the answer.
     let hears = |peer: &mut Peer| peer.get("/v1/rooms/totals", "").status == 401;
-    assert!((0..10_000).any(|_| hears(&mut peer)));
-    site
+    assert!((0..10_000).any(|_| hears(peer)));
 }
 
 const CHALLENGE: &str = "Bearer realm=\"turnstile\"";
@@ -432,6 +434,85 @@ fn a_session_that_is_ended_ends_its_streams_and_a_right_that_is_withdrawn_too() 
     let grant = "/v1/access/principals/books/grants/reader";
     done(&mut peer, 1, ("DELETE", grant), &Value::Null);
     assert!(of_key.read_to("0\r\n\r\n").is_some());
+    site.close();
+}
+
+#[test]
+fn a_cancellation_that_is_sent_again_is_known_to_who_may_use_some_properties() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "desk", ("rooms.user", &["bench"]), 2);
+    let stay = booking("1", "2027-01-01", "2027-01-02");
+    let made = peer.post("/v1/rooms/bookings", &bearer(2), &stay);
+    let path = made.header("location").unwrap();
+    let etag = peer.get(&path, &bearer(2)).header("etag").unwrap();
+    let headers = format!("{}If-Match: {etag}\r\nIdempotency-Key: c\r\n", bearer(2));
+    let cancel = format!("{path}/cancel");
+    let id = r#"{"id_number":"234123412346"}"#;
+    assert_eq!(peer.post(&cancel, &headers, id).status, 200);
+    let again = peer.post(&cancel, &headers, id);
+    assert_eq!(again.status, 200, "{again:?}");
+    assert_eq!(again.json()["replayed"], true);
+    site.close();
+}
+
+/// The feed of the exchange, for whoever has this key.
+fn feed_of(site: &Site, peer: &mut Peer, number: u8) -> WebSocket<TcpStream> {
+    let ticket = ticket(peer, &bearer(number));
+    let address = format!("ws://localhost/v1/exchange/feed?ticket={ticket}");
+    client(address, site.peer().stream).unwrap().0
+}
+
+/// The next message of a feed.
+fn hear(socket: &mut WebSocket<TcpStream>) -> Value {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        assert!(Instant::now() < end, "nothing is told");
+        if let Message::Text(text) = socket.read().unwrap() {
+            return serde_json::from_str(&text).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_orders_of_an_account_are_followed_as_long_as_the_right_for_it() {
+    let site = guarded();
+    let mut peer = site.peer();
+    for account in ["a", "b"] {
+        let body = json!({"account": account, "cash": "100"});
+        done(&mut peer, 1, ("POST", "/v1/exchange/accounts"), &body);
+    }
+    add(&mut peer, "desk", ("exchange.user", &["a", "b"]), 2);
+    let mut socket = feed_of(&site, &mut peer, 2);
+    for account in ["a", "b"] {
+        let asked = json!({"op": "subscribe", "channel": "orders", "account": account});
+        socket.send(Message::text(asked.to_string())).unwrap();
+        assert_eq!(hear(&mut socket)["op"], "snapshot");
+    }
+    let grant = "/v1/access/principals/desk/grants/exchange.user";
+    done(&mut peer, 1, ("PUT", grant), &json!({"only": ["b"]}));
+    let told = [hear(&mut socket), hear(&mut socket)];
+    assert_eq!(told[0]["code"], "missing_right", "{told:?}");
+    let ended = json!({"op": "unsubscribed", "channel": "orders", "account": "a"});
+    assert_eq!(told[1], ended);
+    // The other goes on.
+    let again = json!({"op": "unsubscribe", "channel": "orders", "account": "b"});
+    socket.send(Message::text(again.to_string())).unwrap();
+    assert_eq!(hear(&mut socket)["account"], "b");
+    site.close();
+}
+
+#[test]
+fn a_session_that_makes_room_for_another_ends_its_streams() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "books", ("reader", &["*"]), 2);
+    let (cookie, _) = session(&mut peer, 2);
+    let mut stream = open_stream(site.peer(), "/v1/rooms/events", &cookie);
+    for _ in 0..SESSIONS_OF_PRINCIPAL {
+        session(&mut peer, 2);
+    }
+    assert!(stream.read_to("0\r\n\r\n").is_some());
     site.close();
 }
 

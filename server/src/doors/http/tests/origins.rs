@@ -201,6 +201,29 @@ fn a_list_of_origins_lets_no_others_in_and_tells_caches_that_answers_differ() {
 }
 
 #[test]
+fn pages_of_a_configured_origin_use_keys() {
+    let site = site_for_console();
+    let mut peer = site.peer();
+    access::guard(&mut peer);
+    let console = format!("Origin: {CONSOLE}\r\nSec-Fetch-Site: cross-site\r\n");
+    let asks = "Access-Control-Request-Method: GET\r\n\
+                Access-Control-Request-Headers: authorization\r\n";
+    let path = "/v1/rooms/totals";
+    let preflight = peer.request("OPTIONS", path, &format!("{console}{asks}"), "");
+    assert_eq!(preflight.status, 200, "{preflight:?}");
+    let headers = preflight.header("access-control-allow-headers").unwrap();
+    assert!(headers.contains("authorization"), "{headers}");
+    // The page may read why it is refused, too.
+    for (headers, status) in [(access::bearer(1), 200), (String::new(), 401)] {
+        let reply = peer.get(path, &format!("{console}{headers}"));
+        assert_eq!(reply.status, status, "{reply:?}");
+        let allowed = reply.header("access-control-allow-origin");
+        assert_eq!(allowed.as_deref(), Some(CONSOLE), "{status}");
+    }
+    site.close();
+}
+
+#[test]
 fn a_preflight_is_answered_for_configured_origins_alone() {
     let site = site_for_console();
     let asks = "Access-Control-Request-Method: PUT\r\n\
