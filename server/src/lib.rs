@@ -23,7 +23,9 @@ use turnstile_types::{AddressPolicy, Principal};
 pub use self::core::{
     caller::{Caller, NotPermitted},
     clock::ClockStatus,
-    cluster::{BegunCluster, ClusterEnded, DifferentSettings, NotJoined, begin_cluster},
+    cluster::{
+        BegunCluster, ClusterEnded, DifferentSettings, NoBeginning, NotJoined, begin_cluster,
+    },
     copying::CopyPlace,
     fault_points::{FAULT_EXIT, HAS_FAULT_POINTS},
     feed::Feed,

@@ -1,6 +1,7 @@
 //! Several servers on one log: what is asked here becomes entries of it, and what comes from it is
 //! applied here.
 
+mod arriving;
 mod asker;
 mod joining;
 mod keeping;
@@ -27,6 +28,7 @@ use turnstile_types::{Name, Position, Timestamp};
 
 use crate::core::{node_status::ClusterStatus, remote::Landed};
 
+pub use arriving::NoBeginning;
 pub(crate) use asker::{ClusterAsker, Clustered};
 pub(crate) use joining::NodeStart;
 pub use joining::{BegunCluster, NotJoined, begin_cluster};

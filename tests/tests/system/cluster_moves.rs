@@ -7,7 +7,7 @@ use turnstile_tests::{Turnstile, call, run};
 
 use crate::{
     cluster::{NodePlace, make_room},
-    cluster_snapshots::{Additions, scene},
+    cluster_snapshots::{Additions, scene, store},
     crash::listing::connect,
 };
 
@@ -104,6 +104,57 @@ fn data_moves_into_a_cluster_and_out_of_it() {
     assert!(alone.stop().success(), "it ends well");
     // The cluster goes on.
     additions.add(&mut connection);
+    additions.check(node.resp());
+    assert!(node.stop().success(), "a node ends well");
+}
+
+/// Why a node stops that is to join. One that serves instead is ended after a while.
+fn stopped(place: &NodePlace) -> String {
+    let mut arguments = vec!["serve", "--resp", "127.0.0.1:0", "--http", "off"];
+    arguments.extend(["--data", text(&place.data)]);
+    arguments.extend(place.arguments.iter().map(String::as_str));
+    let output = call(&arguments);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The first entry decides with what a cluster begins. Without the state that moved in, an empty one would
+/// begin, which sells again what is sold.
+#[test]
+fn a_node_that_cannot_have_the_state_that_moved_in_begins_no_empty_cluster() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (mut brokers, [place]) = scene(folder.path(), "268435456");
+    let from = folder.path().join("alone");
+    let mut additions = Additions { count: 0 };
+    server_with_data(&from, &mut additions);
+    printed(&move_in(&from, &place));
+
+    // It makes an id.key of its own.
+    fs::create_dir(&place.data).expect("a folder for a node");
+    let told = stopped(&place);
+    assert!(told.contains("begin without it"), "{told}");
+    assert!(told.contains("another id.key"), "{told}");
+
+    let store = store(&brokers);
+    let [sound] = &store.list().expect("a list")[..] else {
+        panic!("the state that moved in is the only snapshot");
+    };
+    let mut bytes = Vec::new();
+    store.get(&sound.name, &mut bytes).expect("it is there");
+    let put = |bytes: &mut &[u8]| {
+        let put = store.put(&sound.name, &sound.metadata, bytes);
+        put.expect("it is stored");
+    };
+    put(&mut &bytes[..bytes.len() / 2]);
+    make_room(&place.data, &from);
+    let told = stopped(&place);
+    assert!(told.contains("begin without it"), "{told}");
+
+    let (entries, _) = brokers.stream_size("LOG_main").expect("a size");
+    assert_eq!(entries, 0);
+    put(&mut &bytes[..]);
+    make_room(&place.data, &from);
+    let node = place.start();
     additions.check(node.resp());
     assert!(node.stop().success(), "a node ends well");
 }

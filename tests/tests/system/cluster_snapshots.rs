@@ -192,7 +192,7 @@ fn a_node_that_is_killed_while_it_joins_starts_again() {
 }
 
 /// The store as a node has it.
-fn store(brokers: &Brokers) -> SnapshotStore {
+pub(crate) fn store(brokers: &Brokers) -> SnapshotStore {
     let settings = LogSettings {
         servers: brokers
             .urls()

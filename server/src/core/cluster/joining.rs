@@ -14,15 +14,15 @@ use turnstile_embedded::{
     Hosted, Options, Recovery, SHARED_LOG_FILE, UnsoundSettings, install, installation_of,
 };
 use turnstile_jetstream::{
-    Fatal, LogSettings, OpenLogError, Sequence, SharedLog, SnapshotError, SnapshotStore,
-    StoredSnapshot, StreamIdentity,
+    Fatal, LogSettings, OpenLogError, Sequence, SharedLog, SnapshotError, StoredSnapshot,
+    StreamIdentity,
 };
-use turnstile_replica::{JoinWish, StoredTitle};
 use turnstile_types::{Name, PartitionFounding, Position};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     Cluster, ClusterEnded, ClusterRules, DifferentSettings,
+    arriving::{self, JoiningNode, NoBeginning},
     keeping::{self, SnapshotKeeper, SnapshotOrigin},
 };
 use crate::core::{clock, gate::Gate, loading::Loading};
@@ -45,11 +45,8 @@ pub enum NotJoined {
     File(io::Error),
     /// The store of snapshots cannot be used.
     Store(SnapshotError),
-    /// The log does not reach back to what the directory has, and no snapshot in the store serves; why
-    /// each of them does not.
-    NoSnapshot {
-        refused: Vec<String>,
-    },
+    /// What the directory has is no beginning, and neither is a snapshot in the store.
+    NoBeginning(NoBeginning),
     /// The directory has a state of its own, and the log of the cluster has begun without it.
     OtherState,
     /// The log has entries already.
@@ -93,15 +90,7 @@ impl std::fmt::Display for NotJoined {
             ),
             Self::File(cause) => write!(f, "which stream the directory is a copy of: {cause}"),
             Self::Store(cause) => cause.fmt(f),
-            Self::NoSnapshot { refused } if refused.is_empty() => write!(
-                f,
-                "the log does not reach back to what this node has, and the store has no snapshot"
-            ),
-            Self::NoSnapshot { refused } => write!(
-                f,
-                "the log does not reach back to what this node has, and no snapshot serves: {}",
-                refused.join("; ")
-            ),
+            Self::NoBeginning(cause) => cause.fmt(f),
             Self::OtherState => write!(
                 f,
                 "the directory has a state of its own, and the cluster has begun without it: start the \
@@ -219,44 +208,22 @@ impl NodeStart<'_> {
     }
 
     /// Puts the newest snapshot that serves in the place of what the directory has. Without one, the
-    /// directory stays as it is if the log reaches back to it.
+    /// directory stays as it is if the node can go on from it.
     fn take_snapshot(
         &self,
         (backend, found): (Embedded, Recovery),
     ) -> Result<(Embedded, Recovery), NotJoined> {
-        let store = SnapshotStore::of(self.settings).map_err(NotJoined::Store)?;
-        let Some(log) = store.log().map_err(NotJoined::Store)? else {
-            return Ok((backend, found));
-        };
-        let state = backend.sequencer().state();
-        let own = state.shared().map(|place| place.sequence);
+        let own = backend.sequencer().state().shared();
+        let own = own.map(|place| place.sequence);
         if own.is_none() && !is_new(&backend) {
             return Err(NotJoined::OtherState);
         }
-        let wish = JoinWish {
-            own,
-            log: log.identity,
-            secret: backend.id_key().installation(),
-            first: log.extent.first.0,
-            last: log.extent.last.0,
-        };
-        let mut stored = store.list().map_err(NotJoined::Store)?;
-        stored.sort_by(|one, other| other.name.cmp(&one.name));
-        let mut refused = Vec::new();
-        for snapshot in &stored {
-            match fetch(&store, &wish, snapshot) {
-                Ok(arrived) => return self.begin_with((backend, snapshot), &arrived),
-                Err(reason) => {
-                    let name = &snapshot.name;
-                    tracing::warn!("snapshot {name} is passed over: {reason}");
-                    refused.push(format!("{name}: {reason}"));
-                }
-            }
+        let secret = backend.id_key().installation();
+        let arrived = arriving::newest(self.settings, JoiningNode { own, secret });
+        match arrived.map_err(NotJoined::NoBeginning)? {
+            Some((snapshot, arrived)) => self.begin_with((backend, &snapshot), &arrived),
+            None => Ok((backend, found)),
         }
-        if wish.own.unwrap_or(0) + 1 < wish.first {
-            return Err(NotJoined::NoSnapshot { refused });
-        }
-        Ok((backend, found))
     }
 
     fn begin_with(
@@ -371,37 +338,6 @@ fn is_spread_and_begun<M: Hosted + Served>(backend: &Embedded) -> bool {
 fn wake(gate: &Gate, catching_up: &Thread) {
     gate.wake();
     catching_up.unpark();
-}
-
-/// Reads a snapshot from the store, if it serves.
-fn fetch(
-    store: &SnapshotStore,
-    wish: &JoinWish<StreamIdentity>,
-    snapshot: &StoredSnapshot,
-) -> Result<ArrivedSnapshot, String> {
-    let (title, installation) = keeping::title_of(snapshot)
-        .ok_or_else(|| "it does not say what it is a snapshot of".to_owned())?;
-    wish.judge(&title).map_err(|unfit| unfit.to_string())?;
-    let mut bytes = Vec::new();
-    let read = store.get(&snapshot.name, &mut bytes);
-    read.map_err(|error| error.to_string())?;
-    let arrived = ArrivedSnapshot::parse(bytes).map_err(|refused| refused.to_string())?;
-    if !holds(&arrived, &title, installation) {
-        return Err("its state is not the one that it says".to_owned());
-    }
-    Ok(arrived)
-}
-
-/// Whether the state of a snapshot is of the place that its title says.
-fn holds(
-    arrived: &ArrivedSnapshot,
-    title: &StoredTitle<StreamIdentity>,
-    installation: u64,
-) -> bool {
-    match arrived.place() {
-        Some(place) => place.sequence == title.sequence && place.installation == installation,
-        None => title.sequence == 0 && arrived.installation_under(title.secret) == installation,
-    }
 }
 
 /// The number of an arena without scores: that of this stream of this installation, and of no other.
