@@ -13,6 +13,7 @@ use std::{
 use bytes::Bytes;
 
 use crate::{
+    api::BrokerError,
     event::NotTaken,
     id::{ProposalId, Sequence},
     stream::ENTRY_BYTES_MAX,
@@ -28,6 +29,21 @@ const SEEN_MAX: usize = 128;
 /// How often the wait for an acknowledgement doubles.
 const DOUBLINGS_MAX: u32 = 2;
 
+/// Errors of a publication that the leader finds before it proposes the message to other brokers:
+/// resources, storage, message too large, sealed.
+const NO_ROOM: [u32; 4] = [10_023, 10_047, 10_054, 10_109];
+
+/// A message was not stored. The reason is in words.
+const NOT_STORED: u32 = 10_077;
+
+/// What brokers say when a message would exceed a limit of its stream. In a cluster the leader finds that
+/// before it proposes the message.
+const LIMITS: [&str; 3] = [
+    "maximum bytes exceeded",
+    "maximum messages exceeded",
+    "maximum messages per subject exceeded",
+];
+
 /// The number that the broker knows a proposal by in its answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PublicationSlot(pub(crate) u64);
@@ -41,6 +57,34 @@ pub(crate) enum PublishAnswer {
     Full(String),
     /// Nothing is known of what becomes of it.
     Unknown,
+}
+
+impl PublishAnswer {
+    /// Reads what a broker answers to a publication.
+    ///
+    /// The leader also says [`NOT_STORED`] when it cannot write what most brokers have agreed on, on a
+    /// full disk, and the next leader has the entry then. So only what is refused before that is final.
+    pub(crate) fn parse(payload: &[u8]) -> Self {
+        #[derive(serde::Deserialize)]
+        struct Acknowledgement {
+            #[serde(default)]
+            seq: u64,
+            error: Option<BrokerError>,
+        }
+        match serde_json::from_slice::<Acknowledgement>(payload) {
+            Ok(Acknowledgement { seq, error: None }) if seq > 0 => Self::Stored(Sequence(seq)),
+            Ok(Acknowledgement {
+                error: Some(error), ..
+            }) if is_without_room(&error) => Self::Full(error.description),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Whether an error says that this try has stored nothing, and that no broker will store it.
+fn is_without_room(error: &BrokerError) -> bool {
+    NO_ROOM.contains(&error.err_code)
+        || error.err_code == NOT_STORED && LIMITS.contains(&error.description.as_str())
 }
 
 /// What follows from an answer.

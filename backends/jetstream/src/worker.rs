@@ -20,7 +20,7 @@ use futures_util::StreamExt as _;
 use tokio::{runtime::Builder, sync::mpsc, time::sleep_until};
 
 use crate::{
-    api::{Api, BrokerError, NoAnswer, StreamReport},
+    api::{Api, NoAnswer, StreamReport},
     connecting::ConnectionSignals,
     error::OpenLogError,
     event::{BrokerWarning, Fatal, LogEvent, LogStatus},
@@ -62,10 +62,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How many answers in a row say that there is no such stream, before that is believed: brokers that
 /// have just started may not know it yet.
 const ABSENCES_MAX: u32 = 5;
-
-/// Errors of a publication that say that this try has stored nothing, because there is no room:
-/// resources, storage, message too large, storing failed, sealed.
-const NO_ROOM: [u32; 5] = [10_023, 10_047, 10_054, 10_077, 10_109];
 
 type Pending<T> = Option<Pin<Box<dyn Future<Output = T>>>>;
 
@@ -376,7 +372,7 @@ impl LogWorker {
     }
 
     fn acknowledged(&mut self, now: Instant, slot: PublicationSlot, message: &Message) {
-        let answer = answer_of(message);
+        let answer = PublishAnswer::parse(&message.payload);
         if let PublishAnswer::Stored(sequence) = answer {
             self.last_success = now;
             self.shared.hint.fetch_max(sequence.0, Ordering::Relaxed);
@@ -425,24 +421,6 @@ impl LogWorker {
             self.detach(now);
         }
         self.move_if_tired(now).await;
-    }
-}
-
-/// What a broker answers to a publication.
-fn answer_of(message: &Message) -> PublishAnswer {
-    #[derive(serde::Deserialize)]
-    struct Acknowledgement {
-        #[serde(default)]
-        seq: u64,
-        error: Option<BrokerError>,
-    }
-    let parsed = serde_json::from_slice::<Acknowledgement>(&message.payload);
-    match parsed {
-        Ok(Acknowledgement { seq, error: None }) if seq > 0 => PublishAnswer::Stored(Sequence(seq)),
-        Ok(Acknowledgement {
-            error: Some(error), ..
-        }) if NO_ROOM.contains(&error.err_code) => PublishAnswer::Full(error.description),
-        _ => PublishAnswer::Unknown,
     }
 }
 

@@ -181,6 +181,52 @@ fn full_is_a_refusal_only_for_the_first_try() {
     assert_eq!(bench.published(), [2]);
 }
 
+/// A leader whose disk is full says that it has not stored what most brokers have agreed on. The next
+/// leader stores it.
+#[test]
+fn only_a_limit_of_the_stream_is_final_of_what_is_not_stored() {
+    let full = |description: &str| PublishAnswer::Full(description.to_owned());
+    for (code, description, expected) in [
+        (10_077, "maximum bytes exceeded", None),
+        (10_077, "maximum messages exceeded", None),
+        (10_077, "maximum messages per subject exceeded", None),
+        (10_023, "insufficient resources", None),
+        (
+            10_077,
+            "write LOG_main/msgs/1.blk: no space left on device",
+            Some(PublishAnswer::Unknown),
+        ),
+        (10_077, "", Some(PublishAnswer::Unknown)),
+        (
+            10_008,
+            "JetStream system temporarily unavailable",
+            Some(PublishAnswer::Unknown),
+        ),
+    ] {
+        let error =
+            serde_json::json!({ "code": 503, "err_code": code, "description": description });
+        let payload = serde_json::json!({ "stream": "LOG_main", "seq": 0, "error": error });
+        let expected = expected.unwrap_or_else(|| full(description));
+        let answer = PublishAnswer::parse(payload.to_string().as_bytes());
+        assert_eq!(answer, expected, "{code} {description}");
+    }
+    let stored = PublishAnswer::parse(br#"{"stream":"LOG_main","seq":7}"#);
+    assert_eq!(stored, PublishAnswer::Stored(Sequence(7)));
+    assert_eq!(PublishAnswer::parse(b"-"), PublishAnswer::Unknown);
+}
+
+#[test]
+fn what_a_leader_could_not_write_stays_under_way() {
+    let mut bench = Bench::with(1);
+    assert_eq!(bench.published(), [1]);
+    let answer = PublishAnswer::parse(
+        br#"{"error":{"code":503,"err_code":10077,"description":"no space left on device"}}"#,
+    );
+    assert_eq!(bench.answer(1, answer), None);
+    bench.go_to_next_moment();
+    assert_eq!(bench.published(), [1], "under the same id");
+}
+
 #[test]
 fn an_entry_that_is_too_large_is_refused_at_once() {
     let mut proposals = Proposals::new(ACKNOWLEDGEMENT);
