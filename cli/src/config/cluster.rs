@@ -221,7 +221,7 @@ pub(super) const ENTRY_VERSION: Declaration = Declaration {
     path: "cluster.entry_version",
     flag: "cluster-entry-version",
     value: "VERSION",
-    help: "Newest version of entries of the shared log that this node says it reads, 1 or 2. While one node \
+    help: "Newest version of entries of the shared log that this node says it reads, 1 to 3. While one node \
            says an older one, none writes newer entries, and all can go back to the older program. \
            Without it the newest",
     example: "1",

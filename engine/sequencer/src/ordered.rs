@@ -242,6 +242,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
                 node: head.node,
                 incarnation: head.incarnation,
                 number: head.number,
+                version: head.version,
                 reads: head.reads,
                 applied: head.applied.0,
                 at: (sequence, time),

@@ -11,8 +11,12 @@ const SILENCE_ENTRIES: u64 = 4 * 1_024;
 /// See [`SILENCE_ENTRIES`]: an hour, in milliseconds.
 const SILENCE_MS: u64 = 3_600_000;
 
-/// Servers whose runs are known. Of more, the one whose run began first is forgotten.
+/// Servers whose runs are known. Of more, the one that was heard longest ago is forgotten.
 const SERVERS_MAX: usize = 64;
+
+/// The first version of entries by which that one is forgotten. An entry of an earlier version has the server
+/// forgotten whose run began first, as programs do that read no newer one.
+const FORGETS_SILENT_SINCE: u16 = 3;
 
 /// The last run of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,8 @@ pub(crate) struct HeardEntry {
     pub(crate) node: Name,
     pub(crate) incarnation: u64,
     pub(crate) number: u64,
+    /// The version in which it is written.
+    pub(crate) version: u16,
     pub(crate) reads: u16,
     /// The last entry that the server had applied.
     pub(crate) applied: u64,
@@ -85,6 +91,7 @@ impl Runs {
             node,
             incarnation,
             number,
+            version,
             reads,
             applied,
             at: heard,
@@ -101,7 +108,7 @@ impl Runs {
         match self.place(&node) {
             Err(at) => {
                 self.0.insert(at, begun);
-                self.forget_one();
+                self.forget_one(version);
             }
             Ok(at) => {
                 let Some(run) = self.0.get_mut(at) else {
@@ -163,12 +170,24 @@ impl Runs {
         self.0.binary_search_by(|run| run.node.cmp(node))
     }
 
-    fn forget_one(&mut self) {
+    fn forget_one(&mut self, version: u16) {
         if self.0.len() <= SERVERS_MAX {
             return;
         }
+        let age = |run: &ServerProgress| {
+            let (heard, _time) = run.heard;
+            let is_by_silence = version >= FORGETS_SILENT_SINCE;
+            (
+                if is_by_silence {
+                    heard
+                } else {
+                    run.incarnation
+                },
+                run.node,
+            )
+        };
         let runs = self.0.iter().enumerate();
-        let oldest = runs.min_by_key(|(_, run)| (run.incarnation, run.node));
+        let oldest = runs.min_by_key(|(_, run)| age(run));
         if let Some((at, _)) = oldest {
             self.0.remove(at);
         }
@@ -272,6 +291,7 @@ mod tests {
             node,
             incarnation,
             number,
+            version: FORGETS_SILENT_SINCE,
             reads: 1,
             applied: 0,
             at: (number, Timestamp(number)),
@@ -329,16 +349,31 @@ mod tests {
         }
     }
 
+    /// The server whose run began first may be the one that lives longest: it must stay known.
     #[test]
-    fn of_too_many_servers_the_oldest_run_is_forgotten() {
-        let mut runs = Runs::default();
-        let name = |number: usize| Name::parse(format!("n{number}").as_bytes()).unwrap();
-        for number in 0..=SERVERS_MAX {
-            runs.note(&heard(name(number), 1_000 - number as u64, 1));
+    fn of_too_many_servers_the_one_heard_longest_ago_is_forgotten() {
+        let name = |number: u64| Name::parse(format!("n{number}").as_bytes()).unwrap();
+        let count = SERVERS_MAX as u64;
+        for (version, forgotten) in [(FORGETS_SILENT_SINCE - 1, 0), (FORGETS_SILENT_SINCE, 1)] {
+            let mut runs = Runs::default();
+            let mut hear = |number: u64, entry: u64, at: u64| {
+                runs.note(&HeardEntry {
+                    version,
+                    at: (at, Timestamp(at)),
+                    ..heard(name(number), 1_000 + number, entry)
+                });
+            };
+            for number in 0..count {
+                hear(number, 1, number);
+            }
+            hear(0, 2, count);
+            hear(count, 1, count + 1);
+            let known: Vec<u64> = (0..=count)
+                .filter(|number| runs.incarnation(&name(*number)).is_some())
+                .collect();
+            let expected: Vec<u64> = (0..=count).filter(|number| *number != forgotten).collect();
+            assert_eq!(known, expected, "version {version}");
         }
-        assert_eq!(runs.0.len(), SERVERS_MAX);
-        assert_eq!(runs.incarnation(&name(SERVERS_MAX)), None);
-        assert_eq!(runs.incarnation(&name(0)), Some(1_000));
     }
 
     #[test]

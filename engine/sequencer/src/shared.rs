@@ -17,6 +17,9 @@ const ENTERED: u8 = 1;
 /// The first version whose servers read records about snapshots in the store.
 const SNAPSHOT_STEPS_SINCE: u16 = 2;
 
+/// The first version of entries whose record of the engine says in which version they are written.
+const NOTES_VERSION_SINCE: u16 = 3;
+
 /// The first byte of the engine's record by which a directory becomes one of its own again.
 const LEFT: u8 = 5;
 
@@ -70,6 +73,8 @@ pub struct NotedEntry {
     pub applied: u64,
     /// The newest version of entries that the server reads.
     pub reads: u16,
+    /// The version in which it is written.
+    pub version: u16,
 }
 
 /// What a record of the engine itself says.
@@ -121,10 +126,15 @@ impl EngineRecord {
             } else {
                 reader.u64("last entry applied")?
             };
-            let reads = if reader.is_empty() {
-                1
+            let (reads, is_said) = if reader.is_empty() {
+                (1, false)
             } else {
-                reader.u16("version that is read")?
+                (reader.u16("version that is read")?, true)
+            };
+            let version = if reader.is_empty() {
+                1 + u16::from(is_said)
+            } else {
+                reader.u16("version of an entry")?
             };
             noted = Some(NotedEntry {
                 node,
@@ -132,6 +142,7 @@ impl EngineRecord {
                 number,
                 applied,
                 reads,
+                version,
             });
         }
         reader.finish("end of an engine's record")?;
@@ -151,11 +162,13 @@ impl NotedEntry {
             number,
             applied,
             reads,
+            version,
         } = *self;
         HeardEntry {
             node,
             incarnation,
             number,
+            version,
             reads,
             applied,
             at,
@@ -239,6 +252,9 @@ impl SharedPlace {
             put_u64(&mut payload, head.applied.0);
             if head.version > 1 {
                 put_u16(&mut payload, head.reads);
+            }
+            if head.version >= NOTES_VERSION_SINCE {
+                put_u16(&mut payload, head.version);
             }
         }
         payload

@@ -5,7 +5,9 @@
 
 use proptest::prelude::*;
 use turnstile_journal::{FaultyDisk, Journal, Log};
-use turnstile_record::{EntryBuilder, EntryHead, RecordRef, SERVICE_ENGINE, SharedEntry};
+use turnstile_record::{
+    ENTRY_VERSION, EntryBuilder, EntryHead, RecordRef, SERVICE_ENGINE, SharedEntry,
+};
 use turnstile_sequencer::{
     EntryFate, ExecuteError, NotOrdered, Reply, Sequencer, SharedPlace, SnapshotStep, State,
 };
@@ -198,6 +200,50 @@ fn a_place_of_the_version_without_snapshots_is_read() {
     };
     assert_eq!(place(&restored), place(sequencer.state()));
     assert_eq!(bytes_of(&restored).len(), bytes.len(), "it is written anew");
+}
+
+/// An entry without records, as any node of a log may send it.
+fn entry_of(node: &str, (number, version): (u64, u16)) -> Vec<u8> {
+    let head = EntryHead {
+        node: Name::parse(node.as_bytes()).unwrap(),
+        incarnation: 1,
+        number,
+        epoch: Position(0),
+        installation: 5,
+        applied: (0, 0),
+        version,
+        reads: version,
+    };
+    EntryBuilder::default().finish(&head, Timestamp(10))
+}
+
+#[test]
+fn after_a_restart_the_same_of_too_many_servers_are_known() {
+    for version in 1..=ENTRY_VERSION {
+        let disk = FaultyDisk::new(3);
+        let mut sequencer = on_disk(&disk);
+        for sequence in 1..=200_u64 {
+            // One lives all the time, and each of the others says one thing.
+            let (node, number) = match sequence % 9 {
+                1 => ("m".to_owned(), 1 + sequence / 9),
+                _ => (format!("n{sequence}"), 1),
+            };
+            let bytes = entry_of(&node, (number, version));
+            let entry = SharedEntry::parse(&bytes).unwrap();
+            let fate = sequencer.apply_entry(sequence, &entry, None);
+            assert_eq!(fate, Ok(EntryFate::Decided));
+        }
+        sequencer.commit().unwrap();
+        let place = sequencer.state().shared().cloned();
+        let known = place.as_ref().map_or(0, |place| place.servers().count());
+        assert_eq!(known, 64);
+        let m = Name::parse(b"m").unwrap();
+        let is_known = place.as_ref().unwrap().incarnation(&m).is_some();
+        // Its name is the first, which decides where only runs are compared.
+        assert_eq!(is_known, version >= 3, "version {version}");
+        drop(sequencer);
+        assert_eq!(on_disk(&disk).state().shared(), place.as_ref());
+    }
 }
 
 /// An entry with one record of the engine.
