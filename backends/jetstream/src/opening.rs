@@ -34,7 +34,7 @@ pub enum LogObstacle {
     },
     /// The brokers answer, and not what is needed.
     NotYet(String),
-    /// A broker tells of a stream that cannot be the one that was asked for.
+    /// Brokers tell for a while of a stream that cannot be the one that was asked for.
     Stream(Fatal),
 }
 

@@ -48,6 +48,11 @@ const TOO_LARGE: [u32; 2] = [10_023, 10_047];
 /// Between two questions about the stream.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// How many answers in a row tell of a stream that cannot be the right one, before that is believed: 15 s. A
+/// broker that has lost its peers may answer from the past for 10 s, and one that has just started may not
+/// know the stream yet.
+const DOUBTS_MAX: u32 = 75;
+
 impl LogWorker {
     /// Connects, and checks all that can be checked.
     pub(super) async fn open(start: LogStart) -> Result<(Self, StreamStart), OpenLogError> {
@@ -176,6 +181,7 @@ async fn stream_of(
     signals: &ConnectionSignals,
 ) -> Result<StreamReport, OpenLogError> {
     let name = stream::name(&start.settings);
+    let mut doubts = StreamDoubts::default();
     loop {
         let waits_for = match attaching::info(api, &name).await {
             Ok(info) if !info.has_leader() => LogObstacle::NoLeader,
@@ -198,8 +204,27 @@ async fn stream_of(
             (LogObstacle::NotYet(_), Some(complaint)) => LogObstacle::NotYet(complaint),
             (waits_for, _) => waits_for,
         };
-        start.opening.hear(&waits_for);
+        start.opening.hear(&doubts.weigh(waits_for));
         sleep(PAUSE).await;
+    }
+}
+
+/// The answers in a row that tell of a stream that cannot be the right one.
+#[derive(Debug, Default)]
+struct StreamDoubts(u32);
+
+impl StreamDoubts {
+    /// What the start waits for by this answer. Until there are enough answers like it, it may pass.
+    fn weigh(&mut self, waits_for: LogObstacle) -> LogObstacle {
+        let LogObstacle::Stream(fatal) = waits_for else {
+            self.0 = 0;
+            return waits_for;
+        };
+        self.0 = self.0.saturating_add(1);
+        if self.0 < DOUBTS_MAX {
+            return not_yet(&fatal);
+        }
+        LogObstacle::Stream(fatal)
     }
 }
 
@@ -261,4 +286,32 @@ async fn make(start: &LogStart, api: &Api, name: &str) -> Result<LogObstacle, Op
 
 fn not_yet(reason: &impl ToString) -> LogObstacle {
     LogObstacle::NotYet(reason.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_stream_that_is_wrong_for_a_while_without_interruption_is_believed_to_be() {
+        let (ours, last) = (Sequence(4), Sequence(3));
+        let wrong = || LogObstacle::Stream(Fatal::Shorter { ours, last });
+        let mut doubts = StreamDoubts::default();
+        for interruption in [
+            LogObstacle::NoLeader,
+            LogObstacle::NotYet("no answer".to_owned()),
+        ] {
+            for number in 1..DOUBTS_MAX {
+                let weighed = doubts.weigh(wrong());
+                assert!(weighed.may_pass(), "answer {number}: {weighed}");
+                assert_eq!(weighed.to_string(), wrong().to_string());
+            }
+            assert_eq!(doubts.weigh(interruption.clone()), interruption);
+        }
+        for _ in 1..DOUBTS_MAX {
+            doubts.weigh(wrong());
+        }
+        assert_eq!(doubts.weigh(wrong()), wrong());
+        assert_eq!(doubts.weigh(wrong()), wrong());
+    }
 }
