@@ -5,6 +5,7 @@
 //! change of leaders delays a snapshot and neither breaks nor doubles a chunk.
 
 mod chunks;
+mod contents;
 mod store;
 
 use std::{

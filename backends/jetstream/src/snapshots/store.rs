@@ -10,15 +10,11 @@ use async_nats::{
     HeaderMap,
     jetstream::{
         Context,
-        object_store::{InfoErrorKind, ObjectInfo, ObjectOptions, ObjectStore},
+        object_store::{ObjectInfo, ObjectOptions},
     },
 };
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, URL_SAFE},
-};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE};
 use bytes::Bytes;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
@@ -33,27 +29,27 @@ use crate::{
 };
 
 use super::{
-    LogInStore, MeasuredBytes, SnapshotError, StoredSnapshot, chunks::Chunks, damaged, late,
-    unavailable,
+    LogInStore, MeasuredBytes, SnapshotError, StoredSnapshot, chunks::Chunks, contents::Described,
+    damaged, late, unavailable,
 };
 
 /// Bytes of a chunk: few acknowledgements, and room beside it for the header.
 const CHUNK_BYTES: usize = 512 << 10;
 
-/// Between two tries to publish a chunk.
+/// Between two tries to publish a chunk, or to ask something.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
-const PAUSE_MAX: Duration = Duration::from_millis(500);
+pub(super) const PAUSE_MAX: Duration = Duration::from_millis(500);
 
 /// How the form of NATS names the digest.
 const DIGEST: &str = "SHA-256=";
 
 /// A bucket, as one connection sees it.
 pub(super) struct SnapshotBucket {
-    name: String,
+    pub(super) name: String,
     context: Context,
-    api: Api,
-    /// For how long a broker may not acknowledge a chunk.
-    patience: Duration,
+    pub(super) api: Api,
+    /// For how long a broker may not acknowledge a chunk, and may not answer.
+    pub(super) patience: Duration,
 }
 
 /// Chunks that were written.
@@ -76,7 +72,7 @@ impl SnapshotBucket {
         }
     }
 
-    fn stream(&self) -> String {
+    pub(super) fn stream(&self) -> String {
         format!("OBJ_{}", self.name)
     }
 
@@ -151,11 +147,6 @@ impl SnapshotBucket {
         })
     }
 
-    async fn objects(&self) -> Result<ObjectStore, SnapshotError> {
-        let store = self.context.get_object_store(&self.name).await;
-        store.map_err(unavailable)
-    }
-
     /// Publishes the chunks, under a token of their own.
     pub(super) async fn write(
         &self,
@@ -208,8 +199,12 @@ impl SnapshotBucket {
         })
     }
 
-    fn chunk_subject(&self, token: &str) -> String {
+    pub(super) fn chunk_subject(&self, token: &str) -> String {
         format!("$O.{}.C.{token}", self.name)
+    }
+
+    fn description_subject(&self, name: &str) -> String {
+        format!("$O.{}.M.{}", self.name, URL_SAFE.encode(name))
     }
 
     /// Publishes a message with an id until it is acknowledged.
@@ -270,37 +265,49 @@ impl SnapshotBucket {
         let mut headers = HeaderMap::new();
         headers.insert(ID_HEADER, format!("{}.description", written.token));
         headers.insert("Nats-Rollup", "sub");
-        let subject = format!("$O.{}.M.{}", self.name, URL_SAFE.encode(name));
+        let subject = self.description_subject(name);
         self.publish(&subject, headers, described.into()).await?;
         stored(&info)
     }
 
-    async fn info(&self, name: &str) -> Result<Option<ObjectInfo>, SnapshotError> {
+    /// The description of a snapshot.
+    async fn info(&self, name: &str) -> Result<Option<Described>, SnapshotError> {
         if !is_name(name) {
             return Err(invalid(name));
         }
-        match self.objects().await?.info(name).await {
-            Ok(info) if info.deleted => Ok(None),
-            Ok(info) => Ok(Some(info)),
-            Err(error) if error.kind() == InfoErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unavailable(error)),
-        }
+        let described = self.described(&self.description_subject(name)).await?;
+        Ok(described.filter(|described| !described.info.deleted))
     }
 
     /// The token of the chunks of the snapshot that has this name now.
     pub(super) async fn chunks_of(&self, name: &str) -> Result<Option<String>, SnapshotError> {
-        let info = self.info(name).await?;
-        Ok(info.map(|info| info.nuid))
+        let described = self.info(name).await?;
+        Ok(described.map(|described| described.info.nuid))
     }
 
-    /// Removes chunks. If that fails they take space until the bucket is purged by an operator.
+    /// Removes chunks. If that fails, [`forget_leftovers`](Self::forget_leftovers) does it later.
     pub(super) async fn forget_chunks(&self, token: Option<&str>) {
         let Some(token) = token else {
             return;
         };
+        let purged = self.purge(json!({ "filter": self.chunk_subject(token) }));
+        drop(purged.await);
+    }
+
+    /// Removes a description, and none that has come to its subject since.
+    pub(super) async fn forget_description(
+        &self,
+        subject: &str,
+        at: Sequence,
+    ) -> Result<(), SnapshotError> {
+        let order = json!({ "filter": subject, "seq": at.next().0 });
+        self.purge(order).await
+    }
+
+    async fn purge(&self, order: Value) -> Result<(), SnapshotError> {
         let what = format!("STREAM.PURGE.{}", self.stream());
-        let order = json!({ "filter": self.chunk_subject(token) });
-        drop(self.api.ask::<Value>(&what, order).await);
+        let purged = self.api.ask::<Value>(&what, order).await;
+        purged.map(|_count| ()).map_err(unavailable)
     }
 
     /// Removes a snapshot that was not verified.
@@ -318,7 +325,7 @@ impl SnapshotBucket {
         let not_found = || SnapshotError::NotFound {
             name: name.to_owned(),
         };
-        let info = self.info(name).await?.ok_or_else(not_found)?;
+        let Described { info, .. } = self.info(name).await?.ok_or_else(not_found)?;
         let snapshot = stored(&info)?;
         let client = self.context.client();
         let mut chunks = Chunks::new(&client, &self.api, self.stream()).await?;
@@ -339,22 +346,10 @@ impl SnapshotBucket {
 
     /// All snapshots, as the leader of the bucket knows them.
     pub(super) async fn list(&self) -> Result<Vec<StoredSnapshot>, SnapshotError> {
-        let descriptions = json!({ "subjects_filter": format!("$O.{}.M.>", self.name) });
-        let what = format!("STREAM.INFO.{}", self.stream());
-        let told = match self.api.ask::<Value>(&what, descriptions).await {
-            Err(NoAnswer::Refused {
-                number: NO_STREAM, ..
-            }) => return Ok(Vec::new()),
-            told => told.map_err(unavailable)?,
-        };
         let mut snapshots = Vec::new();
-        for subject in told["state"]["subjects"].as_object().into_iter().flatten() {
-            let what = format!("STREAM.MSG.GET.{}", self.stream());
-            let last = json!({ "last_by_subj": subject.0 });
-            let last: LastMessage = self.api.ask(&what, last).await.map_err(unavailable)?;
-            let info = STANDARD.decode(last.message.data).map_err(unavailable)?;
-            let info: ObjectInfo = serde_json::from_slice(&info).map_err(unavailable)?;
-            if !info.deleted {
+        for subject in self.contents().await?.descriptions {
+            let described = self.described(&subject).await?;
+            if let Some(Described { info, .. }) = described.filter(|one| !one.info.deleted) {
                 snapshots.push(stored(&info)?);
             }
         }
@@ -362,26 +357,16 @@ impl SnapshotBucket {
         Ok(snapshots)
     }
 
+    /// Removes a snapshot: first its description, so that chunks which stay are known to be of no use.
     pub(super) async fn delete(&self, name: &str) -> Result<bool, SnapshotError> {
-        if self.info(name).await?.is_none() {
+        let Some(described) = self.info(name).await? else {
             return Ok(false);
-        }
-        let deleted = self.objects().await?.delete(name).await;
-        deleted.map_err(unavailable)?;
+        };
+        let subject = self.description_subject(name);
+        self.forget_description(&subject, described.at).await?;
+        self.forget_chunks(Some(&described.info.nuid)).await;
         Ok(true)
     }
-}
-
-/// A message of a stream, as a broker shows it.
-#[derive(Deserialize)]
-struct LastMessage {
-    message: LastPayload,
-}
-
-#[derive(Deserialize)]
-struct LastPayload {
-    /// In base 64.
-    data: String,
 }
 
 /// A snapshot, from its description.

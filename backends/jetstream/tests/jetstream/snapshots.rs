@@ -128,6 +128,19 @@ fn a_snapshot_comes_back_as_it_was() {
 }
 
 #[test]
+fn nothing_stays_of_snapshots_that_are_deleted() {
+    let cluster = Cluster::of(1);
+    let store = store(&cluster.brokers);
+    for number in 0..50 {
+        let name = format!("s{number}");
+        let put = store.put(&name, &metadata(), &mut &bytes(1_000)[..]);
+        put.expect("it is stored");
+        assert!(store.delete(&name).expect("it goes"));
+    }
+    assert_eq!(messages(&cluster.brokers), 0);
+}
+
+#[test]
 fn a_bucket_without_snapshots_lists_none() {
     let cluster = Cluster::of(1);
     let store = store(&cluster.brokers);
