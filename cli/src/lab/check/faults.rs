@@ -216,7 +216,7 @@ impl Storm {
                 Ok(load)
             }
             Fault::SyncError => {
-                let groups = Written::so_far(server, "groups")?;
+                let groups = WrittenBefore::so_far(server, "groups")?;
                 order(server, &format!("sync-error {nth}"))?;
                 let (status, load) = await_end(server, &groups, load_ends)?;
                 match status {
@@ -283,13 +283,13 @@ fn wait(load_ends: &Receiver<()>, time: Duration) -> LoadState {
 }
 
 /// What a server had written when a fault was ordered, as `INFO` counts it.
-struct Written {
+struct WrittenBefore {
     what: &'static str,
     before: u64,
     since: Instant,
 }
 
-impl Written {
+impl WrittenBefore {
     fn so_far(server: &Server, what: &'static str) -> anyhow::Result<Self> {
         let mut door = Connection::connect(server.resp(), PATIENCE).context("a fault")?;
         let before = persistence(&mut door, what)?;
@@ -322,7 +322,7 @@ fn persistence(door: &mut Connection, name: &str) -> anyhow::Result<Option<u64>>
 /// Waits until a server ends by itself; nothing when it goes on, or as long as there is load.
 fn await_end(
     server: &mut Server,
-    groups: &Written,
+    groups: &WrittenBefore,
     load_ends: &Receiver<()>,
 ) -> anyhow::Result<(Option<ExitStatus>, LoadState)> {
     let mut load = LoadState::GoesOn;
@@ -338,7 +338,7 @@ fn await_end(
 
 /// Waits until a server says that it has no room; whether it does while there is load.
 fn until_read_only(server: &Server, load_ends: &Receiver<()>) -> anyhow::Result<(bool, LoadState)> {
-    let records = Written::so_far(server, "records")?;
+    let records = WrittenBefore::so_far(server, "records")?;
     let mut door = Connection::connect(server.resp(), PATIENCE).context("a full disk")?;
     loop {
         if persistence(&mut door, "read_only")? == Some(1) {
