@@ -37,6 +37,8 @@ pub struct Turnstile {
 pub struct Starting {
     process: Process,
     lines: Receiver<String>,
+    /// What was taken from the lines.
+    printed: Vec<String>,
 }
 
 /// A child that does not outlive us: dropped, it is killed; when we are killed, its input ends.
@@ -192,7 +194,7 @@ impl Turnstile {
         command.args(["--segment-bytes", "4194304"]).args(arguments);
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         let (process, lines) = spawn(command);
-        Starting { process, lines }
+        Starting::of(process, lines)
     }
 
     /// As [`begin`](Self::begin), with another program than the one under test.
@@ -204,7 +206,7 @@ impl Turnstile {
         let mut command = serve_by(program, data, "sync", "off");
         command.args(["--segment-bytes", "4194304"]).args(arguments);
         let (process, lines) = spawn(command);
-        Starting { process, lines }
+        Starting::of(process, lines)
     }
 
     /// Starts a server, and kills it when it is `time` or when it serves, whatever comes first.
@@ -258,8 +260,7 @@ impl Turnstile {
     }
 
     fn signal(&self, signal: Signal) {
-        let sent = kill_process(Pid::from_child(&self.process.0), signal);
-        sent.expect("a child can be signalled");
+        self.process.signal(signal);
     }
 
     /// How many bytes of memory it has now.
@@ -335,13 +336,45 @@ impl Turnstile {
 }
 
 impl Starting {
+    const fn of(process: Process, lines: Receiver<String>) -> Self {
+        Self {
+            process,
+            lines,
+            printed: Vec::new(),
+        }
+    }
+
+    /// The address of the RESP door, which is open before the server serves.
+    ///
+    /// # Panics
+    /// When it is not open in time.
+    #[must_use]
+    pub fn resp(&mut self) -> SocketAddr {
+        while !self.printed.iter().any(|line| line.starts_with("resp")) {
+            let line = self.lines.recv_timeout(START);
+            self.printed.push(line.expect("a server opens its door"));
+        }
+        address(&self.printed, "resp")
+    }
+
+    /// Stops it as `kill` does, and waits until it has ended.
+    ///
+    /// # Panics
+    /// When the system does not say how it ended.
+    #[must_use]
+    pub fn stop(self) -> ExitStatus {
+        self.process.signal(Signal::TERM);
+        self.ended()
+    }
+
     /// Waits until it serves.
     ///
     /// # Panics
     /// When it does not serve in time.
     #[must_use]
     pub fn ready(self) -> Turnstile {
-        let printed = lines_before_ready(&self.lines);
+        let mut printed = self.printed;
+        printed.extend(lines_before_ready(&self.lines));
         Turnstile {
             process: self.process,
             resp: address(&printed, "resp"),
@@ -362,6 +395,11 @@ impl Starting {
 }
 
 impl Process {
+    fn signal(&self, signal: Signal) {
+        let sent = kill_process(Pid::from_child(&self.0), signal);
+        sent.expect("a child can be signalled");
+    }
+
     fn ended(mut self) -> ExitStatus {
         // `Child::wait` closes the input, which would stop an attached server.
         let input = self.0.stdin.take();

@@ -46,6 +46,6 @@ pub use settings::{
     BrokerLogin, BrokerRights, BrokerTimeouts, BrokerTls, InvalidServer, LogSettings, ServerUrl,
 };
 pub use shared::{OUTSTANDING_MAX, StreamIdentity};
-pub use snapshots::{LogInStore, SnapshotError, SnapshotStore, StoredSnapshot};
+pub use snapshots::{LogInStore, PatientStore, SnapshotError, SnapshotStore, StoredSnapshot};
 pub use stream::{Difference, ENTRY_BYTES_MAX};
 pub use version::{BrokerVersion, RefusedVersion};

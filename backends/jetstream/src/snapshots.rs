@@ -6,6 +6,7 @@
 
 mod chunks;
 mod contents;
+mod patient;
 mod store;
 
 use std::{
@@ -30,6 +31,7 @@ use crate::{
     shared::StreamIdentity,
     stream::{self, Difference},
 };
+pub use patient::PatientStore;
 use store::SnapshotBucket;
 
 /// A snapshot as the store lists it.
@@ -51,6 +53,8 @@ pub enum SnapshotError {
     Settings(String),
     /// The brokers do not answer as they should. To be tried again.
     Unavailable(String),
+    /// A broker does not let us in.
+    Login(String),
     /// There is a store of that name, and it is another kind of store.
     Configuration(Vec<Difference>),
     /// There is no snapshot of this name.
@@ -63,6 +67,8 @@ pub enum SnapshotError {
     Source(io::Error),
     /// What is read cannot be written where it goes.
     Target(io::Error),
+    /// The [`LogOpening`](crate::LogOpening) of a start was ended.
+    Ended,
 }
 
 /// The store of snapshots of one partition. Its methods wait for the brokers, so that they belong on a
@@ -129,14 +135,25 @@ impl SnapshotStore {
     }
 
     async fn connect(&self) -> Result<SnapshotBucket, SnapshotError> {
+        self.connect_telling(|_reason| {}).await
+    }
+
+    /// `obstacle` hears why no broker can be reached, as long as none can.
+    async fn connect_telling(
+        &self,
+        mut obstacle: impl FnMut(&str),
+    ) -> Result<SnapshotBucket, SnapshotError> {
         let signals = Arc::new(ConnectionSignals::default());
         let mut reason = "no broker answers in time".to_owned();
-        let connecting = connecting::connect(&self.settings, &signals, |told| reason = told);
+        let connecting = connecting::connect(&self.settings, &signals, |told| {
+            obstacle(&told);
+            reason = told;
+        });
         let connected = timeout(self.settings.timeouts.open, connecting).await;
         let client = match connected {
             Ok(Ok(client)) => client,
             Ok(Err(NotConnected::Settings(reason))) => return Err(SnapshotError::Settings(reason)),
-            Ok(Err(NotConnected::Refused(reason))) => return Err(unavailable(reason)),
+            Ok(Err(NotConnected::Refused(reason))) => return Err(SnapshotError::Login(reason)),
             Err(_elapsed) => return Err(unavailable(reason)),
         };
         let api = Api::new(client.clone(), self.settings.timeouts.request);
@@ -212,6 +229,17 @@ impl SnapshotStore {
     }
 }
 
+impl SnapshotError {
+    /// Whether it is the fault of one snapshot, so that another one may be read.
+    #[must_use]
+    pub const fn is_of_one(&self) -> bool {
+        matches!(
+            self,
+            Self::NotFound { .. } | Self::Damaged { .. } | Self::Invalid { .. }
+        )
+    }
+}
+
 /// The digest and the length of bytes that pass by.
 #[derive(Debug, Default)]
 struct MeasuredBytes {
@@ -248,7 +276,7 @@ impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Settings(reason) => f.write_str(reason),
-            Self::Unavailable(reason) => {
+            Self::Unavailable(reason) | Self::Login(reason) => {
                 write!(f, "the store of snapshots cannot be used: {reason}")
             }
             Self::Configuration(differences) => {
@@ -271,6 +299,7 @@ impl fmt::Display for SnapshotError {
             ),
             Self::Source(error) => write!(f, "the snapshot cannot be read: {error}"),
             Self::Target(error) => write!(f, "the snapshot cannot be written: {error}"),
+            Self::Ended => f.write_str("the start was ended before"),
         }
     }
 }

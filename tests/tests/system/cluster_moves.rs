@@ -2,13 +2,13 @@
 
 use std::{fs, path::Path, process::Output};
 
-use turnstile_brokers::Brokers;
-use turnstile_tests::{Turnstile, call, run};
+use turnstile_brokers::{Brokers, BrokersSetup};
+use turnstile_tests::{Starting, Turnstile, call, run};
 
 use crate::{
-    cluster::{NodePlace, make_room},
+    cluster::{NodePlace, make_room, server},
     cluster_snapshots::{Additions, scene, store},
-    crash::listing::connect,
+    crash::listing::{ask, connect},
 };
 
 /// The digest of a directory that no server uses, which holds together.
@@ -155,6 +155,57 @@ fn a_node_that_cannot_have_the_state_that_moved_in_begins_no_empty_cluster() {
     put(&mut &bytes[..]);
     make_room(&place.data, &from);
     let node = place.start();
+    additions.check(node.resp());
+    assert!(node.stop().success(), "a node ends well");
+}
+
+/// Moves data into clusters until one has its log and its store on different brokers; says on which the
+/// store is.
+fn move_apart(from: &Path, place: &mut NodePlace, brokers: &mut Brokers) -> usize {
+    for partition in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        place.set("--cluster-partition", partition);
+        printed(&move_in(from, place));
+        let mut leader = |stream: String| brokers.await_stream_leader(&stream).expect("a leader");
+        let log = leader(format!("LOG_{partition}"));
+        let store = leader(format!("OBJ_SNAPSHOTS_{partition}"));
+        if log != store {
+            return store;
+        }
+    }
+    panic!("the brokers put everything on one of them");
+}
+
+/// Starts a node, and waits until it has its log and waits for the store.
+fn waiting(place: &NodePlace) -> Starting {
+    let mut node = Turnstile::begin(&place.data, &place.arguments);
+    let mut connection = connect(node.resp()).expect("a door");
+    let mut told = String::new();
+    while !told.contains("the brokers do not give what is needed")
+        || !place.data.join("shared-log").exists()
+    {
+        let facts = ask(&mut connection, &["INFO", "persistence"]);
+        told = facts.expect("it waits").to_string();
+    }
+    node
+}
+
+#[test]
+fn a_node_that_joins_waits_for_the_store_of_snapshots_and_can_be_stopped_meanwhile() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let started = Brokers::start(&server(), folder.path(), &BrokersSetup::of(3));
+    let mut brokers = started.expect("brokers start");
+    let mut place = NodePlace::of(folder.path(), &brokers, 0);
+    place.set("--cluster-replicas", "1");
+    let from = folder.path().join("alone");
+    let mut additions = Additions { count: 0 };
+    server_with_data(&from, &mut additions);
+    let away = move_apart(&from, &mut place, &mut brokers);
+    brokers.kill(away);
+    make_room(&place.data, &from);
+    assert!(waiting(&place).stop().success(), "a wait ends well");
+    let node = waiting(&place);
+    brokers.restart(away).expect("a broker starts again");
+    let node = node.ready();
     additions.check(node.resp());
     assert!(node.stop().success(), "a node ends well");
 }

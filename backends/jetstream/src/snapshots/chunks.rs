@@ -8,7 +8,11 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use crate::{api::Api, id::Sequence, reading::Delivered};
+use crate::{
+    api::{Api, NoAnswer},
+    id::Sequence,
+    reading::Delivered,
+};
 
 use super::{SnapshotError, unavailable};
 
@@ -67,23 +71,27 @@ impl<'a> Chunks<'a> {
         })
     }
 
-    /// The next chunk under this subject; nothing if no broker has it.
+    /// The next chunk under this subject; nothing if no broker has it. While brokers do not answer, that is
+    /// not known.
     pub(super) async fn next(&mut self, subject: &str) -> Result<Option<Bytes>, SnapshotError> {
+        let mut unanswered = None;
         for tried in 0..TRIES_MAX {
             if tried > 0 {
                 sleep(PAUSE).await;
             }
-            if let Some(chunk) = self.try_next(subject).await? {
-                return Ok(Some(chunk));
+            match self.try_next(subject).await {
+                Ok(Some(chunk)) => return Ok(Some(chunk)),
+                Ok(None) => {}
+                Err(error) => unanswered = Some(error),
             }
             self.consumer.clear();
         }
-        Ok(None)
+        unanswered.map_or(Ok(None), Err)
     }
 
     async fn try_next(&mut self, subject: &str) -> Result<Option<Bytes>, SnapshotError> {
-        if self.consumer.is_empty() && !self.attach(subject).await {
-            return Ok(None);
+        if self.consumer.is_empty() {
+            self.attach(subject).await.map_err(unavailable)?;
         }
         if self.asked == 0 {
             self.ask().await?;
@@ -118,7 +126,7 @@ impl<'a> Chunks<'a> {
     }
 
     /// Makes a consumer that begins behind the last chunk.
-    async fn attach(&mut self, subject: &str) -> bool {
+    async fn attach(&mut self, subject: &str) -> Result<(), NoAnswer> {
         let token = self.inbox.rsplit('.').next().unwrap_or_default();
         self.count += 1;
         let name = format!("{token}-{}", self.count);
@@ -137,10 +145,9 @@ impl<'a> Chunks<'a> {
         let what = format!("CONSUMER.CREATE.{}.{name}.{subject}", self.stream);
         let made = self.api.ask::<Value>(&what, order).await;
         (self.number, self.asked) = (1, 0);
-        if made.is_ok() {
-            self.consumer = name;
-        }
-        made.is_ok()
+        made?;
+        self.consumer = name;
+        Ok(())
     }
 
     async fn ask(&mut self) -> Result<(), SnapshotError> {

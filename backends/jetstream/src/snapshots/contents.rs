@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    SnapshotError,
+    SnapshotError, damaged,
     store::{PAUSE_MAX, SnapshotBucket},
     unavailable,
 };
@@ -84,8 +84,11 @@ impl SnapshotBucket {
         let Some(last) = self.last(subject).await? else {
             return Ok(None);
         };
-        let info = STANDARD.decode(last.data).map_err(unavailable)?;
-        let info = serde_json::from_slice(&info).map_err(unavailable)?;
+        let unreadable = || damaged(subject);
+        let info = STANDARD.decode(last.data);
+        let info = info.map_err(|_no_base_64| unreadable())?;
+        let info = serde_json::from_slice(&info);
+        let info = info.map_err(|_no_description| unreadable())?;
         let at = Sequence(last.seq);
         Ok(Some(Described { info, at }))
     }

@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, Read},
+    io::{self, Read, Write},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -226,6 +227,43 @@ fn a_bit_that_flips_later_is_found() {
         refused.to_string(),
         "snapshot \"s\" is damaged: it is not read as it was written"
     );
+}
+
+/// Takes bytes, and kills the broker that they come from.
+struct Killing<'a>(&'a mut Brokers);
+
+impl Write for Killing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.kill(0);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_snapshot_is_not_damaged_because_brokers_do_not_answer() {
+    let mut cluster = Cluster::of(1);
+    // More than one request for chunks brings.
+    let given = bytes(20 * CHUNK);
+    let put = store(&cluster.brokers).put("s", &metadata(), &mut &given[..]);
+    put.expect("it is stored");
+    let mut hasty = settings(&cluster.brokers, "a");
+    hasty.timeouts.request = Duration::from_millis(500);
+    let store = SnapshotStore::of(&hasty).expect("a runtime");
+    let unanswered = store.get("s", &mut Killing(&mut cluster.brokers));
+    let unanswered = unanswered.expect_err("the broker is gone");
+    assert!(
+        matches!(unanswered, SnapshotError::Unavailable(_)),
+        "{unanswered}"
+    );
+    cluster.brokers.restart(0).expect("a broker starts again");
+    cluster.brokers.await_ready().expect("it serves again");
+    let mut taken = Vec::new();
+    store.get("s", &mut taken).expect("it is there");
+    assert!(taken == given);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! A snapshot of its cluster comes out of the store to a node that joins.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use turnstile_embedded::{ArrivedSnapshot, RefusedSnapshot};
 use turnstile_jetstream::{
-    LogSettings, SnapshotError, SnapshotStore, StoredSnapshot, StreamIdentity,
+    LogOpening, LogSettings, PatientStore, SnapshotError, StoredSnapshot, StreamIdentity,
 };
 use turnstile_replica::{JoinWish, StoredTitle, UnfitSnapshot};
 
@@ -44,15 +44,16 @@ enum PassedOver {
 }
 
 /// The newest snapshot that serves; nothing if the node goes on from what it has, or begins a log of which
-/// there is no snapshot.
+/// there is no snapshot. It waits for brokers until `opening` is ended.
 ///
 /// # Errors
 /// What the node has is no beginning, and no snapshot serves.
 pub(super) fn newest(
     settings: &LogSettings,
+    opening: Arc<LogOpening>,
     node: JoiningNode,
 ) -> Result<Option<(StoredSnapshot, ArrivedSnapshot)>, NoBeginning> {
-    let store = SnapshotStore::of(settings).map_err(NoBeginning::Store)?;
+    let store = PatientStore::of(settings, opening).map_err(NoBeginning::Store)?;
     let mut stored = store.list().map_err(NoBeginning::Store)?;
     stored.sort_by(|one, other| other.name.cmp(&one.name));
     // Asked after the list, it has all that the snapshots have.
@@ -69,6 +70,9 @@ pub(super) fn newest(
     for snapshot in stored {
         match fetch(&store, &wish, &snapshot) {
             Ok(arrived) => return Ok(Some((snapshot, arrived))),
+            Err(PassedOver::Unread(error)) if !error.is_of_one() => {
+                return Err(NoBeginning::Store(error));
+            }
             Err(reason) => {
                 let name = &snapshot.name;
                 tracing::warn!("snapshot {name} is passed over: {reason}");
@@ -88,15 +92,13 @@ pub(super) fn newest(
 
 /// Reads a snapshot from the store, if it serves.
 fn fetch(
-    store: &SnapshotStore,
+    store: &PatientStore,
     wish: &JoinWish<StreamIdentity>,
     snapshot: &StoredSnapshot,
 ) -> Result<ArrivedSnapshot, PassedOver> {
     let (title, installation) = keeping::title_of(snapshot).ok_or(PassedOver::Untitled)?;
     wish.judge(&title).map_err(PassedOver::Unfit)?;
-    let mut bytes = Vec::new();
-    let read = store.get(&snapshot.name, &mut bytes);
-    read.map_err(PassedOver::Unread)?;
+    let bytes = store.get(&snapshot.name).map_err(PassedOver::Unread)?;
     let arrived = ArrivedSnapshot::parse(bytes).map_err(PassedOver::Refused)?;
     if !holds(&arrived, &title, installation) {
         return Err(PassedOver::Mistitled);

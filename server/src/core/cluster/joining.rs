@@ -208,7 +208,7 @@ impl NodeStart<'_> {
     }
 
     /// Puts the newest snapshot that serves in the place of what the directory has. Without one, the
-    /// directory stays as it is if the node can go on from it.
+    /// directory stays as it is if the node can go on from it. This waits for the brokers, too.
     fn take_snapshot(
         &self,
         (backend, found): (Embedded, Recovery),
@@ -219,7 +219,8 @@ impl NodeStart<'_> {
             return Err(NotJoined::OtherState);
         }
         let secret = backend.id_key().installation();
-        let arrived = arriving::newest(self.settings, JoiningNode { own, secret });
+        let node = JoiningNode { own, secret };
+        let arrived = arriving::newest(self.settings, self.loading.join(), node);
         match arrived.map_err(NotJoined::NoBeginning)? {
             Some((snapshot, arrived)) => self.begin_with((backend, &snapshot), &arrived),
             None => Ok((backend, found)),
