@@ -306,6 +306,15 @@ impl Caller {
         }
     }
 
+    /// The same, for what belongs to a request that is counted already.
+    #[must_use]
+    pub(crate) fn uncounted(self) -> Self {
+        Self {
+            meter: None,
+            ..self
+        }
+    }
+
     /// Whether it stands for a principal of the configuration.
     pub(crate) fn is_named(&self) -> bool {
         self.credential == Credential::Named

@@ -37,7 +37,8 @@ async fn assert_version(
     wanted: &str,
 ) -> Result<(), RaisedProblem> {
     let query = Query::LookUp { reference: booking };
-    let found = door.courier.query::<Rooms>(&call.visitor.caller, query);
+    let caller = call.visitor.caller.clone().uncounted();
+    let found = door.courier.query::<Rooms>(&caller, query);
     let answer = match found.await {
         Ok((_, answer)) => answer,
         // Nobody has a right for a booking that is gone. Whether the caller had it, the command knows.

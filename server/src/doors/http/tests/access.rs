@@ -456,6 +456,32 @@ fn a_cancellation_that_is_sent_again_is_known_to_who_may_use_some_properties() {
     site.close();
 }
 
+/// A cancellation of one version looks the booking up first, and is one request all the same.
+#[test]
+fn a_cancellation_of_one_version_counts_as_one_request() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "desk", ("rooms.user", &["bench"]), 2);
+    let stay = booking("1", "2027-01-01", "2027-01-02");
+    let made = peer.post("/v1/rooms/bookings", &bearer(2), &stay);
+    let cancel = format!("{}/cancel", made.header("location").unwrap());
+    let quota = json!({"requests_per_second": 1});
+    let path = "/v1/access/principals/desk/quota";
+    done(&mut peer, 1, ("PUT", path), &quota);
+    let headers = format!("{}If-Match: *\r\n", bearer(2));
+    let id = r#"{"id_number":"234123412346"}"#;
+    let end = Instant::now() + PATIENCE;
+    let cancelled = loop {
+        let reply = peer.post(&cancel, &headers, id);
+        if reply.status != 429 {
+            break reply;
+        }
+        assert!(Instant::now() < end, "{reply:?}");
+    };
+    assert_eq!(cancelled.status, 200, "{cancelled:?}");
+    site.close();
+}
+
 /// The feed of the exchange, for whoever has this key.
 fn feed_of(site: &Site, peer: &mut Peer, number: u8) -> WebSocket<TcpStream> {
     let ticket = ticket(peer, &bearer(number));
