@@ -38,6 +38,7 @@ fn nodes_agree_and_every_kind_of_fault_is_reached() {
         total.snapshots,
         total.stored,
         total.not_stored,
+        total.leftovers,
         total.purges,
         total.joins,
         total.lost_directories,

@@ -6,6 +6,7 @@
 
 mod chunks;
 mod contents;
+mod leftovers;
 mod patient;
 mod store;
 
@@ -178,7 +179,13 @@ impl SnapshotStore {
         self.runtime.block_on(async {
             let bucket = self.connect().await?;
             let written = bucket.write(name, from).await?;
-            let before = bucket.chunks_of(name).await?;
+            let before = match bucket.chunks_of(name).await {
+                Ok(before) => before,
+                Err(error) => {
+                    bucket.forget_chunks(Some(&written.token)).await;
+                    return Err(error);
+                }
+            };
             let stored = bucket.describe(name, metadata, &written).await;
             let verified = match stored {
                 Ok(snapshot) => bucket.read(name, &mut io::sink()).await.and_then(|read| {
@@ -214,6 +221,18 @@ impl SnapshotStore {
         self.runtime.block_on(async {
             let bucket = self.connect().await?;
             bucket.list().await
+        })
+    }
+
+    /// Removes chunks that are of no snapshot in the list and of no upload that goes on. What stays because
+    /// brokers do not answer goes the next time.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn forget_leftovers(&self) -> Result<(), SnapshotError> {
+        self.runtime.block_on(async {
+            let bucket = self.connect().await?;
+            bucket.forget_leftovers().await
         })
     }
 

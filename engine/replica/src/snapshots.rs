@@ -228,7 +228,9 @@ fn is_known(place: &SharedPlace, step: &SnapshotStep) -> bool {
     let snapshots = &place.snapshots;
     match step {
         SnapshotStep::Claimed { .. } => true,
-        SnapshotStep::Done(done) => snapshots.newest_sequence() >= done.sequence,
+        SnapshotStep::Done(done) => {
+            snapshots.newest_sequence() >= done.sequence || place.has_lost_turn(done.sequence)
+        }
         SnapshotStep::GivenUp { sequence } => snapshots
             .claim()
             .is_none_or(|claim| claim.sequence != *sequence),
@@ -343,6 +345,8 @@ mod tests {
     struct Scene {
         sequencer: turnstile_sequencer::Sequencer<NoMachines, turnstile_journal::MemoryLog>,
         number: u64,
+        /// The version of its entries.
+        version: u16,
     }
 
     /// No machine at all.
@@ -418,6 +422,7 @@ mod tests {
             Self {
                 sequencer: turnstile_sequencer::Sequencer::new(state, log),
                 number: 0,
+                version: 1,
             }
         }
 
@@ -445,8 +450,8 @@ mod tests {
                 epoch: Position(0),
                 installation: 5,
                 applied: (applied, 0),
-                version: 1,
-                reads: 1,
+                version: self.version,
+                reads: self.version,
             };
             let bytes = builder.finish(&head, Timestamp(time));
             let entry = SharedEntry::parse(&bytes).expect("it was built");
@@ -508,6 +513,32 @@ mod tests {
         assert_eq!(other.tell(Timestamp(9_300), &scene.place(), WIDE), None);
         assert_eq!(other.deadline(), None);
         assert_eq!(scene.place().snapshots.newest(), Some(&done(11)));
+    }
+
+    #[test]
+    fn who_has_lost_its_turn_says_nothing_of_its_snapshot_and_may_claim_the_next() {
+        let mut scene = Scene::new();
+        scene.version = turnstile_record::ENTRY_VERSION;
+        for number in 1..=10 {
+            scene.enter("n1", 50, number - 1, None);
+        }
+        let (mut one, mut other) = (duty("n1"), duty("n2"));
+        let claims =
+            [&mut one, &mut other].map(|duty| duty.tell(Timestamp(50), &scene.place(), WIDE));
+        scene.enter("n1", 60, 10, claims[0]);
+        assert!(one.entered(&scene.place()));
+        let late = 60 + turnstile_sequencer::SNAPSHOT_CLAIM_MS;
+        scene.enter("n2", late, 10, claims[1]);
+        assert!(other.entered(&scene.place()));
+        let now = Timestamp(late);
+        one.made(now, 11, Some(done(11)));
+        assert_eq!(one.tell(now, &scene.place(), WIDE), None, "it is too late");
+        scene.enter("n1", late, 11, Some(SnapshotStep::Done(done(11))));
+        assert_eq!(scene.place().snapshots.newest(), None);
+        assert!(scene.place().is_leftover(11));
+        let again = Timestamp(late + turnstile_sequencer::SNAPSHOT_CLAIM_MS);
+        let claim = one.tell(again, &scene.place(), WIDE);
+        assert!(matches!(claim, Some(SnapshotStep::Claimed { .. })));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::{
     runs::{HeardEntry, KnownServer, Runs},
-    store::{OrderedSnapshots, SnapshotStep},
+    store::{HEEDS_TURNS_SINCE, OrderedSnapshots, SnapshotStep},
 };
 
 /// The first byte of the engine's record before those of an entry. A record without bytes is a tick.
@@ -207,6 +207,19 @@ impl SharedPlace {
         self.version() >= SNAPSHOT_STEPS_SINCE
     }
 
+    /// Whether the snapshot behind this entry can no more be one that is kept: another has the turn.
+    #[must_use]
+    pub fn has_lost_turn(&self, sequence: u64) -> bool {
+        self.version() >= HEEDS_TURNS_SINCE && !self.snapshots.has_turn(sequence)
+    }
+
+    /// Whether the snapshot behind this entry is of no use in the store, now and later. To be asked behind
+    /// the entry that claims the next one, by its server.
+    #[must_use]
+    pub fn is_leftover(&self, sequence: u64) -> bool {
+        self.version() >= HEEDS_TURNS_SINCE && self.snapshots.is_leftover(sequence)
+    }
+
     /// What a run of a server reads, as far as the entries so far say; nothing if no entry of that run was
     /// applied.
     #[must_use]
@@ -291,7 +304,8 @@ impl SharedPlace {
             }
             (EngineRecord::Left, Some(_)) => *place = None,
             (EngineRecord::Snapshot(step), Some(place)) => {
-                place.snapshots.take(&step, place.sequence, time);
+                let version = place.version();
+                place.snapshots.take(&step, (place.sequence, time), version);
             }
             (EngineRecord::Left | EngineRecord::Snapshot(_), None) => {
                 return Err(Malformed {

@@ -10,6 +10,10 @@ pub const SNAPSHOT_CLAIM_MS: u64 = 15 * 60_000;
 /// Snapshots that are kept in the store. With two, one may rot and nothing is lost.
 const KEPT: usize = 2;
 
+/// The first version of the order in which a snapshot counts only while its claim holds. So none that lost
+/// its turn counts later, and who has the turn may remove it from the store.
+pub(crate) const HEEDS_TURNS_SINCE: u16 = 3;
+
 /// The first bytes of the engine's records that are in entries.
 const CLAIMED: u8 = 2;
 const DONE: u8 = 3;
@@ -172,8 +176,27 @@ impl OrderedSnapshots {
         })
     }
 
-    /// Takes note of what an entry says.
-    pub(crate) fn take(&mut self, step: &SnapshotStep, sequence: u64, now: Timestamp) {
+    /// Whether the snapshot behind this entry has the turn.
+    pub(crate) fn has_turn(&self, sequence: u64) -> bool {
+        self.claim.is_some_and(|claim| claim.sequence == sequence)
+    }
+
+    /// Whether a snapshot in the store is of no use while the claim holds: it is neither kept, nor the
+    /// beginning of the log, from which new nodes begin until two are kept.
+    pub(crate) fn is_leftover(&self, sequence: u64) -> bool {
+        let is_past = self.claim.is_some_and(|claim| sequence < claim.sequence);
+        let is_kept = self.kept.iter().any(|kept| kept.sequence == sequence);
+        let is_beginning = sequence == 0 && self.older().is_none();
+        is_past && !is_kept && !is_beginning
+    }
+
+    /// Takes note of what an entry says, in an order of this version.
+    pub(crate) fn take(
+        &mut self,
+        step: &SnapshotStep,
+        (sequence, now): (u64, Timestamp),
+        version: u16,
+    ) {
         match *step {
             SnapshotStep::Claimed {
                 node,
@@ -190,7 +213,8 @@ impl OrderedSnapshots {
                 }
             }
             SnapshotStep::Done(done) => {
-                if done.sequence > self.newest_sequence() && done.sequence < sequence {
+                let counts = version < HEEDS_TURNS_SINCE || self.has_turn(done.sequence);
+                if counts && done.sequence > self.newest_sequence() && done.sequence < sequence {
                     self.kept.insert(0, done);
                     self.kept.truncate(KEPT);
                 }
@@ -201,7 +225,7 @@ impl OrderedSnapshots {
     }
 
     fn let_go(&mut self, sequence: u64) {
-        if self.claim.is_some_and(|claim| claim.sequence == sequence) {
+        if self.has_turn(sequence) {
             self.claim = None;
         }
     }
@@ -271,7 +295,8 @@ mod tests {
         let mut snapshots = OrderedSnapshots::default();
         for (number, (step, claim, kept)) in (10..).zip(steps) {
             let step = SnapshotStep::parse(&step.bytes()).expect("it was written");
-            snapshots.take(&step, number, Timestamp(number * 1_000));
+            let at = (number, Timestamp(number * 1_000));
+            snapshots.take(&step, at, HEEDS_TURNS_SINCE);
             let claimed = snapshots.claim().map(|claim| claim.sequence);
             let found: Vec<u64> = snapshots.kept.iter().map(|done| done.sequence).collect();
             assert_eq!((claimed, &found[..]), (*claim, *kept), "{step:?}");
@@ -308,11 +333,52 @@ mod tests {
     #[test]
     fn a_claim_ends_after_its_time() {
         let mut snapshots = OrderedSnapshots::default();
-        snapshots.take(&claimed("n1", 1, 0), 5, Timestamp(1_000));
+        snapshots.take(&claimed("n1", 1, 0), (5, Timestamp(1_000)), 2);
         for (ms, holder) in [(SNAPSHOT_CLAIM_MS - 1, 5), (SNAPSHOT_CLAIM_MS, 6)] {
-            snapshots.take(&claimed("n2", 1, 0), 6, Timestamp(1_000 + ms));
+            snapshots.take(&claimed("n2", 1, 0), (6, Timestamp(1_000 + ms)), 2);
             assert_eq!(snapshots.claim().map(|claim| claim.sequence), Some(holder));
         }
+    }
+
+    #[test]
+    fn a_snapshot_that_lost_its_turn_counts_no_more() {
+        for (version, kept) in [
+            (HEEDS_TURNS_SINCE - 1, &[5][..]),
+            (HEEDS_TURNS_SINCE, &[][..]),
+        ] {
+            let mut snapshots = OrderedSnapshots::default();
+            let late = 1_000 + SNAPSHOT_CLAIM_MS;
+            for (step, at) in [
+                (claimed("n1", 1, 0), (5, Timestamp(1_000))),
+                (claimed("n2", 1, 0), (6, Timestamp(late))),
+                (done(5), (7, Timestamp(late))),
+            ] {
+                snapshots.take(&step, at, version);
+            }
+            let found: Vec<u64> = snapshots.kept.iter().map(|done| done.sequence).collect();
+            assert_eq!(found, kept, "version {version}");
+            assert!(snapshots.has_turn(6));
+        }
+    }
+
+    #[test]
+    fn who_has_the_turn_knows_what_is_left_of_others() {
+        let mut snapshots = OrderedSnapshots::default();
+        let mut leftovers = |steps: &[(SnapshotStep, u64)]| -> Vec<u64> {
+            for (step, sequence) in steps {
+                let at = (*sequence, Timestamp(*sequence));
+                snapshots.take(step, at, HEEDS_TURNS_SINCE);
+            }
+            let is_leftover = |sequence: &u64| snapshots.is_leftover(*sequence);
+            (0..=30).filter(is_leftover).collect()
+        };
+        assert_eq!(leftovers(&[]), [0_u64; 0], "nobody has the turn");
+        let first = leftovers(&[(claimed("n1", 1, 0), 3)]);
+        assert_eq!(first, [1, 2], "the log begins with 0");
+        let second = leftovers(&[(done(3), 4), (claimed("n1", 1, 3), 5)]);
+        assert_eq!(second, [1, 2, 4]);
+        let third = leftovers(&[(done(5), 6), (claimed("n1", 1, 5), 8)]);
+        assert_eq!(third, [0, 1, 2, 4, 6, 7]);
     }
 
     #[test]

@@ -82,8 +82,8 @@ pub(super) struct SimNode {
     beginnings: BTreeSet<u64>,
     running: Option<(NodeServer, Replica<ClusterCaller>)>,
     duty: Option<SnapshotDuty>,
-    /// The snapshot that it has made and not yet put into the store, and its last entry.
-    made: Option<(u64, Vec<u8>)>,
+    /// The snapshot that it has made and not yet put into the store, and its place.
+    made: Option<(SharedPlace, Vec<u8>)>,
     /// The last entry of the snapshot of its own that is in the store, until the order has it.
     kept: Option<u64>,
     /// What it has proposed and not seen in the log, by the numbers.
@@ -386,12 +386,12 @@ impl SimNode {
             && duty.entered(place)
         {
             let file = store::file_of(&self.disk, server.log().id(), state);
-            self.made = Some((place.sequence, file));
+            self.made = Some((place.clone(), file));
         }
     }
 
     /// The snapshot that it puts into the store next.
-    pub(super) fn take_made(&mut self) -> Option<(u64, Vec<u8>)> {
+    pub(super) fn take_made(&mut self) -> Option<(SharedPlace, Vec<u8>)> {
         self.made.take()
     }
 

@@ -17,7 +17,7 @@ impl ClusterHistory {
         let now = self.now_at(number);
         let (purge, forget) = self.nodes[number].tell_snapshots(now, room)?;
         if let Some(sequence) = forget {
-            self.store.forget_below(sequence);
+            self.store.forget(|stored| stored < sequence);
         }
         // The brokers may not have heard of it.
         if let Some(mut below) = purge.filter(|_| !self.random.one_in(4)) {
@@ -38,9 +38,12 @@ impl ClusterHistory {
 
     /// A node puts the snapshot that it has made into the store.
     pub(super) fn keep_snapshot(&mut self, number: usize) -> Judged {
-        let Some((sequence, file)) = self.nodes[number].take_made() else {
+        let Some((place, file)) = self.nodes[number].take_made() else {
             return Ok(());
         };
+        let leftovers = self.store.forget(|stored| place.is_leftover(stored));
+        self.summary.leftovers += leftovers;
+        let sequence = place.sequence;
         let is_verified = self.bug != ClusterBug::SnapshotNotVerified;
         let kept = self
             .store

@@ -83,10 +83,12 @@ impl SimStore {
         self.objects.push(SimObject { title, bytes });
     }
 
-    /// What is older than the snapshot of this entry goes.
-    pub(super) fn forget_below(&mut self, sequence: u64) {
+    /// The snapshots of entries that are of no use go. Says how many there were.
+    pub(super) fn forget(&mut self, is_useless: impl Fn(u64) -> bool) -> u64 {
+        let before = self.objects.len();
         self.objects
-            .retain(|object| object.title.sequence >= sequence);
+            .retain(|object| !is_useless(object.title.sequence));
+        (before - self.objects.len()) as u64
     }
 
     /// A bit of a snapshot flips, if another one remains that a new node can join from, also when entries

@@ -25,6 +25,8 @@ pub struct ClusterSummary {
     /// Snapshots that were put into the store, and those that were not.
     pub stored: u64,
     pub not_stored: u64,
+    /// Snapshots of no use that were removed before another one was stored.
+    pub leftovers: u64,
     /// How often entries were purged.
     pub purges: u64,
     /// Nodes that began with a snapshot of the store.
@@ -58,6 +60,7 @@ impl ClusterSummary {
         self.snapshots += other.snapshots;
         self.stored += other.stored;
         self.not_stored += other.not_stored;
+        self.leftovers += other.leftovers;
         self.purges += other.purges;
         self.joins += other.joins;
         self.lost_directories += other.lost_directories;

@@ -1,7 +1,7 @@
 //! Nodes whose log begins with snapshots: new ones, ones that were away or lost their directory, and what
 //! becomes of a log that fills.
 
-use std::{collections::BTreeMap, fs, net::SocketAddr, path::Path, thread};
+use std::{collections::BTreeMap, fs, net::SocketAddr, path::Path, thread, time::Duration};
 
 use turnstile_brokers::{Brokers, BrokersSetup};
 use turnstile_client::{Connection, resp::Value};
@@ -193,7 +193,11 @@ fn a_node_that_is_killed_while_it_joins_starts_again() {
 
 /// The store as a node has it.
 pub(crate) fn store(brokers: &Brokers) -> SnapshotStore {
-    let settings = LogSettings {
+    SnapshotStore::open(&store_settings(brokers)).expect("a store")
+}
+
+fn store_settings(brokers: &Brokers) -> LogSettings {
+    LogSettings {
         servers: brokers
             .urls()
             .iter()
@@ -210,8 +214,53 @@ pub(crate) fn store(brokers: &Brokers) -> SnapshotStore {
         login: BrokerLogin::None,
         tls: None,
         timeouts: BrokerTimeouts::USUAL,
-    };
-    SnapshotStore::open(&settings).expect("a store")
+    }
+}
+
+/// Nodes may end behind the last byte of a snapshot and before the order has it.
+#[test]
+fn a_store_that_is_full_of_snapshots_nobody_knows_takes_the_next_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (brokers, [mut place]) = scene::<1>(folder.path(), "268435456");
+    let bytes_max = 16 << 20;
+    place.set("--cluster-snapshot-bytes", &bytes_max.to_string());
+    let (node, mut additions) = first_node_behind_a_purge(&place);
+    let mut connection = connect(node.resp()).expect("a node");
+    let newest = figure(&mut connection, "cluster_snapshot_entry");
+    let mut settings = store_settings(&brokers);
+    settings.timeouts.open = Duration::from_secs(2);
+    let store = SnapshotStore::of(&settings).expect("a store");
+    // Each takes half of the room that is left, if that is enough for it.
+    for number in 1..=14 {
+        let bytes = vec![7; bytes_max >> number];
+        let name = format!("entry-{:020}", newest - number);
+        store.put(&name, &BTreeMap::new(), &mut &bytes[..]).ok();
+    }
+    let full: u64 = store
+        .list()
+        .expect("a list")
+        .iter()
+        .map(|stored| stored.bytes)
+        .sum();
+    assert!(full > 15 << 20, "{full} bytes");
+    let is_newer =
+        |connection: &mut Connection| figure(connection, "cluster_snapshot_entry") > newest;
+    for _ in 0..COMMANDS_MAX {
+        if is_newer(&mut connection) {
+            break;
+        }
+        additions.add(&mut connection);
+    }
+    assert!(is_newer(&mut connection), "no snapshot is stored");
+    let left: u64 = store
+        .list()
+        .expect("a list")
+        .iter()
+        .map(|stored| stored.bytes)
+        .sum();
+    assert!(left < 1 << 20, "{left} bytes");
+    additions.check(node.resp());
+    assert!(node.stop().success(), "a node ends well");
 }
 
 #[test]

@@ -96,12 +96,12 @@ impl SnapshotBucket {
     /// The last message under a subject.
     pub(super) async fn last(&self, subject: &str) -> Result<Option<StoredMessage>, SnapshotError> {
         #[derive(Deserialize)]
-        struct Found {
+        struct LastMessage {
             message: StoredMessage,
         }
         let what = format!("STREAM.MSG.GET.{}", self.stream());
         let last = json!({ "last_by_subj": subject });
-        match self.ask::<Found>(&what, &last).await {
+        match self.ask::<LastMessage>(&what, &last).await {
             Ok(found) => Ok(Some(found.message)),
             Err(NoAnswer::Refused {
                 number: NO_MESSAGE, ..

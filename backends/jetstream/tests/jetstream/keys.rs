@@ -1,6 +1,6 @@
 //! Who a node is to the brokers: passwords, tokens, keys, certificates, and the rights that it needs.
 
-use std::{fs, path::Path, time::Duration};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use turnstile_brokers::BrokersSetup;
@@ -31,7 +31,7 @@ fn work(settings: &LogSettings) {
     node.until_entries(5);
     node.check();
     let store = SnapshotStore::open(settings).expect("the store opens");
-    let metadata = std::collections::BTreeMap::new();
+    let metadata = BTreeMap::new();
     store
         .put("s", &metadata, &mut &b"state"[..])
         .expect("it is stored");
@@ -175,6 +175,33 @@ fn a_node_needs_the_rights_that_are_documented_and_no_more() {
         .expect("it may not make a stream");
     let told = refused.to_string().to_lowercase();
     assert!(told.contains("permissions violation for publish"), "{told}");
+}
+
+/// A node that cannot ask for descriptions any more has its chunks on the brokers by then.
+#[test]
+fn a_snapshot_that_cannot_be_described_leaves_no_chunks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("password");
+    fs::write(&file, "sesame").expect("a file");
+    let plain = Cluster::of(1);
+    let mut example = settings(&plain.brokers, "a");
+    let without = "$JS.API.STREAM.MSG.GET.OBJ_SNAPSHOTS_main";
+    let cluster = guarded(&rights(&example, Some(without)));
+    example = settings(&cluster.brokers, "a");
+    example.login = BrokerLogin::Password {
+        user: "turnstile".to_owned(),
+        file,
+    };
+    example.snapshot_bytes_max = 1 << 20;
+    example.timeouts.open = Duration::from_secs(3);
+    let store = SnapshotStore::open(&example).expect("the store opens");
+    // Each takes most of the room.
+    for _ in 0..3 {
+        let mut bytes = &vec![7; 700_000][..];
+        let refused = store.put("s", &BTreeMap::new(), &mut bytes);
+        let told = refused.expect_err("it cannot look").to_string();
+        assert!(!told.contains("maximum bytes"), "{told}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{self, Read, Write},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -139,6 +139,84 @@ fn nothing_stays_of_snapshots_that_are_deleted() {
         assert!(store.delete(&name).expect("it goes"));
     }
     assert_eq!(messages(&cluster.brokers), 0);
+}
+
+/// Publishes a message into the bucket, as a program does that ends before it has put its snapshot.
+fn leave(brokers: &Brokers, subject: &str, bytes: Vec<u8>) {
+    with_client(brokers, async |client| {
+        let jetstream = async_nats::jetstream::new(client);
+        let subject = format!("$O.SNAPSHOTS_main.{subject}");
+        let published = jetstream.publish(subject, bytes.into()).await;
+        published.expect("it is sent").await.expect("it is stored");
+    });
+}
+
+#[test]
+fn what_ended_uploads_and_earlier_versions_left_is_removed_and_no_more() {
+    let cluster = Cluster::of(3);
+    let mut settings = settings(&cluster.brokers, "a");
+    let usual = store(&cluster.brokers);
+    let given = bytes(2 * CHUNK);
+    usual
+        .put("s", &metadata(), &mut &given[..])
+        .expect("it is stored");
+    leave(&cluster.brokers, "C.dead", bytes(CHUNK));
+    leave(&cluster.brokers, "C.dead", bytes(CHUNK));
+    let tombstone = json!({
+        "name": "gone", "bucket": "SNAPSHOTS_main", "nuid": "gone", "size": 0, "chunks": 0,
+        "mtime": "2026-01-01T00:00:00Z", "digest": "", "deleted": true,
+    });
+    leave(&cluster.brokers, "M.Z29uZQ==", tombstone.to_string().into());
+    usual.forget_leftovers().expect("the brokers answer");
+    assert_eq!(
+        messages(&cluster.brokers),
+        3 + 2,
+        "an upload may go on for two minutes without a chunk"
+    );
+    settings.timeouts.open = Duration::from_secs(1);
+    let patient = SnapshotStore::of(&settings).expect("a store");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while messages(&cluster.brokers) > 3 {
+        assert!(Instant::now() < deadline, "the chunks stay");
+        // It may be that no broker answers within a second.
+        patient.forget_leftovers().ok();
+    }
+    let mut taken = Vec::new();
+    usual.get("s", &mut taken).expect("it is there");
+    assert!(taken == given);
+}
+
+/// A bucket has room for three snapshots. One is left by a node that died before the order knew of it, and
+/// chunks by another one.
+#[test]
+fn a_full_bucket_takes_the_next_snapshot_once_leftovers_are_gone() {
+    let cluster = Cluster::of(1);
+    let mut settings = settings(&cluster.brokers, "a");
+    settings.snapshot_bytes_max = 14 * CHUNK as u64;
+    settings.timeouts.open = Duration::from_secs(1);
+    let opened = SnapshotStore::open(&settings);
+    let store = opened.expect("the store opens");
+    let given = bytes(4 * CHUNK);
+    for name in ["entry-1", "entry-2"] {
+        store
+            .put(name, &metadata(), &mut &given[..])
+            .expect("it is stored");
+    }
+    for _ in 0..3 {
+        leave(&cluster.brokers, "C.dead", bytes(CHUNK));
+    }
+    let refused = store.put("entry-3", &metadata(), &mut &given[..]);
+    refused.expect_err("there is no room");
+    assert_eq!(messages(&cluster.brokers), 2 * 5 + 3, "nothing stays of it");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        store.forget_leftovers().expect("the broker answers");
+        if store.put("entry-3", &metadata(), &mut &given[..]).is_ok() {
+            break;
+        }
+        assert!(Instant::now() < deadline, "there is never room");
+    }
+    assert_eq!(messages(&cluster.brokers), 3 * 5);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use turnstile_jetstream::{
     LogSettings, SnapshotError, SnapshotStore, StoredSnapshot, StreamIdentity,
 };
 use turnstile_replica::StoredTitle;
-use turnstile_sequencer::OrderedSnapshot;
+use turnstile_sequencer::{OrderedSnapshot, SharedPlace};
 
 use crate::core::gate::Gate;
 
@@ -62,13 +62,15 @@ impl SnapshotKeeper {
         }
     }
 
-    /// Makes a snapshot of the state as it is, whose last entry is this one. [`Self::next`] says what has
-    /// become of it.
-    pub(crate) fn keep(&self, backend: &mut Embedded, sequence: u64) {
+    /// Makes a snapshot of the state as it is, whose place is this one. [`Self::next`] says what has become
+    /// of it.
+    pub(crate) fn keep(&self, backend: &mut Embedded, place: SharedPlace) {
+        let sequence = place.sequence;
         let (settings, origin) = (self.settings.clone(), self.origin.clone());
         let (tell, gate) = (self.tell.clone(), self.gate.clone());
         let put = move |file: Result<File, String>| {
             let made = file.and_then(|mut file| {
+                make_room(&settings, &place);
                 put(&settings, &origin, sequence, &mut file).map_err(|error| error.to_string())
             });
             if let Err(reason) = &made {
@@ -98,7 +100,7 @@ impl SnapshotKeeper {
     pub(crate) fn forget_below(&self, sequence: u64) {
         let settings = self.settings.clone();
         spawn("snapshot-store", move || {
-            if let Err(error) = forget_below(&settings, sequence) {
+            if let Err(error) = forget(&settings, |stored| stored < sequence) {
                 tracing::warn!("older snapshots stay in the store: {error}");
             }
         });
@@ -130,10 +132,21 @@ pub(crate) fn put(
     SnapshotStore::open(settings)?.put(&format!("{NAME}{sequence:020}"), &metadata, file)
 }
 
-fn forget_below(settings: &LogSettings, sequence: u64) -> Result<(), SnapshotError> {
+/// Removes what nodes have left in the store that ended with a snapshot under way: else there is no room for
+/// the next ones in the end. If it fails, there may still be room.
+fn make_room(settings: &LogSettings, place: &SharedPlace) {
+    let removed = forget(settings, |stored| place.is_leftover(stored));
+    let removed = removed.and_then(|()| SnapshotStore::of(settings)?.forget_leftovers());
+    if let Err(error) = removed {
+        tracing::warn!("what is of no use stays in the store of snapshots: {error}");
+    }
+}
+
+/// Removes the snapshots of entries that are of no use.
+fn forget(settings: &LogSettings, is_useless: impl Fn(u64) -> bool) -> Result<(), SnapshotError> {
     let store = SnapshotStore::of(settings)?;
     for stored in store.list()? {
-        if sequence_of(&stored).is_some_and(|stored| stored < sequence) {
+        if sequence_of(&stored).is_some_and(&is_useless) {
             store.delete(&stored.name)?;
         }
     }

@@ -21,10 +21,10 @@ impl Cluster {
                 self.keeper.forget_below(older.sequence);
             }
         }
-        let sequence = place.sequence;
         let duty = self.duty.as_mut();
         if duty.is_some_and(|duty| duty.entered(place)) {
-            self.keeper.keep(backend, sequence);
+            let place = place.clone();
+            self.keeper.keep(backend, place);
         }
     }
 
