@@ -38,6 +38,10 @@ const MESSAGES_MAX: usize = 16_384;
 /// How long the end waits for brokers to take what is on its way.
 const FAREWELL: Duration = Duration::from_millis(500);
 
+/// How long a line that brokers refuse, or whose files are not what they should be, waits before it tries
+/// again: somebody may be changing them.
+const REFUSED_PAUSE: Duration = Duration::from_secs(5);
+
 /// The group of those of which one gets each request.
 const HOLDERS: &str = "holders";
 
@@ -252,6 +256,21 @@ async fn leave(requests: &mut SelectAll<Subscriber>) {
     }
 }
 
+/// Connects, however long that takes. A refusal is told each time.
+async fn connect(
+    settings: &LogSettings,
+    signals: &Arc<ConnectionSignals>,
+    tell: &LineTeller,
+) -> Client {
+    loop {
+        match connecting::connect(settings, signals, |_obstacle| {}).await {
+            Ok(client) => return client,
+            Err(refused) => tell.tell(NodeMessage::Trouble(refused.to_string())),
+        }
+        sleep(REFUSED_PAUSE).await;
+    }
+}
+
 /// What the thread begins with.
 struct LineWork {
     settings: LogSettings,
@@ -302,19 +321,13 @@ impl LineWork {
         drop(timeout(FAREWELL, client.flush()).await);
     }
 
-    /// Connects; nothing when the line has ended before, or can never connect.
+    /// Connects; nothing when the line has ended before.
     async fn connect(&mut self, signals: &Arc<ConnectionSignals>) -> Option<Client> {
-        let connecting = connecting::connect(&self.settings, signals, |_obstacle| {});
+        let connecting = connect(&self.settings, signals, &self.tell);
         tokio::pin!(connecting);
         loop {
             tokio::select! {
-                connected = &mut connecting => return match connected {
-                    Ok(client) => Some(client),
-                    Err(refused) => {
-                        self.tell.tell(NodeMessage::Trouble(refused.to_string()));
-                        None
-                    }
-                },
+                client = &mut connecting => return Some(client),
                 order = self.orders.recv() => match order? {
                     LineOrder::Ask { number, .. } => {
                         self.tell.tell(NodeMessage::Missed { number });

@@ -125,6 +125,29 @@ fn a_request_reaches_a_holder_and_its_answer_who_asked_with_the_documented_right
     assert_eq!(relaying.next(), NodeMessage::Missed { number: 3 });
 }
 
+/// Brokers that are being given new passwords may refuse a node for a moment.
+#[test]
+fn a_line_that_is_refused_says_so_and_tries_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("password");
+    fs::write(&file, "seseme").expect("a file");
+    let cluster = guarded("authorization { user: turnstile, password: sesame }");
+    let mut of_node = settings(&cluster.brokers, "a");
+    of_node.login = BrokerLogin::Password {
+        user: "turnstile".to_owned(),
+        file: file.clone(),
+    };
+    let mut line = Talker::open(&of_node, 1, &[]);
+    for _ in 0..2 {
+        let NodeMessage::Trouble(trouble) = line.next() else {
+            panic!("it is refused");
+        };
+        assert!(trouble.contains("authorization violation"), "{trouble}");
+    }
+    fs::write(&file, "sesame").expect("a file");
+    await_line(&mut line);
+}
+
 #[test]
 fn a_line_ends_and_says_who_was_missed_while_no_broker_is_there() {
     let mut cluster = Cluster::of(1);
