@@ -201,10 +201,15 @@ impl Rights {
                 if !self.covers(service, right, names) {
                     return Err(MissingRight::Named { service, right });
                 }
-                // What others hold may be read with its names, and used by managers.
+                // What others hold may be read with its names, and used by managers of these. Where it has
+                // none, it may be about anything.
                 let is_of_another = holder.is_some_and(|holder| holder != *caller);
                 let is_used = is_of_another && right >= Right::Use;
-                if is_used && !self.covers(service, Right::Manage, names) {
+                let may_manage = match names {
+                    [None, None] => self.has_all(service, Right::Manage),
+                    names => self.covers(service, Right::Manage, names),
+                };
+                if is_used && !may_manage {
                     return Err(MissingRight::Held { service });
                 }
                 Ok(())

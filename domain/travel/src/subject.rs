@@ -33,7 +33,7 @@ impl Travel {
     /// The same within a transaction, which belongs to whoever has started it. To end it, no name is
     /// needed then.
     fn of_holder(&self, xid: Xid, subject: Subject) -> Subject {
-        let Some(holder) = self.coordinator.holders.get(xid) else {
+        let Some(holder) = self.coordinator.holder(xid) else {
             return subject;
         };
         let names = match subject {

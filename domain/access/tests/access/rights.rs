@@ -149,6 +149,20 @@ fn what_another_holds_is_read_by_users_and_used_by_managers() {
         Shop::with(&[("rooms.manager", "*")]).has(ROOMS, &all_held("desk")),
         "rum"
     );
+    // What is about no name of its own may be about anything, as a transaction is.
+    let nameless = |holder| Subject::Things {
+        names: [None, None],
+        holder: Some(principal(holder)),
+    };
+    for (grant, own, of_another) in [
+        (("rooms.user", "inn"), "ru", "r"),
+        (("rooms.manager", "inn"), "rum", "r"),
+        (("rooms.manager", "*"), "rum", "rum"),
+    ] {
+        let shop = Shop::with(&[grant]);
+        let has = ["shop", "desk"].map(|holder| shop.has(ROOMS, &nameless(holder)));
+        assert_eq!(has, [own, of_another], "{grant:?}");
+    }
     // A manager of one hotel is no manager of another.
     let shop = Shop::with(&[("rooms.user", "*"), ("rooms.manager", "inn")]);
     assert_eq!(shop.has(ROOMS, &held("hotel-1", "desk")), "r");

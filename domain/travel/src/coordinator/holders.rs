@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnstile_chassis::{Decode, Encode, OpenCounts};
 use turnstile_types::{Malformed, Name, Principal, Reader};
 
-use super::Coordinator;
+use super::{Coordinator, Goal};
 use crate::Xid;
 
 /// The principals that have started the open transactions that other callers must not use. Those of
@@ -64,6 +64,17 @@ impl Decode<'_> for TransactionHolders {
 }
 
 impl Coordinator {
+    /// Whose an open transaction is; nothing for one that is everybody's. Nobody has started one that is only
+    /// there for a trip: it is the server's.
+    pub(crate) fn holder(&self, xid: Xid) -> Option<Principal> {
+        let is_of_trip = || {
+            let job = self.transactions.get(&xid)?.job.as_ref()?;
+            let is_trip = matches!(job.goal, Goal::Book { .. } | Goal::Release { .. });
+            is_trip.then(Principal::local)
+        };
+        self.holders.get(xid).or_else(is_of_trip)
+    }
+
     /// How many open transactions a principal has started. Those of `local` are all that are nobody's, and
     /// trips in one command are among them while they are under way.
     pub(crate) fn open_of(&self, principal: &Principal) -> usize {

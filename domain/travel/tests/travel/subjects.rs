@@ -167,6 +167,27 @@ fn a_transaction_belongs_to_the_principal_that_has_started_it() {
     check_command(&office.travel, &commit, Right::Use, Subject::Unknown);
 }
 
+/// A trip that waits for a lock is nobody's to abort but a manager's.
+#[test]
+fn a_transaction_that_is_only_there_for_a_trip_is_the_servers() {
+    let mut office = Office::new();
+    office.committed([add("flight-1", 9, 100), add_customer(7)]);
+    let xid = office.start();
+    office.within(xid, reserve(7, &["flight-1"]));
+    let book = Command::Book {
+        customer: CustomerId(7),
+        trip: trip(&["flight-1"]),
+        hold_ms: None,
+    };
+    let waiting = office.apply(&book);
+    assert!(matches!(waiting, Outcome::Waiting { .. }), "{waiting:?}");
+    let abort = Command::Abort { xid: Xid(xid + 1) };
+    let holder = Some(Principal::local());
+    let names = [None; 2];
+    let subject = Subject::Things { names, holder };
+    check_command(&office.travel, &abort, Right::Use, subject);
+}
+
 #[test]
 fn open_transactions_are_counted_for_the_principal_that_has_started_them() {
     let mut office = Office::new();

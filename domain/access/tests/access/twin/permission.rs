@@ -30,8 +30,12 @@ pub(crate) fn is_permitted(
         Subject::Things { names, holder } => {
             let names: Vec<&str> = names.iter().flatten().map(|name| name.as_str()).collect();
             let is_of_another = holder.as_ref().is_some_and(|holder| holder != caller);
-            are_covered(right, &names)
-                && (!is_of_another || right == Right::Read || are_covered(Right::Manage, &names))
+            let may_manage = if names.is_empty() {
+                lists(Right::Manage).contains(&vec!["*".to_owned()])
+            } else {
+                are_covered(Right::Manage, &names)
+            };
+            are_covered(right, &names) && (!is_of_another || right == Right::Read || may_manage)
         }
     }
 }
