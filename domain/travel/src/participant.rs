@@ -13,7 +13,7 @@ use crate::{
     operation::Resource,
 };
 
-pub(crate) use shelves::{DeskTables, Undo};
+pub(crate) use shelves::{Customer, DeskTables, Undo};
 
 /// One desk: a resource manager of the ancestor.
 ///

@@ -12,7 +12,7 @@ use crate::{
     coordinator::{Coordinator, Itinerary},
     limits,
     operation::Resource,
-    participant::{Participant, Undo},
+    participant::{Customer, Participant, Undo},
 };
 
 pub(crate) fn answer(travel: &Travel, query: &Query) -> Answer {
@@ -62,7 +62,22 @@ impl Travel {
     /// An itinerary that stands, is being booked, or is over; nothing if there never was one.
     #[must_use]
     pub fn itinerary(&self, locator: Locator) -> Option<ItineraryView> {
+        if self.is_forsaken(locator) {
+            return Some(over(locator));
+        }
         self.coordinator.itinerary_view(locator)
+    }
+
+    /// Whether the customer of an itinerary was deleted, and with it all that it had. Where customers are kept
+    /// in another process, only a cancellation finds that out.
+    pub(crate) fn is_forsaken(&self, locator: Locator) -> bool {
+        let itinerary = self.coordinator.itineraries.get(&locator);
+        let itinerary = itinerary.filter(|one| !one.releasing);
+        itinerary.is_some_and(|itinerary| {
+            let desk = self.desks.at(Desk::Customers);
+            self.settings.roles.desks.contains(Desk::Customers)
+                && desk.committed_since(itinerary.customer) != Some(itinerary.since)
+        })
     }
 
     /// What has become of the command under this ticket, which was told to wait.
@@ -98,17 +113,11 @@ fn count(length: usize) -> u64 {
 impl Coordinator {
     fn itinerary_view(&self, locator: Locator) -> Option<ItineraryView> {
         let Some(itinerary) = self.itineraries.get(&locator) else {
-            let state = if self.booking.contains(&locator) {
-                ItineraryState::Booking
-            } else {
-                ItineraryState::Over
-            };
-            return (locator.number() <= self.issued).then_some(ItineraryView {
-                locator,
-                state,
-                customer: None,
-                items: Vec::new(),
-            });
+            let mut view = over(locator);
+            if self.booking.contains(&locator) {
+                view.state = ItineraryState::Booking;
+            }
+            return (locator.number() <= self.issued).then_some(view);
         };
         Some(ItineraryView {
             locator,
@@ -116,6 +125,15 @@ impl Coordinator {
             customer: Some(itinerary.customer),
             items: itinerary.items.clone(),
         })
+    }
+}
+
+const fn over(locator: Locator) -> ItineraryView {
+    ItineraryView {
+        locator,
+        state: ItineraryState::Over,
+        customer: None,
+        items: Vec::new(),
     }
 }
 
@@ -145,25 +163,32 @@ impl Participant {
     }
 
     fn committed_bill(&self, customer: CustomerId) -> Option<Bill> {
-        let is_it = |change: &Undo| match change {
-            Undo::Customer {
-                customer: it,
-                before,
-            } if *it == customer => Some(before.clone()),
-            Undo::Item { .. } | Undo::Customer { .. } => None,
-        };
-        let Some(before) = self.first_change(&Resource::Customer(customer), is_it) else {
-            return self.shelves.bill(customer);
-        };
-        let lines = before?.lines;
+        let lines = self.committed_customer(customer)?.lines.clone();
         Some(Bill { customer, lines })
     }
 
+    /// The transaction that added a customer, as it is committed.
+    fn committed_since(&self, customer: CustomerId) -> Option<Xid> {
+        Some(self.committed_customer(customer)?.since)
+    }
+
+    fn committed_customer(&self, customer: CustomerId) -> Option<&Customer> {
+        let resource = Resource::Customer(customer);
+        let changed = self.first_change(&resource, |change| match change {
+            Undo::Customer {
+                customer: it,
+                before,
+            } if *it == customer => Some(before.as_ref()),
+            Undo::Item { .. } | Undo::Customer { .. } => None,
+        });
+        changed.unwrap_or_else(|| self.shelves.customers.get(&customer))
+    }
+
     /// What was there before whoever may change it did so.
-    fn first_change<T>(
-        &self,
+    fn first_change<'a, T>(
+        &'a self,
         resource: &Resource,
-        is_it: impl FnMut(&Undo) -> Option<T>,
+        is_it: impl FnMut(&'a Undo) -> Option<T>,
     ) -> Option<T> {
         let writer = self.locks.writer(resource)?;
         self.branches.get(&writer)?.undo.iter().find_map(is_it)

@@ -48,6 +48,9 @@ impl Travel {
                     .abort_on_request(moment, *xid, evicted)
                     .map(Some)
             }
+            Command::Confirm { locator } if self.is_forsaken(*locator) => {
+                Err(Refusal::ItineraryOver)
+            }
             Command::Confirm { locator } => self.coordinator.confirm(*locator).map(Some),
             Command::Cancel { locator } => {
                 let moment = self.moment(context.now);
