@@ -1,7 +1,11 @@
 //! One connection to the database.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
+use tokio::{
+    task::AbortHandle,
+    time::{Instant, timeout, timeout_at},
+};
 use tokio_postgres::{Client, NoTls, Row, RowStream, Statement, types::ToSql};
 
 use crate::{place::Place, trouble::StatementFailure};
@@ -19,29 +23,47 @@ const SETTINGS: &str = "
     SET enable_seqscan = off;
     SET jit = off";
 
+/// How long a new connection may take to answer each of our first questions.
+const FIRST_ANSWER_MAX: Duration = Duration::from_secs(10);
+
 /// A connection with what has been prepared on it.
 pub(crate) struct Connection {
     client: Client,
+    /// The task that carries its bytes.
+    driver: AbortHandle,
     statements: HashMap<&'static str, Statement>,
 }
 
 impl Connection {
-    /// Makes a connection, and a task that lives as long as it does.
+    /// Makes a connection, and a task that lives as long as it does. A host that takes connections and
+    /// never answers is unavailable after a while: the library bounds only the reaching of it.
     pub(crate) async fn open(place: &Place) -> Result<Self, StatementFailure> {
-        let connected = place.config.connect(NoTls).await;
+        let end = Instant::now() + place.opening_max();
+        let connected = timeout_at(end, place.config.connect(NoTls)).await;
+        let connected = connected.map_err(|_elapsed| StatementFailure::silent())?;
         let (client, driver) = connected.map_err(|error| StatementFailure::connecting(&error))?;
         let shown = place.to_string();
-        tokio::spawn(async move {
+        let driver = tokio::spawn(async move {
             if let Err(failure) = driver.await {
                 tracing::warn!("a connection to {shown} ended: {failure}");
             }
         });
-        let settled = client.batch_execute(SETTINGS).await;
-        settled.map_err(|error| StatementFailure::connecting(&error))?;
-        Ok(Self {
+        let made = Self {
             client,
+            driver: driver.abort_handle(),
             statements: HashMap::new(),
-        })
+        };
+        let Ok(settled) = timeout_at(end, made.client.batch_execute(SETTINGS)).await else {
+            made.abandon();
+            return Err(StatementFailure::silent());
+        };
+        settled.map_err(|error| StatementFailure::connecting(&error))?;
+        Ok(made)
+    }
+
+    /// Ends the connection although an answer is on its way: its task would wait for that.
+    pub(crate) fn abandon(&self) {
+        self.driver.abort();
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -56,6 +78,31 @@ impl Connection {
     ) -> Result<Vec<Row>, StatementFailure> {
         let statement = self.prepared(sql).await?;
         Ok(self.client.query(&statement, parameters).await?)
+    }
+
+    /// Runs one of the first statements on a connection, before any command: when no answer comes, the
+    /// connection ends and nothing was done.
+    pub(crate) async fn first_rows(
+        &mut self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, StatementFailure> {
+        match timeout(FIRST_ANSWER_MAX, self.rows(sql, parameters)).await {
+            Ok(answered) => answered,
+            Err(_elapsed) => {
+                self.abandon();
+                Err(StatementFailure::silent())
+            }
+        }
+    }
+
+    /// One of the first statements that gives one row.
+    pub(crate) async fn first_row(
+        &mut self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Row, StatementFailure> {
+        only(self.first_rows(sql, parameters).await?)
     }
 
     /// Runs a statement, and gives its rows as they come: the database waits for whoever takes them.
@@ -84,11 +131,7 @@ impl Connection {
         sql: &'static str,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Row, StatementFailure> {
-        let rows = self.rows(sql, parameters).await?;
-        let row = rows.into_iter().next();
-        row.ok_or_else(|| {
-            StatementFailure::Broken("the database gave no row where one must be".to_owned())
-        })
+        only(self.rows(sql, parameters).await?)
     }
 
     /// Runs a statement whose one parameter is an array of rows as JSON, if there are any.
@@ -108,6 +151,14 @@ impl Connection {
     pub(crate) async fn script(&self, sql: &str) -> Result<(), StatementFailure> {
         Ok(self.client.batch_execute(sql).await?)
     }
+}
+
+/// The first of some rows.
+fn only(rows: Vec<Row>) -> Result<Row, StatementFailure> {
+    let row = rows.into_iter().next();
+    row.ok_or_else(|| {
+        StatementFailure::Broken("the database gave no row where one must be".to_owned())
+    })
 }
 
 impl std::fmt::Debug for Connection {

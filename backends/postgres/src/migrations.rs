@@ -32,11 +32,11 @@ pub(crate) async fn migrate(
     migrations: &[&str],
 ) -> Result<(), Unready> {
     connection
-        .row("SELECT pg_advisory_lock($1)", &[&LOCK])
+        .first_row("SELECT pg_advisory_lock($1)", &[&LOCK])
         .await?;
     let outcome = run_missing(connection, schema, migrations).await;
     connection
-        .row("SELECT pg_advisory_unlock($1)", &[&LOCK])
+        .first_row("SELECT pg_advisory_unlock($1)", &[&LOCK])
         .await?;
     outcome
 }
@@ -48,7 +48,7 @@ async fn run_missing(
 ) -> Result<(), Unready> {
     let list = "SELECT to_regclass('turnstile.migration') IS NOT NULL";
     let has_list: bool = connection
-        .row(list, &[])
+        .first_row(list, &[])
         .await?
         .try_get(0)
         .map_err(StatementFailure::from)?;
@@ -87,7 +87,7 @@ pub(crate) async fn newest(
     schema: &str,
 ) -> Result<u32, StatementFailure> {
     let sql = "SELECT coalesce(max(number), 0) FROM turnstile.migration WHERE schema = $1";
-    let newest: i32 = connection.row(sql, &[&schema]).await?.try_get(0)?;
+    let newest: i32 = connection.first_row(sql, &[&schema]).await?.try_get(0)?;
     let negative = |_| StatementFailure::Broken("a migration has a negative number".to_owned());
     u32::try_from(newest).map_err(negative)
 }

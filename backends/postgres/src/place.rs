@@ -8,7 +8,8 @@ use tokio_postgres::{
 };
 use turnstile_contract::Unready;
 
-/// How long a connection may take to be made: beyond it the server is as good as gone.
+/// How long a connection to a host may take to be made, unless the address says so: beyond it the host
+/// is as good as gone.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 
 /// How long bytes that we sent may stay unconfirmed before the network counts as broken.
@@ -43,11 +44,23 @@ impl Place {
         if config.get_ssl_mode() == SslMode::Require {
             return Err(InvalidPlace::Encrypted);
         }
-        config.connect_timeout(CONNECT_MAX);
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_MAX);
+        }
         config.tcp_user_timeout(UNCONFIRMED_MAX);
         config.application_name(format!("turnstile, process {}", std::process::id()));
         let shown = shown(&config);
         Ok(Self { config, shown })
+    }
+
+    /// How long a connection may take until statements can be sent on it: as long as each host may take to
+    /// be reached, and as long again. A host that was reached may still never answer.
+    pub(crate) fn opening_max(&self) -> Duration {
+        let connecting = self.config.get_connect_timeout().copied();
+        let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(u32::MAX);
+        connecting
+            .unwrap_or(CONNECT_MAX)
+            .saturating_mul(hosts.saturating_add(1))
     }
 }
 
@@ -122,6 +135,20 @@ mod tests {
             let place = Place::parse(url).unwrap();
             assert_eq!(place.to_string(), expected);
             assert_eq!(format!("{place:?}"), format!("Place({expected})"));
+        }
+    }
+
+    #[test]
+    fn an_opening_takes_no_longer_than_the_address_allows() {
+        let rows = [
+            ("postgres://a/hotel", 10),
+            ("postgres://a,b/hotel", 15),
+            ("postgres://a/hotel?connect_timeout=1", 2),
+            ("postgres://a/hotel?connect_timeout=0", 10),
+        ];
+        for (url, seconds) in rows {
+            let place = Place::parse(url).unwrap();
+            assert_eq!(place.opening_max(), Duration::from_secs(seconds), "{url}");
         }
     }
 

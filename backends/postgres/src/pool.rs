@@ -55,6 +55,8 @@ struct Absence {
     pause: Duration,
     /// When a connection is tried again.
     until: Instant,
+    /// While one of those who ask tries: when it will know at the latest.
+    tried_until: Option<Instant>,
 }
 
 /// A connection in use. It goes back when it is dropped, unless it is closed.
@@ -101,7 +103,9 @@ impl ConnectionPool {
     /// Waits until a connection may be tried again.
     pub(crate) async fn wait_for_pause(&self) {
         let until = self.state().absence.as_ref().map(|absence| absence.until);
-        sleep_until(until.unwrap_or_else(|| Instant::now() + PAUSE_MIN)).await;
+        // Where another tries already, it is past.
+        let soonest = Instant::now() + PAUSE_MIN;
+        sleep_until(until.map_or(soonest, |until| until.max(soonest))).await;
     }
 
     /// A connection that nobody uses; nothing when a new one must be made.
@@ -114,12 +118,12 @@ impl ConnectionPool {
             return Ok(Some(connection));
         }
         match &mut state.absence {
-            Some(absence) if Instant::now() < absence.until => {
+            Some(absence) if !absence.is_over(Instant::now()) => {
                 Err(StatementFailure::Unavailable(absence.reason.clone()))
             }
             Some(absence) => {
                 // We try; the others are told what we knew until we know more.
-                absence.until = Instant::now() + absence.pause;
+                absence.tried_until = Some(Instant::now() + self.place.opening_max());
                 Ok(None)
             }
             None => Ok(None),
@@ -148,6 +152,7 @@ impl ConnectionPool {
                     reason,
                     pause,
                     until,
+                    tried_until: None,
                 });
             }
         }
@@ -173,11 +178,23 @@ impl ConnectionPool {
     }
 }
 
+impl Absence {
+    /// Whether a connection may be tried.
+    fn is_over(&self, now: Instant) -> bool {
+        now >= self.until && self.tried_until.is_none_or(|until| now >= until)
+    }
+}
+
 impl Lease<'_> {
-    /// Ends the connection: what is on its way on it cannot be waited for.
+    /// Ends the connection: what is on its way on it cannot be waited for. Those that nobody uses end too:
+    /// whoever took one would wait as long for the same silent database.
     pub(crate) fn abandon(mut self) {
-        self.connection = None;
-        self.pool.state().lost = true;
+        if let Some(connection) = self.connection.take() {
+            connection.abandon();
+        }
+        let mut state = self.pool.state();
+        state.idle.clear();
+        state.lost = true;
     }
 }
 

@@ -73,7 +73,7 @@ async fn prepare<M: DatabaseMachine>(
     let mut lease = pool.lease(tally).await?;
     migrate(&mut lease, M::SCHEMA, M::MIGRATIONS).await?;
     let row = lease
-        .row("SELECT id_key FROM turnstile.secret", &[])
+        .first_row("SELECT id_key FROM turnstile.secret", &[])
         .await?;
     let secret: &[u8] = row.try_get(0).map_err(StatementFailure::from)?;
     let secret = <[u8; 16]>::try_from(secret);

@@ -39,7 +39,10 @@ pub(crate) async fn attend(
     };
     let patience = Patience::begin();
     loop {
-        let taken: bool = connection.row(take, &[&SPACE, &lock]).await?.try_get(0)?;
+        let taken: bool = connection
+            .first_row(take, &[&SPACE, &lock])
+            .await?
+            .try_get(0)?;
         if taken {
             return Ok(None);
         }
@@ -51,7 +54,7 @@ pub(crate) async fn attend(
 
 async fn others(connection: &mut Connection, lock: i32) -> Result<Others, StatementFailure> {
     let keys = [SPACE, lock].map(i64::from);
-    let rows = connection.rows(OTHERS, &[&keys[0], &keys[1]]).await?;
+    let rows = connection.first_rows(OTHERS, &[&keys[0], &keys[1]]).await?;
     let mut role = PresenceRole::Serving;
     let mut names = Vec::new();
     for row in rows {

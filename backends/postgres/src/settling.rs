@@ -126,9 +126,7 @@ async fn decide_once<M: DatabaseMachine>(
     let deciding = M::decide(&mut lease, now, requests);
     let Ok(decided) = timeout(ANSWER_MAX, deciding).await else {
         lease.abandon();
-        return Err(StatementFailure::Lost(
-            "the database does not answer".to_owned(),
-        ));
+        return Err(StatementFailure::silent_later());
     };
     let mut decided = decided?;
     // All has been committed by now: what is missing must not be tried again.
@@ -165,7 +163,7 @@ pub(crate) async fn run<E: RepeatableTask>(
             Ok(Err(trouble)) => trouble,
             Err(_timeout) => {
                 lease.abandon();
-                StatementFailure::Unavailable("the database does not answer".to_owned())
+                StatementFailure::silent()
             }
         };
         tries += 1;

@@ -20,7 +20,19 @@ pub(crate) enum StatementFailure {
     Broken(String),
 }
 
+const SILENT: &str = "the database does not answer";
+
 impl StatementFailure {
+    /// A database that has taken nothing yet, and does not answer.
+    pub(crate) fn silent() -> Self {
+        Self::Unavailable(SILENT.to_owned())
+    }
+
+    /// A database that does not answer what it may have taken.
+    pub(crate) fn silent_later() -> Self {
+        Self::Lost(SILENT.to_owned())
+    }
+
     /// The trouble of asking for a connection, when nothing has been sent yet.
     pub(crate) fn connecting(error: &Error) -> Self {
         match Self::from(error) {

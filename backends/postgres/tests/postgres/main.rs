@@ -9,5 +9,6 @@ mod full;
 mod keys;
 mod proxy;
 mod rules;
+mod silence;
 mod stand;
 mod words;

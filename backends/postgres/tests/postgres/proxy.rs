@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU8, Ordering},
+    atomic::{AtomicBool, AtomicU8, Ordering},
 };
 
 use tokio::{
@@ -25,6 +25,7 @@ pub(crate) enum Cut {
 pub(crate) struct Proxy {
     port: u16,
     cut: Arc<AtomicU8>,
+    silent: Arc<AtomicBool>,
 }
 
 impl Proxy {
@@ -33,13 +34,21 @@ impl Proxy {
         let listener = listener.expect("the loopback has a free port");
         let port = listener.local_addr().expect("it is bound").port();
         let cut = Arc::new(AtomicU8::new(Cut::Never as u8));
-        let orders = Arc::clone(&cut);
+        let silent = Arc::new(AtomicBool::new(false));
+        let (orders, silence) = (Arc::clone(&cut), Arc::clone(&silent));
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(carry(client, target, Arc::clone(&orders)));
+                let orders = (Arc::clone(&orders), Arc::clone(&silence));
+                tokio::spawn(carry(client, target, orders));
             }
         });
-        Self { port, cut }
+        Self { port, cut, silent }
+    }
+
+    /// Cuts a connection that is open when something is sent on it, and takes new ones without carrying a
+    /// byte.
+    pub(crate) fn be_silent(&self, silent: bool) {
+        self.silent.store(silent, Ordering::SeqCst);
     }
 
     /// Cuts one connection, once.
@@ -54,16 +63,24 @@ impl Proxy {
 }
 
 /// Carries bytes both ways until one side ends, or the order comes.
-async fn carry(mut client: TcpStream, target: u16, orders: Arc<AtomicU8>) {
+async fn carry(
+    mut client: TcpStream,
+    target: u16,
+    (orders, silence): (Arc<AtomicU8>, Arc<AtomicBool>),
+) {
+    if silence.load(Ordering::SeqCst) {
+        std::future::pending::<()>().await;
+    }
     let Ok(mut server) = TcpStream::connect(("127.0.0.1", target)).await else {
         return;
     };
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     let is_cut = |when: Cut| {
         let (now, never) = (when as u8, Cut::Never as u8);
-        orders
-            .compare_exchange(now, never, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok()
+        silence.load(Ordering::SeqCst)
+            || orders
+                .compare_exchange(now, never, Ordering::SeqCst, Ordering::SeqCst)
+                .is_ok()
     };
     loop {
         let carried = tokio::select! {
