@@ -25,6 +25,8 @@ pub enum Unready {
     Unfinished,
     /// Its tables or keys are of a later version than this.
     Newer { found: u32, known: u32 },
+    /// It may lose what it is given, by a setting; which, and what to set.
+    Unsafe(String),
     /// Its tables cannot be made, or are not what they should be.
     Unusable(String),
 }
@@ -53,6 +55,7 @@ impl fmt::Display for NotOpened {
             Unready::Address(reason) => f.write_str(reason),
             Unready::Unavailable(reason) => write!(f, "{place} is unavailable: {reason}"),
             Unready::Occupied(others) => write!(f, "{place} cannot be used: {others}"),
+            Unready::Unsafe(reason) => write!(f, "{place} cannot be used: {reason}"),
             Unready::Unfinished => {
                 let place = place.clone();
                 Refusal::Unfinished { place }.fmt(f)

@@ -55,10 +55,12 @@ impl Redis {
     /// Connects, and loads the functions. It takes a running tokio runtime.
     ///
     /// # Errors
-    /// The server cannot be reached, is older than Redis 7, is being copied, or holds keys of a later version
-    /// or an unfinished copy.
+    /// The server cannot be reached, is older than Redis 7, is being copied, may evict keys, or holds keys of
+    /// a later version or an unfinished copy.
     pub async fn open(url: &str) -> Result<Self, NotOpened> {
         let opened = Self::open_any(url, PresenceRole::Serving).await?;
+        let keeps = facts::refuse_eviction(&opened.link, &opened.tally).await;
+        keeps.map_err(|unready| unready.at(&opened.place))?;
         match names::is_unfinished(&opened.link, &opened.tally).await {
             Ok(false) => Ok(opened),
             Ok(true) => Err(Unready::Unfinished.at(&opened.place)),

@@ -243,6 +243,40 @@ async fn a_full_disk_under_everysec_refuses_and_goes_on() {
     go_on(&backend, made).await;
 }
 
+/// Keys with an expiry go first where Redis may evict, and those are the idempotency keys: a retry would book
+/// twice.
+#[tokio::test]
+async fn a_server_that_may_evict_is_not_opened() {
+    let server = RedisServer::start();
+    let set = |name: &str, value: &str| server.cli(&["CONFIG", "SET", name, value]);
+    let rows = [
+        ("volatile-random", "100mb", false),
+        ("allkeys-lru", "100mb", false),
+        ("noeviction", "100mb", true),
+        ("volatile-random", "0", true),
+    ];
+    for (policy, memory, opens) in rows {
+        set("maxmemory-policy", policy);
+        set("maxmemory", memory);
+        let opened = Redis::open(&server.url()).await;
+        assert_eq!(opened.is_ok(), opens, "{policy}, {memory}: {opened:?}");
+        let Err(refused) = opened else { continue };
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "127.0.0.1:{}/0 cannot be used: with maxmemory-policy {policy} and maxmemory 104857600 it \
+                 may evict bookings or idempotency keys: set maxmemory-policy to noeviction, or maxmemory \
+                 to 0",
+                server.port()
+            )
+        );
+    }
+    // Where the user may not ask, its owner alone knows.
+    set("maxmemory", "100mb");
+    server.cli(&["ACL", "SETUSER", "default", "-info"]);
+    drop(open(&server.url()).await);
+}
+
 #[tokio::test]
 async fn keys_of_a_later_version_are_refused() {
     let server = RedisServer::start();
