@@ -224,6 +224,14 @@ impl Session {
         }
     }
 
+    /// Whether a turn may find what another has committed and the database has not flushed yet. InnoDB gives
+    /// locks back before it waits for its log, and a commit that changes nothing waits for nothing. So an
+    /// answer that repeats what was found leaves with a commit of its own that writes something: the log is
+    /// flushed in its order.
+    pub(crate) fn finds_unflushed(&self) -> bool {
+        self.engine == StorageEngine::InnoDb
+    }
+
     /// Begins a turn with some statements; the counters are the first answer.
     async fn take_turn(&mut self, turn: TurnKind, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
         let sql = format!("{}{sql}", self.beginning(turn));

@@ -35,13 +35,13 @@ impl Writer {
     ) -> Result<Vec<Result<Reply>>, Cut> {
         let wants = plan(requests.iter().copied(), self.stops);
         let decided = self.try_to_decide(now, requests, wants).await;
-        let (mut known, replies, changed) = decided.map_err(|fault| {
+        let (mut known, replies, must_write) = decided.map_err(|fault| {
             self.session = None;
             Cut::Before(fault)
         })?;
         self.stops = known.counters().stops > 0;
         let session = self.session.as_mut().expect("it has decided just now");
-        if !changed {
+        if !must_write {
             let left = session.leave().await;
             return match left {
                 Ok(()) => Ok(replies),
@@ -75,7 +75,8 @@ impl Writer {
         }
     }
 
-    /// Takes a turn and decides; says whether that changed anything.
+    /// Takes a turn and decides; says whether the commit must write: when that changed anything, or when an answer
+    /// repeats what may not be flushed yet.
     async fn try_to_decide(
         &mut self,
         now: Timestamp,
@@ -90,17 +91,18 @@ impl Writer {
         for request in requests {
             replies.push(reply(session, &mut known, request, &mut trips).await?);
         }
-        self.tally.round_trips.add(trips);
         let changed = known.counters().position != before;
-        Ok((known, replies, changed))
+        let must_flush = session.finds_unflushed() && replies.iter().any(is_from_key);
+        self.tally.round_trips.add(trips);
+        Ok((known, replies, changed || must_flush))
     }
 
     /// The last batch that this writer committed, as the database says; whoever wrote it has ended by
-    /// then.
+    /// then. If it is the batch in doubt it is also durable by then, since its callers are told.
     pub(super) async fn last_batch(&mut self, now: Timestamp) -> Result<Option<u64>, Fault> {
-        let name = self.name;
+        let (name, doubted) = (self.name, self.batch);
         let session = self.session().await?;
-        session
+        let mut known = session
             .begin(TurnKind::Decide, now, Default::default())
             .await?;
         let mut sql = String::new();
@@ -116,14 +118,32 @@ impl Writer {
         );
         sql.push_str(";\n");
         let answers = session.ask(&sql).await?;
-        session.leave().await?;
         let mut rows = Rows::<WriterRow>::default();
         for row in answers.iter().flatten() {
             let (name, row) = WriterRow::read(&mut crate::fields::ColumnReader::of(row))?;
             rows.know(name, Some(row));
         }
-        self.row = rows.get(&name).flatten().cloned();
+        let mut found = rows.get(&name).flatten().cloned();
+        match &mut found {
+            Some(row) if row.batch == doubted && session.finds_unflushed() => {
+                known.writers.know(name, Some(row.clone()));
+                row.since = now.max(row.since.plus_ms(1));
+                known.writers.set(&name, row.clone());
+                let committed = session.commit(&known).await;
+                committed.map_err(Uncommitted::into_fault)?;
+            }
+            _ => session.leave().await?,
+        }
+        self.row = found;
         Ok(self.row.as_ref().map(|row| row.batch))
+    }
+}
+
+/// Whether an answer is made from what an earlier batch has kept under a key.
+fn is_from_key(reply: &Result<Reply>) -> bool {
+    match reply {
+        Ok(reply) => reply.replayed,
+        Err(failure) => matches!(failure, Failure::KeyReused { .. }),
     }
 }
 

@@ -145,6 +145,44 @@ fn a_command_that_cannot_be_written_leaves_nothing_in_memory() {
     check_half_written(&Maria::start("memory"));
 }
 
+/// An answer that repeats an earlier one leaves when that is durable: its batch writes something of its own, so its
+/// commit waits for the log.
+#[test]
+fn an_answer_from_a_key_waits_for_the_disk() {
+    let stand = Maria::start("innodb");
+    runtime().block_on(async {
+        let backend = stand.fresh().await;
+        furnish(&backend).await;
+        let first = book(&backend, &[booking(Some("one"), 10, Some("key"))]).await;
+        let count = |sql: &str| -> u64 {
+            let found = stand.sql(sql);
+            let last = found.split_whitespace().last();
+            last.expect("a value").parse().expect("a number")
+        };
+        let batches = "SELECT SUM(batch) FROM writers";
+        let status = |name: &str| count(&format!("SHOW GLOBAL STATUS LIKE 'Innodb_lsn_{name}'"));
+        let repeated = booking(Some("one"), 10, Some("key"));
+        let reused = booking(Some("two"), 10, Some("key"));
+        for request in [repeated, reused] {
+            let (before, written) = (count(batches), status("current"));
+            let reply = backend.execute(NOW, &[request]).await.remove(0);
+            assert!(status("flushed") > written, "the log was not flushed");
+            assert_eq!(count(batches), before + 1);
+            match reply {
+                Ok(reply) => {
+                    assert!(reply.replayed);
+                    let outcome = reply.outcome;
+                    assert!(
+                        matches!(outcome, Outcome::Done(Done::Booked { reference, .. }) if reference == first[0]),
+                        "{outcome:?}"
+                    );
+                }
+                Err(failure) => assert_eq!(failure.code(), "key_reused"),
+            }
+        }
+    });
+}
+
 /// A connection that an operator kills in the middle of its writes is undone, and the batch is written
 /// again by another.
 fn check_killed_connection(stand: &Maria) {
