@@ -13,8 +13,8 @@ use crate::{
     trouble::StatementFailure,
 };
 
-/// How often a batch is tried again after conflicts with others. Ours take their locks in one order
-/// and meet none, so this is for strangers' transactions.
+/// How often a batch is tried again after conflicts with others. Ours take nearly all their locks in one
+/// order and meet few, so this is for strangers' transactions too.
 const TRIES_MAX: u32 = 10;
 
 /// How long we try to find out, after a connection was lost, what became of the commands on it.
