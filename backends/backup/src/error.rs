@@ -177,7 +177,7 @@ impl fmt::Display for BackupError {
             Self::Behind { source, copy } => write!(
                 f,
                 "the source ends at position {source}, before the copy at {copy}: it was restored, or has \
-                 lost records"
+                 lost records; keep this copy, and begin a new one in another directory"
             ),
             Self::Occupied { path } => write!(
                 f,

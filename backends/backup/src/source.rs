@@ -213,7 +213,14 @@ pub fn pieces_after(
         }
         reader => reader?,
     };
-    reader.ship(last, PIECES_BYTES, &mut pieces.bytes)?;
+    let shipped = reader.ship(last, PIECES_BYTES, &mut pieces.bytes);
+    shipped.map_err(|failure| match failure.into() {
+        // Where a copy ends, a group of its own history would end too.
+        SourceError::Damaged(cause) if reader.position() == after => {
+            SourceError::Damaged(format!("{cause}; or the copy is of another history"))
+        }
+        failure => failure,
+    })?;
     Ok(pieces)
 }
 

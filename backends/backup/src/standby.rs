@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use turnstile_embedded::{ID_CHECK_FILE, put_id_file, unfinished};
-use turnstile_journal::{Disk as _, JournalCopy, RealDisk, retire, snapshot};
+use turnstile_journal::{Disk as _, JournalCopy, LastGroup, RealDisk, retire, snapshot};
 use turnstile_types::Position;
 
 use crate::{
-    BackupError, BackupSource, CopyStart, PiecesPlace, SourceDescription, SourceError,
+    BackupError, BackupSource, CopyStart, JournalPieces, PiecesPlace, SourceDescription,
+    SourceError,
     files::begin_filling,
     source::{from_hex, journal_text},
     taking::copy_snapshot_file,
@@ -15,6 +16,10 @@ use crate::{
 
 /// The name under which the mark of an unfinished directory is made.
 const MARK: &str = "follow";
+
+/// A last group up to this length is asked for each time, as a proof that the source still has the copy's
+/// history. A longer one would cost an idle server too much; it is asked for before each renewal.
+const PROOF_BYTES: u32 = 4_096;
 
 /// A copy of a server's journal in a directory of its own. A server can be started on the directory once
 /// this is dropped and [`is_whole`](Self::is_whole) was said once.
@@ -108,13 +113,7 @@ impl Standby {
         let copy = open_copy(directory, disk)?;
         let end = copy.cursor().end().ok_or(BackupError::OtherJournal)?;
         let position = copy.cursor().position().0;
-        if position > described.last {
-            return Err(BackupError::Behind {
-                source: described.last,
-                copy: position,
-            });
-        }
-        Ok(Self {
+        let standby = Self {
             directory: directory.to_owned(),
             copy,
             journal: described.journal.clone(),
@@ -125,7 +124,9 @@ impl Standby {
             },
             snapshot: snapshots.first().copied().unwrap_or_default(),
             is_whole: true,
-        })
+        };
+        standby.refuse_behind(described.last)?;
+        Ok(standby)
     }
 
     /// The last position that the copy has.
@@ -143,17 +144,24 @@ impl Standby {
     /// Asks for what comes next once, and makes it durable.
     ///
     /// # Errors
-    /// See [`BackupError`]. After one that [passes](BackupError::is_passing) it can be asked again.
+    /// See [`BackupError`]. After one that [passes](BackupError::is_passing) it can be asked again. A source
+    /// that went back, or on with another history, is refused, and the copy stays as it is.
     pub fn step(&mut self, source: &mut dyn BackupSource) -> Result<StandbyStep, BackupError> {
-        let pieces = source.pieces(self.place)?;
+        let is_small = |last: &LastGroup| last.bytes <= PROOF_BYTES;
+        let known = self.copy.cursor().last_group().filter(is_small);
+        let place = known.and_then(|last| self.place_of(last));
+        let pieces = source.pieces(place.unwrap_or(self.place))?;
+        self.refuse_behind(pieces.last)?;
+        let bytes = match place {
+            Some(_) => self.behind_last(&pieces)?,
+            None => &*pieces.bytes,
+        };
         let failed = |error| BackupError::of_copy(&self.directory, error);
         if self.is_whole {
-            self.copy.put_whole(&pieces.bytes).map_err(failed)?;
+            self.copy.put_whole(bytes).map_err(failed)?;
         } else {
             // Marked as it is, the directory begins anew after a crash.
-            self.copy
-                .put(&pieces.bytes, |_group| true)
-                .map_err(failed)?;
+            self.copy.put(bytes, |_group| true).map_err(failed)?;
             self.copy.sync().map_err(failed)?;
         }
         let position = self.position();
@@ -172,20 +180,63 @@ impl Standby {
         Ok(StandbyStep {
             position: position.0,
             last: pieces.last,
-            bytes: u64::try_from(pieces.bytes.len()).unwrap_or(u64::MAX),
+            bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         })
+    }
+
+    /// Refuses a source that ends before the copy, or before its snapshot while not everything up to there
+    /// has come.
+    fn refuse_behind(&self, last: u64) -> Result<(), BackupError> {
+        let copy = self.position().max(self.snapshot).0;
+        if last < copy {
+            return Err(BackupError::Behind { source: last, copy });
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the source has the last group of the copy, and so all before it. A snapshot does not
+    /// say of which history it is.
+    fn refuse_other_history(&self, source: &mut dyn BackupSource) -> Result<(), BackupError> {
+        let last = self.copy.cursor().last_group();
+        let Some(place) = last.and_then(|last| self.place_of(last)) else {
+            return Ok(());
+        };
+        let pieces = source.pieces(place)?;
+        self.refuse_behind(pieces.last)?;
+        self.behind_last(&pieces).map(|_rest| ())
+    }
+
+    /// From where on pieces begin with this last group of the copy; nothing before the first record.
+    fn place_of(&self, last: LastGroup) -> Option<PiecesPlace> {
+        let LastGroup {
+            segment, offset, ..
+        } = last;
+        // Any earlier position does: a source that ends at this one has the group still to give.
+        let after = self.position().0.checked_sub(1)?;
+        Some(PiecesPlace {
+            segment,
+            offset,
+            after,
+        })
+    }
+
+    fn behind_last<'a>(&self, pieces: &'a JournalPieces) -> Result<&'a [u8], BackupError> {
+        let rest = self.copy.cursor().behind_last(&pieces.bytes);
+        rest.map_err(BackupError::Diverged)
     }
 
     /// Takes over a newer snapshot of the source, if it has one, and removes what is not needed any more;
     /// says whether it did. Without that, the copy would keep the whole journal.
     ///
     /// # Errors
-    /// See [`BackupError`].
+    /// See [`BackupError`]. A source that went back, or on with another history, is refused.
     pub fn renew(&mut self, source: &mut dyn BackupSource) -> Result<bool, BackupError> {
         let described = source.describe()?;
         if described.journal != self.journal {
             return Err(BackupError::OtherJournal);
         }
+        self.refuse_behind(described.last)?;
+        self.refuse_other_history(source)?;
         let newest = described.starts.first();
         let newest = newest.map_or(Position(0), |start| Position(start.snapshot));
         if !self.is_whole || newest <= self.snapshot || newest > self.position() {
@@ -204,6 +255,8 @@ impl Standby {
             }
             copied => copied?,
         }
+        // The source may have changed its history while the snapshot came.
+        self.refuse_other_history(source)?;
         disk.rename(&unfinished, &name).map_err(io)?;
         disk.sync_directory().map_err(io)?;
         // A rotten one stays unused: whoever loads it sees that, and so does this.

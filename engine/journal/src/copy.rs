@@ -62,13 +62,14 @@ impl<D: Disk> JournalCopy<D> {
         if names.iter().any(|name| segment::is_segment(name)) {
             // There is a segment, so none is made; and pieces that are pending are put in their places.
             let recovered = recovery::recover(&copy.disk, 0, None, Sabotage::None)?;
-            copy.cursor = CopyCursor::after(CopyEnd {
+            let end = CopyEnd {
                 journal: recovered.current.label.journal,
                 segment: recovered.current.label.number,
                 segment_bytes: recovered.current.label.bytes,
                 offset: recovered.offset,
                 link: Some(recovered.link),
-            });
+            };
+            copy.cursor = CopyCursor::recovered(end, recovered.last);
             copy.mark = Some(recovered.mark);
             copy.current = Some(recovered.current);
         }

@@ -37,7 +37,7 @@ pub use disk::{
 pub use founding::{Founding, UNFINISHED_JOIN, clear, is_unfinished, refound};
 pub use journal::{Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};
-pub use pieces::{CopiedPiece, CopyBreak, CopyCursor, CopyEnd};
+pub use pieces::{CopiedPiece, CopyBreak, CopyCursor, CopyEnd, LastGroup};
 pub use reader::{JournalReadError, JournalReader};
 pub use recovery::{Inspected, OpenError, Report, Spot, acknowledged, inspect, journal_id, take};
 pub use replay::{ReplayError, replay};

@@ -22,6 +22,18 @@ pub struct CopyEnd {
     pub link: Option<Link>,
 }
 
+/// Where the last group of a copy lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastGroup {
+    pub segment: u32,
+    /// The length of that segment.
+    pub segment_bytes: u32,
+    /// The byte offset at which the group begins.
+    pub offset: u32,
+    /// The length of the group.
+    pub bytes: u32,
+}
+
 /// A piece that continues a copy.
 #[derive(Clone, Copy, Debug)]
 pub enum CopiedPiece<'a> {
@@ -57,19 +69,69 @@ pub enum CopyBreak {
 #[derive(Clone, Debug, Default)]
 pub struct CopyCursor {
     end: Option<CopyEnd>,
+    last: Option<LastGroup>,
 }
 
 impl CopyCursor {
     /// Goes on where a copy ends.
     #[must_use]
     pub const fn after(end: CopyEnd) -> Self {
-        Self { end: Some(end) }
+        Self::recovered(end, None)
+    }
+
+    pub(crate) const fn recovered(end: CopyEnd, last: Option<LastGroup>) -> Self {
+        Self {
+            end: Some(end),
+            last,
+        }
     }
 
     /// Where the copy ends; nothing before its first segment.
     #[must_use]
     pub const fn end(&self) -> Option<CopyEnd> {
         self.end
+    }
+
+    /// Where the last group lies; nothing where it is not known.
+    #[must_use]
+    pub const fn last_group(&self) -> Option<LastGroup> {
+        self.last
+    }
+
+    /// Makes sure that pieces from the place of the [last group](Self::last_group) on begin with that group, and
+    /// gives what follows it. Its checksum covers the chain, so then the source has the whole history of
+    /// the copy. Without a last group, `bytes` stay as they are.
+    ///
+    /// # Errors
+    /// The source has another group there, or none.
+    pub fn behind_last<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], CopyBreak> {
+        let (Some(end), Some(last)) = (self.end, self.last) else {
+            return Ok(bytes);
+        };
+        let mut there = Self::after(CopyEnd {
+            segment: last.segment,
+            segment_bytes: last.segment_bytes,
+            offset: last.offset,
+            link: None,
+            ..end
+        });
+        let mut rest = bytes;
+        loop {
+            match there.take(&mut rest)? {
+                Some(CopiedPiece::Segment { .. }) => {}
+                Some(CopiedPiece::Group { group, .. })
+                    if Some(group.header().link()) == end.link =>
+                {
+                    return Ok(rest);
+                }
+                Some(CopiedPiece::Group { .. }) | None => {
+                    return Err(CopyBreak::Group {
+                        position: self.position().next(),
+                        broken: Broken::Chain,
+                    });
+                }
+            }
+        }
     }
 
     /// The last position that was copied; zero when there is none.
@@ -171,6 +233,12 @@ impl CopyCursor {
             return Err(broken(Broken::Short));
         }
         let offset = end.offset;
+        self.last = Some(LastGroup {
+            segment: end.segment,
+            segment_bytes: end.segment_bytes,
+            offset,
+            bytes: to_u32(length),
+        });
         end.offset += to_u32(length);
         end.link = Some(group.header().link());
         *bytes = rest;

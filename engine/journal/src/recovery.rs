@@ -19,6 +19,7 @@ use self::scan::{End, open_segments, scan};
 use self::tail::{Tail, spot, survey, zero};
 use crate::mark::{self, DurableMark, MarkError};
 use crate::pending;
+use crate::pieces::LastGroup;
 use crate::preparation::{self, PrepareError, sync_directory};
 use crate::sabotage::Sabotage;
 use crate::segment::{self, Segment, SegmentLabel, UNFINISHED, Window};
@@ -108,6 +109,7 @@ pub(crate) struct Recovered<D: Disk> {
     pub(crate) next: Option<Segment<D::File>>,
     pub(crate) offset: u32,
     pub(crate) link: Link,
+    pub(crate) last: Option<LastGroup>,
     /// The last group is a seal.
     pub(crate) is_sealed: bool,
     pub(crate) mark: DurableMark<D::File>,
@@ -194,6 +196,7 @@ pub(crate) fn recover<D: Disk>(
     report.created = is_new;
     settle(&segments, &end, &tail, &mut window, sabotage).map_err(OpenError::Io)?;
     remove_unfinished(disk).map_err(OpenError::Io)?;
+    let last = end.last_group(&segments);
     let next = keep_one_spare(disk, &mut segments, end.index).map_err(OpenError::Io)?;
     let mark = DurableMark::begin(disk, journal, report.last).map_err(OpenError::Io)?;
     // Entries may be in the cache only: of a process that died between a rename and its sync.
@@ -204,6 +207,7 @@ pub(crate) fn recover<D: Disk>(
         next,
         offset: end.offset,
         link: end.link.unwrap_or(Link::START),
+        last,
         is_sealed,
         mark,
         report,

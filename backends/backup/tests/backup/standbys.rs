@@ -1,15 +1,18 @@
 //! Directories that follow a server.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use turnstile_backup::{
-    BackupError, BackupSource, DirectorySource, JournalPieces, PiecesPlace, SourceDescription,
-    SourceError, Standby,
+    BackupError, BackupSource, DirectorySource, JournalPieces, KeyChoice, PiecesPlace,
+    SourceDescription, SourceError, Standby, Until,
 };
 use turnstile_embedded::Durability;
+use turnstile_types::Position;
 use zeroize::Zeroizing;
 
-use crate::{Folder, OPTIONS, WITH_SNAPSHOTS, book, content, hash, open, used, used_again};
+use crate::{
+    Folder, OPTIONS, WITH_SNAPSHOTS, book, content, hash, open, restored, take, used, used_again,
+};
 
 /// Asks until the copy has everything.
 fn catch_up(standby: &mut Standby, source: &mut DirectorySource) -> u64 {
@@ -19,6 +22,13 @@ fn catch_up(standby: &mut Standby, source: &mut DirectorySource) -> u64 {
             return step.position;
         }
     }
+}
+
+/// How many files of snapshots a directory has, finished or not.
+fn snapshots(directory: &Path) -> usize {
+    let names = content(directory).into_keys();
+    let names = names.filter(|path| path.to_string_lossy().contains("snapshot-"));
+    names.count()
 }
 
 /// A source that has removed a snapshot as soon as it is asked for it.
@@ -100,9 +110,7 @@ fn a_copy_takes_over_snapshots_and_lets_old_segments_go() {
     }
     assert!(renewals > 4, "{renewals}");
     assert!(!copy.join("segment-00000001").exists());
-    let snapshots = content(&copy).into_keys();
-    let snapshots = snapshots.filter(|path| path.to_string_lossy().contains("snapshot-"));
-    assert_eq!(snapshots.count(), 2, "and none that is not finished");
+    assert_eq!(snapshots(&copy), 2, "and none that is not finished");
     drop(standby);
     assert_eq!(hash(&copy), hash(&data));
 }
@@ -154,4 +162,81 @@ fn a_copy_goes_on_after_it_was_stopped_and_refuses_other_directories() {
         "{refused:?}"
     );
     assert_eq!(content(&other), before);
+}
+
+/// A server was restored to an earlier position, and goes on from there with other records. A copy of what
+/// it had before would become a state of neither history if it took over the server's new snapshot.
+#[test]
+fn a_copy_refuses_a_server_whose_history_went_back() {
+    let folder = Folder::new();
+    let (data, backup) = (folder.path("data"), folder.path("backup"));
+    used(&data, OPTIONS, 500);
+    take(&data, &backup, &KeyChoice::LeaveOut).unwrap();
+    let often = turnstile_embedded::Options {
+        snapshot_records: 50,
+        ..OPTIONS
+    };
+    // It ends before the copy, at the same position with groups of the same lengths, and after it.
+    for (name, to) in [("shorter", 560), ("equal", 600), ("longer", 660)] {
+        let (back, copy) = (folder.path(name), folder.path(&format!("copy-{name}")));
+        let mut source = DirectorySource::open(&data).unwrap();
+        let mut standby = Standby::open(&mut source, &copy).unwrap();
+        assert_eq!(catch_up(&mut standby, &mut source), 501);
+        drop(source);
+        restored(&backup, &back, Until::Position(Position(401)));
+        fs::copy(data.join("id.key"), back.join("id.key")).unwrap();
+        used_again(&back, often, 500, to);
+        assert!(snapshots(&back) > 0);
+        let mut source = DirectorySource::open(&back).unwrap();
+        for _ in 0..2 {
+            for refused in [
+                standby.step(&mut source).map(|_step| ()),
+                standby.renew(&mut source).map(|_has| ()),
+            ] {
+                match name {
+                    "shorter" => assert!(
+                        matches!(
+                            refused,
+                            Err(BackupError::Behind {
+                                source: 461,
+                                copy: 501
+                            })
+                        ),
+                        "{refused:?}"
+                    ),
+                    _ => assert!(
+                        matches!(refused, Err(BackupError::Diverged(_))),
+                        "{name}: {refused:?}"
+                    ),
+                }
+            }
+            // A copy that is opened again knows its last group too.
+            drop(standby);
+            let mut first = DirectorySource::open(&data).unwrap();
+            standby = Standby::open(&mut first, &copy).unwrap();
+        }
+        drop(standby);
+        assert_eq!(snapshots(&copy), 0, "{name}");
+        assert_eq!(hash(&copy), hash(&data), "{name}");
+    }
+}
+
+/// The copy has taken the snapshot, and the server went back before it.
+#[test]
+fn a_copy_that_is_not_whole_refuses_a_server_that_went_back_before_its_snapshot() {
+    let folder = Folder::new();
+    let (data, back) = (folder.path("data"), folder.path("back"));
+    used(&data, OPTIONS, 300);
+    take(&data, &folder.path("backup"), &KeyChoice::LeaveOut).unwrap();
+    restored(&folder.path("backup"), &back, Until::End);
+    used_again(&data, WITH_SNAPSHOTS, 300, 1_400);
+    let mut source = DirectorySource::open(&data).unwrap();
+    let mut standby = Standby::open(&mut source, &folder.path("copy")).unwrap();
+    let mut source = DirectorySource::open(&back).unwrap();
+    let refused = standby.step(&mut source);
+    assert!(
+        matches!(refused, Err(BackupError::Behind { source: 301, .. })),
+        "{refused:?}"
+    );
+    assert!(!standby.is_whole());
 }

@@ -4,6 +4,7 @@ use turnstile_record::{Broken, Link};
 use turnstile_types::Position;
 
 use super::{OpenError, Report};
+use crate::pieces::LastGroup;
 use crate::sabotage::Sabotage;
 use crate::segment::{self, FIRST_OFFSET, LabelError, NoGroup, Segment, Window, to_u32};
 use crate::{Disk, DiskFile};
@@ -26,6 +27,20 @@ pub(super) struct End {
     /// of the next segment.
     pub(super) suspect: (usize, u32),
     pub(super) last: Option<Last>,
+}
+
+impl End {
+    /// The place of the last group that is kept.
+    pub(super) fn last_group<F>(&self, segments: &[Segment<F>]) -> Option<LastGroup> {
+        let last = self.last?;
+        let label = segments[last.index].label;
+        Some(LastGroup {
+            segment: label.number,
+            segment_bytes: label.bytes,
+            offset: last.offset,
+            bytes: to_u32(last.bytes),
+        })
+    }
 }
 
 /// Opens all segments, without a gap from the first to the last.
