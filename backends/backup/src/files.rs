@@ -10,6 +10,7 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 use turnstile_embedded::unfinished::{self, Occupied};
+use turnstile_journal::{Disk as _, LOCK_FILE, RealDisk, RealLock};
 
 use crate::{BackupError, source::to_hex};
 
@@ -20,21 +21,32 @@ const DIRECTORY_MODE: u32 = 0o700;
 /// So much is read at a time.
 const CHUNK_BYTES: usize = 256 * 1_024;
 
-/// Marks an empty directory as one that is being filled, under this name. What was left of an earlier time is
-/// removed if it may be started over.
+/// Takes an empty directory and marks it as one that is being filled, under this name. What was left of an
+/// earlier time is removed if it may be started over.
 pub(crate) fn begin_filling(
     directory: &Path,
     name: &str,
     may_start_over: bool,
-) -> Result<(), BackupError> {
+) -> Result<RealLock, BackupError> {
     let path = || directory.to_owned();
     let io = |cause| BackupError::io(directory, cause);
-    unfinished::clear(directory, may_start_over).map_err(|occupied| match occupied {
+    let lock = unfinished::clear(directory, may_start_over).map_err(|occupied| match occupied {
         Occupied::Unfinished => BackupError::Unfinished { path: path() },
         Occupied::NotEmpty => BackupError::Occupied { path: path() },
+        Occupied::Locked => BackupError::Locked { path: path() },
         Occupied::Io(cause) => io(cause),
     })?;
-    unfinished::mark(directory, name).map_err(io)
+    unfinished::mark(directory, name).map_err(io)?;
+    Ok(lock)
+}
+
+/// The lock that a journal would have: the directory of a backup is one that may become one.
+pub(crate) fn lock(directory: &Path) -> Result<RealLock, BackupError> {
+    let lock = RealDisk::open(directory).and_then(|disk| disk.lock());
+    let lock = lock.map_err(|cause| BackupError::io(&directory.join(LOCK_FILE), cause))?;
+    lock.ok_or_else(|| BackupError::Locked {
+        path: directory.to_owned(),
+    })
 }
 
 /// The SHA-256 of some bytes, in hexadecimal digits.

@@ -8,7 +8,7 @@ use std::{
 use turnstile_embedded::{
     ID_CHECK_FILE, ID_KEY_FILE, Verdict, put_id_file, unfinished, verify, verify_without_key,
 };
-use turnstile_journal::{Disk as _, JournalCopy, RealDisk, snapshot};
+use turnstile_journal::{Disk as _, JournalCopy, RealDisk, RealLock, snapshot};
 use turnstile_types::{Position, Timestamp};
 use zeroize::Zeroizing;
 
@@ -16,7 +16,7 @@ use crate::{
     BackupError, IdKeyKept, KeyRefusal, Manifest, Passphrase,
     archive::OpenBackup,
     checking::{check_directory, each_piece},
-    files::begin_filling,
+    files::{begin_filling, lock},
     sealed,
 };
 
@@ -92,8 +92,9 @@ pub fn restore(
     assert_reaches(&manifest, wish.until)?;
     let secret = secret(backup, &manifest, &wish.key)?;
     let io = |cause| BackupError::io(target, cause);
-    begin_filling(target, MARK, wish.again)?;
-    let (last, time) = write(backup, target, &manifest, wish.until)?;
+    let taken = begin_filling(target, MARK, wish.again)?;
+    let copy = write(backup, (target, taken), &manifest, wish.until)?;
+    let (last, time) = (copy.cursor().position(), copy.cursor().time());
     if manifest.file(ID_CHECK_FILE).is_some() {
         let content = fs::read(backup.join(ID_CHECK_FILE)).map_err(io)?;
         put(target, ID_CHECK_FILE, &content)?;
@@ -101,6 +102,8 @@ pub fn restore(
     if let Some(secret) = &secret {
         put(target, ID_KEY_FILE, secret)?;
     }
+    // The proof takes the lock itself.
+    drop(copy);
     let verdict = if secret.is_some() {
         verify(target)
     } else {
@@ -115,6 +118,7 @@ pub fn restore(
         ));
         return Err(BackupError::Violated(violations));
     }
+    let _lock = lock(target)?;
     unfinished::unmark(target).map_err(io)?;
     Ok(RestoreReport {
         manifest,
@@ -169,13 +173,13 @@ fn put(target: &Path, name: &str, content: &[u8]) -> Result<(), BackupError> {
     })
 }
 
-/// Writes the snapshot and the groups; says the last position and its logged time.
+/// Writes the snapshot and the groups into a directory that was taken.
 fn write(
     backup: &Path,
-    target: &Path,
+    (target, taken): (&Path, RealLock),
     manifest: &Manifest,
     until: Until,
-) -> Result<(Position, Timestamp), BackupError> {
+) -> Result<JournalCopy<RealDisk>, BackupError> {
     let io = |cause| BackupError::io(target, cause);
     let disk = RealDisk::open(target).map_err(io)?;
     if manifest.snapshot > 0 {
@@ -186,7 +190,7 @@ fn write(
         copied.and_then(|file| file.sync_all()).map_err(io)?;
     }
     let failed = |error| BackupError::of_copy(target, error);
-    let opened = JournalCopy::open(disk.clone());
+    let opened = JournalCopy::open_taken(disk.clone(), taken);
     let mut copy = opened.map_err(|error| failed(turnstile_journal::CopyError::Open(error)))?;
     let is_wanted = |end: Position, time: Timestamp| match until {
         Until::End => true,
@@ -202,5 +206,5 @@ fn write(
     })?;
     copy.sync().map_err(failed)?;
     disk.sync_directory().map_err(io)?;
-    Ok((copy.cursor().position(), copy.cursor().time()))
+    Ok(copy)
 }

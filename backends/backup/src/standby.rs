@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use turnstile_embedded::{ID_CHECK_FILE, put_id_file, unfinished};
-use turnstile_journal::{Disk as _, JournalCopy, LastGroup, RealDisk, retire, snapshot};
+use turnstile_journal::{
+    CopyError, Disk as _, JournalCopy, LastGroup, OpenError, RealDisk, RealLock, retire, snapshot,
+};
 use turnstile_types::Position;
 
 use crate::{
@@ -67,13 +69,13 @@ impl Standby {
             return Self::go_on(directory, &described);
         }
         let may_start_over = unfinished::is_marked_by(directory, MARK);
-        begin_filling(directory, MARK, may_start_over)?;
-        Self::begin(source, directory, &described)
+        let taken = begin_filling(directory, MARK, may_start_over)?;
+        Self::begin(source, (directory, taken), &described)
     }
 
     fn begin(
         source: &mut dyn BackupSource,
-        directory: &Path,
+        (directory, taken): (&Path, RealLock),
         described: &SourceDescription,
     ) -> Result<Self, BackupError> {
         let io = |cause| BackupError::io(directory, cause);
@@ -86,10 +88,10 @@ impl Standby {
                 BackupError::Unread(turnstile_embedded::BackendOpenError::IdKey(refused).into())
             })?;
         }
-        let copy = open_copy(directory, disk)?;
+        let copy = JournalCopy::open_taken(disk, taken);
         Ok(Self {
             directory: directory.to_owned(),
-            copy,
+            copy: copy.map_err(|error| not_opened(directory, error))?,
             journal: described.journal.clone(),
             place: start.place,
             snapshot: Position(start.snapshot),
@@ -103,14 +105,12 @@ impl Standby {
         let snapshots = snapshots.map_err(|cause| BackupError::io(directory, cause))?;
         // Before anything is changed there: it could be the directory of something else.
         let known = turnstile_journal::acknowledged(&disk);
-        let known = known.map_err(|error| {
-            BackupError::of_copy(directory, turnstile_journal::CopyError::Open(error))
-        })?;
+        let known = known.map_err(|error| not_opened(directory, error))?;
         let is_ours = |(journal, _)| journal_text(journal) == described.journal;
         if !known.is_some_and(is_ours) {
             return Err(BackupError::OtherJournal);
         }
-        let copy = open_copy(directory, disk)?;
+        let copy = JournalCopy::open(disk).map_err(|error| not_opened(directory, error))?;
         let end = copy.cursor().end().ok_or(BackupError::OtherJournal)?;
         let position = copy.cursor().position().0;
         let standby = Self {
@@ -270,9 +270,8 @@ impl Standby {
     }
 }
 
-fn open_copy(directory: &Path, disk: RealDisk) -> Result<JournalCopy<RealDisk>, BackupError> {
-    JournalCopy::open(disk)
-        .map_err(|error| BackupError::of_copy(directory, turnstile_journal::CopyError::Open(error)))
+fn not_opened(directory: &Path, error: OpenError) -> BackupError {
+    BackupError::of_copy(directory, CopyError::Open(error))
 }
 
 /// Copies the best snapshot that is sound, and says where the journal goes on.

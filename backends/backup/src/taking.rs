@@ -9,15 +9,15 @@ use std::{
 };
 
 use turnstile_embedded::ID_CHECK_FILE;
-use turnstile_journal::{
-    CopiedPiece, CopyCursor, Disk as _, LOCK_FILE, RealDisk, RealLock, is_segment, snapshot,
-};
+use turnstile_journal::{CopiedPiece, CopyCursor, LOCK_FILE, RealDisk, is_segment, snapshot};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
     BackupError, BackupSource, CopyStart, IdKeyKept, Manifest, ManifestEnd, ManifestFile,
     Passphrase, PiecesPlace, SourceDescription, SourceError,
-    files::{create, make_directory, put_durably, remove_if_there, sha256_of_file, sync_directory},
+    files::{
+        create, lock, make_directory, put_durably, remove_if_there, sha256_of_file, sync_directory,
+    },
     manifest, sealed,
     source::{from_hex, journal_text, name_of_segment},
 };
@@ -81,15 +81,6 @@ pub fn take_backup(
 fn note_whole(target: &Path) -> Result<(), BackupError> {
     let path = target.join(BEGUN);
     remove_if_there(&path).map_err(|cause| BackupError::io(&path, cause))
-}
-
-/// A backup has the lock that a journal would have: it is a directory that may become one.
-fn lock(target: &Path) -> Result<RealLock, BackupError> {
-    let lock = RealDisk::open(target).and_then(|disk| disk.lock());
-    let lock = lock.map_err(|cause| BackupError::io(&target.join(LOCK_FILE), cause))?;
-    lock.ok_or_else(|| BackupError::Locked {
-        path: target.to_owned(),
-    })
 }
 
 /// Makes sure that nothing is in the target but what a first backup has left that broke off.

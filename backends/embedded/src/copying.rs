@@ -6,7 +6,9 @@ use turnstile_contract::{
     Failure,
     copy::{CopiedKey, Halt, Head, KeyTeller, Moving, Refusal, Source, Target, Teller},
 };
-use turnstile_journal::{Founding, RealDisk, RealLock, inspect, snapshot, snapshot::Draft};
+use turnstile_journal::{
+    Founding, OpenError, RealDisk, RealLock, inspect, snapshot, snapshot::Draft,
+};
 use turnstile_rooms::{Assembly, IdKey, Piece, Rooms};
 use turnstile_sequencer::{First, KEY_MS, Remembered as Known, SERVICE_UNKNOWN, State};
 use turnstile_types::{Machine as _, Machines as _, Malformed, Timestamp, hash_of};
@@ -43,6 +45,8 @@ struct Taken {
     id_key: IdKey,
     /// The state with its keys, whose rooms are in the assembly still.
     state: State<Services>,
+    /// Of the directory, from the removal of what was left there until it has its journal.
+    lock: RealLock,
 }
 
 impl RoomsCopy {
@@ -85,12 +89,13 @@ impl RoomsCopy {
         Ok(())
     }
 
-    /// Makes sure that nothing is in the directory but what an unfinished copy has left.
-    fn make_empty(&self, again: bool) -> Result<(), Refusal> {
+    /// Takes the directory, and removes what an unfinished copy has left; nothing else may be there.
+    fn make_empty(&self, again: bool) -> Result<RealLock, Refusal> {
         let place = self.place();
         unfinished::clear(&self.directory, again).map_err(|occupied| match occupied {
             Occupied::Unfinished => Refusal::Unfinished { place },
             Occupied::NotEmpty => Refusal::NotEmpty { place },
+            Occupied::Locked => self.failed(OpenError::Locked),
             Occupied::Io(cause) => self.failed(cause),
         })
     }
@@ -105,7 +110,8 @@ impl RoomsCopy {
             return Err(self.failed(violations.join("; ")));
         }
         let disk = RealDisk::open(&self.directory).map_err(|cause| self.failed(cause))?;
-        let founding = Founding::begin(disk.clone()).map_err(|cause| self.failed(cause))?;
+        let founding = Founding::begin_taken(disk.clone(), taken.lock);
+        let founding = founding.map_err(|cause| self.failed(cause))?;
         let brought = id_key::bring(&self.directory, founding.journal(), &taken.id_key);
         brought.map_err(|cause| self.failed(cause))?;
         let (position, time) = (state.position(), state.time());
@@ -240,12 +246,15 @@ impl Target for RoomsCopy {
         again: bool,
     ) -> Moving<'a, Result<(), Refusal>> {
         Box::pin(async move {
-            self.make_empty(again)?;
+            // One that was begun before and broke off has the lock.
+            self.taken = None;
+            let lock = self.make_empty(again)?;
             unfinished::mark(&self.directory, "rooms copy").map_err(|cause| self.failed(cause))?;
             self.taken = Some(Taken {
                 assembly: Assembly::new(),
                 id_key: head.id_key.clone(),
                 state: State::of(Services::empty(), head.position, now),
+                lock,
             });
             Ok(())
         })

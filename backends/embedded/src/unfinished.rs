@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use turnstile_journal::{LOCK_FILE, RealDisk};
+use turnstile_journal::{Disk as _, LOCK_FILE, RealDisk, RealLock};
 
 use crate::BackendOpenError;
 
@@ -32,6 +32,8 @@ pub enum Occupied {
     Unfinished,
     /// Something else is there.
     NotEmpty,
+    /// Another process uses it, perhaps to fill it.
+    Locked,
     Io(io::Error),
 }
 
@@ -59,24 +61,37 @@ pub fn is_marked_by(directory: &Path, name: &str) -> bool {
     by.is_ok_and(|by| name.as_bytes().starts_with(&by))
 }
 
-/// Makes sure that nothing is in the directory; what an unfinished copy has left is removed if `again`.
+/// Takes the directory, which is made where it is not there, and makes sure that nothing is in it; what an
+/// unfinished copy has left is removed if `again`. The lock MUST be held until the copy is whole: without
+/// it, another process would remove what was copied.
 ///
 /// # Errors
-/// Something is there.
-pub fn clear(directory: &Path, again: bool) -> Result<(), Occupied> {
+/// Something is there, or another process fills it: then nothing is removed.
+pub fn clear(directory: &Path, again: bool) -> Result<RealLock, Occupied> {
+    // At first without the lock: no file is made for it in a directory of something else.
+    leavings(directory, again)?;
+    let lock = RealDisk::open(directory).and_then(|disk| disk.lock());
+    let lock = lock.map_err(Occupied::Io)?.ok_or(Occupied::Locked)?;
+    for name in leavings(directory, again)? {
+        fs::remove_file(directory.join(name)).map_err(Occupied::Io)?;
+    }
+    Ok(lock)
+}
+
+/// The files that an unfinished copy has left, if nothing else is there.
+fn leavings(directory: &Path, again: bool) -> Result<Vec<String>, Occupied> {
     let is_marked = is_marked(directory);
     if is_marked && !again {
         return Err(Occupied::Unfinished);
     }
     let is_left = |name: &str| LEAVINGS.iter().any(|leaving| name.starts_with(leaving));
-    for name in names_in(directory).map_err(Occupied::Io)? {
-        if is_marked && is_left(&name) {
-            fs::remove_file(directory.join(name)).map_err(Occupied::Io)?;
-        } else if name != UNFINISHED && name != LOCK_FILE {
-            return Err(Occupied::NotEmpty);
-        }
+    let mut names = names_in(directory).map_err(Occupied::Io)?;
+    names.retain(|name| name != UNFINISHED && name != LOCK_FILE);
+    if names.iter().all(|name| is_marked && is_left(name)) {
+        Ok(names)
+    } else {
+        Err(Occupied::NotEmpty)
     }
-    Ok(())
 }
 
 /// The names of the files in a directory; none where it is not there.

@@ -50,6 +50,14 @@ impl<D: Disk> JournalCopy<D> {
     /// Another process has the directory, or its journal is damaged.
     pub fn open(disk: D) -> Result<Self, OpenError> {
         let lock = recovery::take(&disk)?;
+        Self::open_taken(disk, lock)
+    }
+
+    /// The same of a directory that was [taken](crate::take) before.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); nobody else has the directory.
+    pub fn open_taken(disk: D, lock: D::Lock) -> Result<Self, OpenError> {
         let names = disk.list().map_err(OpenError::Io)?;
         let mut copy = Self {
             disk,

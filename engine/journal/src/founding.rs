@@ -31,13 +31,11 @@ pub struct Founding<D: Disk> {
 }
 
 impl<D: Disk> Founding<D> {
-    /// Takes a directory without a journal, and draws the number of the new one.
+    /// Draws the number of a new journal in a directory without one, whose lock the caller holds.
     ///
     /// # Errors
-    /// Another holder, or a failing disk.
-    pub fn begin(disk: D) -> Result<Self, OpenError> {
-        let lock = disk.lock().map_err(OpenError::Io)?;
-        let lock = lock.ok_or(OpenError::Locked)?;
+    /// A failing disk.
+    pub fn begin_taken(disk: D, lock: D::Lock) -> Result<Self, OpenError> {
         let journal = disk.random().map_err(OpenError::Io)?;
         Ok(Self {
             disk,

@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 use turnstile_backup::{
-    BackupError, BackupSource, DirectorySource, JournalPieces, KeyChoice, PiecesPlace,
-    SourceDescription, SourceError, Standby, Until,
+    BackupError, BackupSource, DirectorySource, JournalPieces, KeyChoice, PiecesPlace, RestoreWish,
+    SourceDescription, SourceError, Standby, Until, restore,
 };
 use turnstile_embedded::Durability;
 use turnstile_types::Position;
@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Folder, OPTIONS, WITH_SNAPSHOTS, book, content, hash, open, restored, take, used, used_again,
+    wish,
 };
 
 /// Asks until the copy has everything.
@@ -239,4 +240,79 @@ fn a_copy_that_is_not_whole_refuses_a_server_that_went_back_before_its_snapshot(
         "{refused:?}"
     );
     assert!(!standby.is_whole());
+}
+
+/// A source during whose answers others try to fill the same directory.
+struct CrowdedSource<'a> {
+    inner: DirectorySource,
+    data: &'a Path,
+    backup: &'a Path,
+    copy: &'a Path,
+    tries: usize,
+}
+
+impl CrowdedSource<'_> {
+    fn refuse_others(&mut self) {
+        self.tries += 1;
+        let before = content(self.copy);
+        assert!(!before.is_empty());
+        let mut source = DirectorySource::open(self.data).unwrap();
+        let second = Standby::open(&mut source, self.copy).map(|_| ());
+        let again = RestoreWish {
+            again: true,
+            ..wish(Until::End)
+        };
+        let restored = restore(self.backup, self.copy, &again).map(|_| ());
+        for refused in [second, restored] {
+            assert!(
+                matches!(refused, Err(BackupError::Locked { .. })),
+                "{refused:?}"
+            );
+        }
+        assert_eq!(content(self.copy), before);
+    }
+}
+
+impl BackupSource for CrowdedSource<'_> {
+    fn describe(&mut self) -> Result<SourceDescription, SourceError> {
+        self.inner.describe()
+    }
+
+    fn pieces(&mut self, place: PiecesPlace) -> Result<JournalPieces, SourceError> {
+        self.refuse_others();
+        self.inner.pieces(place)
+    }
+
+    fn snapshot(&mut self, position: u64, offset: u64) -> Result<Vec<u8>, SourceError> {
+        self.refuse_others();
+        self.inner.snapshot(position, offset)
+    }
+
+    fn id_key(&mut self) -> Result<Option<Zeroizing<Vec<u8>>>, SourceError> {
+        self.inner.id_key()
+    }
+}
+
+/// A second `follow`, or `restore --again`, once removed what the first had copied, and both wrote on.
+#[test]
+fn a_directory_that_is_being_filled_is_refused_to_others_and_loses_nothing() {
+    let folder = Folder::new();
+    let (data, copy) = (folder.path("data"), folder.path("copy"));
+    used(&data, WITH_SNAPSHOTS, 1_500);
+    let backup = folder.path("backup");
+    take(&data, &backup, &KeyChoice::LeaveOut).unwrap();
+    let mut source = CrowdedSource {
+        inner: DirectorySource::open(&data).unwrap(),
+        data: &data,
+        backup: &backup,
+        copy: &copy,
+        tries: 0,
+    };
+    let mut standby = Standby::open(&mut source, &copy).unwrap();
+    while !standby.is_whole() {
+        standby.step(&mut source).unwrap();
+    }
+    assert!(source.tries > 2, "{}", source.tries);
+    drop((standby, source));
+    assert_eq!(hash(&copy), hash(&data));
 }

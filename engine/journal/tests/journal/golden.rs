@@ -3,7 +3,7 @@
 
 use turnstile_journal::snapshot::{self, Draft};
 use turnstile_journal::{
-    Disk, FaultyDisk, Founding, Inspected, Journal, Log, OpenError, Report, Room, inspect,
+    Disk, FaultyDisk, Founding, Inspected, Journal, Log, OpenError, Report, Room, inspect, take,
 };
 use turnstile_record::{Group, RecordRef};
 use turnstile_types::{
@@ -191,7 +191,7 @@ fn looking_at_a_journal_changes_nothing() {
 #[test]
 fn a_founded_journal_has_the_number_that_was_told_and_goes_on_where_it_shall() {
     let disk = FaultyDisk::new(3);
-    let founding = Founding::begin(disk.clone()).unwrap();
+    let founding = Founding::begin_taken(disk.clone(), take(&disk).unwrap()).unwrap();
     let number = founding.journal();
     let mut draft = Draft::begin(disk.clone(), number, Position(41), Timestamp(7));
     draft.put(b"the state");
