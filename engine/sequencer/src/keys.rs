@@ -1,14 +1,16 @@
 //! Idempotency keys: principal and key -> first request and first answer.
 
+mod image;
+
 use std::collections::BTreeMap;
 
 use hashbrown::HashTable;
-use turnstile_types::{Effect, Key, Malformed, Position, Principal, Reader, Sink, Timestamp};
+use turnstile_types::{Effect, Key, Position, Principal, Timestamp};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::{
     places::Places,
-    remembered::{First, OUTCOME_BYTES_MAX, Remembered, RememberedField, size_of},
+    remembered::{First, OUTCOME_BYTES_MAX, Remembered, size_of},
     ring::Ring,
 };
 
@@ -68,6 +70,9 @@ pub(crate) struct Keys {
     shares: HashTable<KeyShare>,
     /// Where the entries lie of commands that wait for their final answers, by their positions.
     pending: BTreeMap<Position, u64>,
+    /// Where the last entries lie of commands whose final answers were too long, by their positions.
+    /// Their entries stay in the ring until their turn to go, and no snapshot has them.
+    forgotten: BTreeMap<Position, u64>,
 }
 
 /// What a principal has here.
@@ -89,6 +94,7 @@ impl Keys {
             table: Places::new(),
             shares: HashTable::new(),
             pending: BTreeMap::new(),
+            forgotten: BTreeMap::new(),
         }
     }
 
@@ -203,6 +209,7 @@ impl Keys {
         if entry.first.outcome.len() > OUTCOME_BYTES_MAX {
             if let Some(address) = waited {
                 self.forget(&entry.principal, entry.hash(), address);
+                self.forgotten.insert(entry.first.position, address);
             }
             return;
         }
@@ -286,8 +293,10 @@ impl Keys {
         let (hash, principal) = (entry.hash(), entry.principal);
         let (position, cost) = (entry.first.position, cost_of(&entry));
         self.forget(&principal, hash, address);
-        if self.pending.get(&position) == Some(&address) {
-            self.pending.remove(&position);
+        for addresses in [&mut self.pending, &mut self.forgotten] {
+            if addresses.get(&position) == Some(&address) {
+                addresses.remove(&position);
+            }
         }
         self.give_back(&principal, (cost, 0));
         self.done.pop();
@@ -386,54 +395,6 @@ impl Keys {
                 refused.next()
             }
         })
-    }
-
-    /// Every entry, the oldest first, in the bytes in which [`Self::restore`] reads them.
-    pub(crate) fn snapshot(&self, out: &mut dyn Sink) {
-        let length = self.done.len() + self.refused.len();
-        out.put(&(length as u64).to_le_bytes());
-        let mut bytes = Vec::new();
-        for (_, entry) in self.entries() {
-            bytes.clear();
-            entry.put(&mut bytes);
-            out.put(&bytes);
-        }
-    }
-
-    /// Passes over what [`Self::snapshot`] wrote.
-    pub(crate) fn pass(
-        reader: &mut Reader<'_>,
-        services: RememberedField,
-    ) -> Result<(), Malformed> {
-        for _ in 0..reader.u64("number of keys")? {
-            Remembered::pass(reader, services)?;
-        }
-        Ok(())
-    }
-
-    /// Reads what [`Self::snapshot`] wrote. What an entry came to is told by `effect_of`, from its
-    /// service and its outcome.
-    pub(crate) fn restore(
-        reader: &mut Reader<'_>,
-        refused_bytes_max: u64,
-        services: RememberedField,
-        effect_of: impl Fn(u8, &[u8]) -> Result<Effect, Malformed>,
-    ) -> Result<Self, Malformed> {
-        let mut keys = Self::new(refused_bytes_max);
-        let mut previous = Timestamp(0);
-        for _ in 0..reader.u64("number of keys")? {
-            reader.lap()?;
-            let entry = Remembered::read(reader, services)?;
-            if entry.time < previous {
-                return Err(Malformed {
-                    field: "order of keys",
-                });
-            }
-            previous = entry.time;
-            let effect = effect_of(entry.first.service, entry.first.outcome)?;
-            keys.put(&entry, effect);
-        }
-        Ok(keys)
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use turnstile_seed::Random;
-use turnstile_types::{Name, put_bytes, put_u64};
+use turnstile_types::{Malformed, Name, Reader, put_bytes, put_u64};
 
 use super::*;
-use crate::remembered::SERVICE_UNKNOWN;
+use crate::remembered::{RememberedField, SERVICE_UNKNOWN};
 
 fn first(position: u64, outcome: &[u8]) -> First<'_> {
     First {
@@ -264,6 +264,78 @@ fn an_answer_that_is_too_long_is_not_remembered() {
     let found = ["long", "waits", "longest"].map(|text| find(&keys, 7, text));
     assert_eq!(found, [None, None, Some(3)]);
     assert!(!keys.has_pending());
+    // A snapshot remembered the wait again, and a retry was told to go on waiting.
+    let again = restored(&bytes_of(&keys), u64::MAX).unwrap();
+    let found = ["long", "waits", "longest"].map(|text| find(&again, 7, text));
+    assert_eq!(found, [None, None, Some(3)]);
+    assert!(!again.has_pending());
+    assert_eq!(again.figures().kept, 1);
+}
+
+#[test]
+fn all_answers_of_a_wait_are_forgotten_and_its_key_begins_anew() {
+    let long = [b'd'; OUTCOME_BYTES_MAX + 1];
+    let mut keys = Keys::new(u64::MAX);
+    insert(&mut keys, 5, "k", first(1, b"p"));
+    keys.settle(Timestamp(6), Position(1), Effect::Pending, b"p doubt");
+    keys.settle(Timestamp(7), Position(1), Effect::Done, &long);
+    let empty = bytes_of(&Keys::new(u64::MAX));
+    assert!(bytes_of(&keys) == empty);
+    insert(&mut keys, 8, "k", first(2, b"p"));
+    keys.settle(Timestamp(9), Position(2), Effect::Done, b"d");
+    let again = restored(&bytes_of(&keys), u64::MAX).unwrap();
+    assert_eq!([&keys, &again].map(|keys| find(keys, 9, "k")), [Some(2); 2]);
+    // What is dropped after its day leaves no trace.
+    for number in 10..40 {
+        insert(
+            &mut keys,
+            9 + KEY_MS,
+            &format!("{number}"),
+            first(number, b"d"),
+        );
+    }
+    assert!(keys.forgotten.is_empty());
+}
+
+#[test]
+fn a_restored_memory_answers_like_the_live_one_whatever_was_forgotten() {
+    for seed in 0..8 {
+        let mut random = Random::new(seed);
+        let mut keys = Keys::new(20_000);
+        let mut waiting: Vec<u64> = Vec::new();
+        let mut time = 7;
+        for number in 1..600_u64 {
+            time += random.below(KEY_MS / 200);
+            let text = format!("key-{}", random.below(60));
+            if find(&keys, time, &text).is_none() {
+                let outcome = [random.pick(b"drpp"); 90];
+                insert(&mut keys, time, &text, first(number, &outcome));
+                if outcome[0] == b'p' {
+                    waiting.push(number);
+                }
+            }
+            if random.one_in(3) && !waiting.is_empty() {
+                let place = usize::try_from(random.below(waiting.len() as u64)).unwrap();
+                let answer = random.pick(&[&b"d"[..], b"r", b"p", &[b'd'; OUTCOME_BYTES_MAX + 1]]);
+                let effect = effect_of(3, answer).unwrap();
+                keys.settle(Timestamp(time), Position(waiting[place]), effect, answer);
+                if effect != Effect::Pending {
+                    waiting.swap_remove(place);
+                }
+            }
+            let bytes = bytes_of(&keys);
+            let again = restored(&bytes, 20_000).unwrap();
+            assert!(bytes_of(&again) == bytes, "{seed} {number}");
+            let positions = |keys: &Keys| keys.pending.keys().copied().collect::<Vec<_>>();
+            assert_eq!(positions(&again), positions(&keys), "{seed} {number}");
+            for text in (0..60).map(|number| format!("key-{number}")) {
+                let local = Principal::local();
+                let [live, read] =
+                    [&keys, &again].map(|keys| keys.find(Timestamp(time), &local, key(&text)));
+                assert_eq!(read, live, "{seed} {number} {text}");
+            }
+        }
+    }
 }
 
 /// Inserts keys of a principal as long as there is room, and answers how many and what the refusal said.
