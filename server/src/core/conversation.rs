@@ -232,6 +232,12 @@ pub(crate) trait Conversation: Sized {
         0
     }
 
+    /// Memory of an answer that is not whole yet, in bytes. It counts as unread, although the client
+    /// cannot read it: it is memory that the client has asked for.
+    fn unfinished_answer(&self) -> usize {
+        0
+    }
+
     /// Answers a request that never came whole, where the wire has a word for it.
     fn refuse_input(&mut self, _why: InputRefused, _out: &mut Vec<u8>) {}
 

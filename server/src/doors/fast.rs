@@ -129,6 +129,7 @@ impl Conversation for FastSession {
         fn awaited(&self, name: &mut impl FnMut(Position));
         fn is_arming(&self) -> bool;
         fn held(&self) -> usize;
+        fn unfinished_answer(&self) -> usize;
         fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>);
 
         changes:

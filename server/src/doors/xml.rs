@@ -189,6 +189,11 @@ impl Conversation for XmlSession {
         self.requests.size()
     }
 
+    fn unfinished_answer(&self) -> usize {
+        let under_way = self.under_way.as_ref();
+        under_way.map_or(0, |it| it.said.capacity())
+    }
+
     fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>) {
         self.requests.forget();
         put_error(out, &self.options, why);
@@ -283,4 +288,27 @@ fn answer<A: Answering>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_not_whole_is_counted() {
+        let options = Options::default();
+        let mut session = XmlSession::new(1, options);
+        assert_eq!(session.unfinished_answer(), 0);
+        let mut said = Vec::with_capacity(3 << 20);
+        session.under_way = Some(UnderWay {
+            xml: 0..0,
+            consumed: 0,
+            next: 0,
+            answers: Answers::begin(&mut said, &options),
+            said,
+            away: None,
+        });
+        assert_eq!(session.unfinished_answer(), 3 << 20);
+        assert_eq!(session.held(), session.requests.size());
+    }
 }

@@ -190,6 +190,44 @@ fn clients_that_never_read_are_dropped_when_all_are_owed_too_much() {
     server.stop();
 }
 
+/// The answer to a large document was counted only when it was whole, so that clients with such documents
+/// took as much memory as they liked.
+#[test]
+fn an_xml_answer_that_is_not_whole_counts_as_unread() {
+    let limits = Limits {
+        output_bytes: 2 * 1_024 * 1_024,
+        ..Limits::STANDARD
+    };
+    let server = Server::with(&limits);
+    let counters = server.running().counters().clone();
+    let document = |queries: usize| {
+        let queries = "<query id=\"1\"/>".repeat(queries);
+        let xml = format!("<transactions id=\"1\">{queries}</transactions>");
+        format!("{}\n{xml}", xml.len())
+    };
+    let mut pinger = server.client();
+    // Each answer would take more than there is room for.
+    let mut greedy: Vec<_> = (0..2).map(|_| server.client_of("xml")).collect();
+    for client in &mut greedy {
+        client.send(document(100_000));
+    }
+    while counters.of(DoorName::Xml).dropped.get() < 2 {
+        pinger.exchange("PING\n", "+PONG|");
+        let unsent = counters.fast_unsent_bytes.get();
+        // A buffer doubles when it grows.
+        assert!(unsent <= 4 * limits.output_bytes as u64, "{unsent}");
+    }
+    for client in &mut greedy {
+        assert_eq!(client.rest().len(), 0, "no answer was whole");
+    }
+    // One that needs several turns and less memory is answered.
+    let mut modest = server.client_of("xml");
+    modest.send(document(5_000));
+    let answer = modest.until("</results>");
+    assert_eq!(answer.matches("<error id=\"1\">").count(), 5_000);
+    server.stop();
+}
+
 /// One client could open all transactions that there may be, and shut travel to everybody else.
 #[test]
 fn one_connection_may_have_only_so_many_transactions_open() {

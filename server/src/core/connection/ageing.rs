@@ -52,7 +52,7 @@ impl<C: Conversation> Connection<C> {
 
     fn unsent_size(&self) -> usize {
         let sealed = self.tls.as_ref().map_or(0, |tls| tls.sizes().1);
-        self.output.size() + sealed
+        self.output.size() + sealed + self.conversation.unfinished_answer()
     }
 
     pub(crate) const fn counted_unsent(&self) -> usize {
@@ -62,9 +62,13 @@ impl<C: Conversation> Connection<C> {
     /// How much it leaves unread for how long; nothing of one that takes what it is sent. Lines between
     /// processes are none: what waits for them is bounded by its own limits.
     pub(crate) fn slowness(&self, sweep: u32) -> Option<u64> {
-        let since = self
-            .stalled
-            .filter(|_| self.conversation.peer().is_none())?;
+        if self.conversation.peer().is_some() {
+            return None;
+        }
+        // A client cannot take an answer that is not whole. If such connections had no weight, shedding
+        // could not free their memory, and nobody would be served.
+        let unfinished = (self.conversation.unfinished_answer() > 0).then_some(sweep);
+        let since = self.stalled.or(unfinished)?;
         let age = u64::from(sweep.wrapping_sub(since)) + 1;
         let bytes = u64::try_from(self.unsent_size()).unwrap_or(u64::MAX);
         Some(bytes.saturating_mul(age))
