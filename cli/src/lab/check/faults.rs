@@ -216,9 +216,9 @@ impl Storm {
                 Ok(load)
             }
             Fault::SyncError => {
-                let groups = WrittenBefore::so_far(server, "groups")?;
+                let mut groups = WrittenBefore::so_far(server, "groups")?;
                 order(server, &format!("sync-error {nth}"))?;
-                let (status, load) = await_end(server, &groups, load_ends)?;
+                let (status, load) = await_end(server, &mut groups, load_ends)?;
                 match status {
                     Some(status) => {
                         ends_well(status)?;
@@ -284,6 +284,7 @@ fn wait(load_ends: &Receiver<()>, time: Duration) -> LoadState {
 
 /// What a server had written when a fault was ordered, as `INFO` counts it.
 struct WrittenBefore {
+    door: Connection,
     what: &'static str,
     before: u64,
     since: Instant,
@@ -294,6 +295,7 @@ impl WrittenBefore {
         let mut door = Connection::connect(server.resp(), PATIENCE).context("a fault")?;
         let before = persistence(&mut door, what)?;
         Ok(Self {
+            door,
             what,
             before: before.with_context(|| format!("INFO does not count {what}"))?,
             since: Instant::now(),
@@ -301,13 +303,13 @@ impl WrittenBefore {
     }
 
     /// Whether it has written more than this since. A slow server is not hurried.
-    fn is_beyond(&self, server: &Server, most: u64) -> bool {
+    fn is_beyond(&mut self, most: u64) -> bool {
+        if self.since.elapsed() <= PATIENCE {
+            return false;
+        }
         // One that ends meanwhile does not answer.
-        let asked = || {
-            let mut door = Connection::connect(server.resp(), PATIENCE).ok()?;
-            persistence(&mut door, self.what).ok()?
-        };
-        self.since.elapsed() > PATIENCE && asked().is_some_and(|now| now > self.before + most)
+        let now = persistence(&mut self.door, self.what).ok().flatten();
+        now.is_some_and(|now| now > self.before + most)
     }
 }
 
@@ -322,13 +324,13 @@ fn persistence(door: &mut Connection, name: &str) -> anyhow::Result<Option<u64>>
 /// Waits until a server ends by itself; nothing when it goes on, or as long as there is load.
 fn await_end(
     server: &mut Server,
-    groups: &WrittenBefore,
+    groups: &mut WrittenBefore,
     load_ends: &Receiver<()>,
 ) -> anyhow::Result<(Option<ExitStatus>, LoadState)> {
     let mut load = LoadState::GoesOn;
     loop {
         let status = server.ended()?;
-        let is_over = load == LoadState::HasEnded || groups.is_beyond(server, GROUPS_MAX);
+        let is_over = load == LoadState::HasEnded || groups.is_beyond(GROUPS_MAX);
         if status.is_some() || is_over {
             return Ok((status, load));
         }
@@ -338,16 +340,15 @@ fn await_end(
 
 /// Waits until a server says that it has no room; whether it does while there is load.
 fn until_read_only(server: &Server, load_ends: &Receiver<()>) -> anyhow::Result<(bool, LoadState)> {
-    let records = WrittenBefore::so_far(server, "records")?;
-    let mut door = Connection::connect(server.resp(), PATIENCE).context("a full disk")?;
+    let mut records = WrittenBefore::so_far(server, "records")?;
     loop {
-        if persistence(&mut door, "read_only")? == Some(1) {
+        if persistence(&mut records.door, "read_only")? == Some(1) {
             return Ok((true, LoadState::GoesOn));
         }
         if wait(load_ends, LOOK) == LoadState::HasEnded {
             return Ok((false, LoadState::HasEnded));
         }
-        if records.is_beyond(server, RECORDS_MAX) {
+        if records.is_beyond(RECORDS_MAX) {
             return Err(Coded::invalid(format!(
                 "the disk is full, but the server has written {RECORDS_MAX} records and is not \
                  read-only: it takes no notice"
