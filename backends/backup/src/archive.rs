@@ -8,12 +8,9 @@ use std::{
 
 use tar::{Archive, Builder, EntryType, Header};
 use tempfile::TempDir;
+use turnstile_journal::files::{create, sync_directory};
 
-use crate::{
-    BackupError, BackupReport, BackupSource, KeyChoice, Manifest,
-    files::{create, sync_directory},
-    manifest, take_backup,
-};
+use crate::{BackupError, BackupReport, BackupSource, KeyChoice, Manifest, manifest, take_backup};
 
 /// How the name of an archive ends; everything else is a directory.
 const SUFFIX: &str = "tar";

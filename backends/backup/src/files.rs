@@ -1,9 +1,8 @@
 //! Files of a backup: hashes, and writes that are there whole or not at all.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Read as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    fs::{self, File},
+    io::{self, Read as _},
     path::Path,
 };
 
@@ -13,10 +12,6 @@ use turnstile_embedded::unfinished::{self, Occupied};
 use turnstile_journal::{Disk as _, LOCK_FILE, RealDisk, RealLock};
 
 use crate::{BackupError, source::to_hex};
-
-/// What a backup holds is for its owner alone.
-const FILE_MODE: u32 = 0o600;
-const DIRECTORY_MODE: u32 = 0o700;
 
 /// So much is read at a time.
 const CHUNK_BYTES: usize = 256 * 1_024;
@@ -75,43 +70,10 @@ pub(crate) fn sha256_of_file(path: &Path, bytes: u64) -> io::Result<(Option<Stri
     Ok((hash, length))
 }
 
-/// Makes a directory of its owner's alone, and its parents.
-pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(DIRECTORY_MODE)
-        .create(path)
-}
-
-/// A file to write to, empty.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(FILE_MODE)
-        .open(path)
-}
-
 /// Removes a file.
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         Ok(()) | Err(_) => Ok(()),
     }
-}
-
-/// Makes the names in a directory durable.
-pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
-}
-
-/// Puts a file in its place, durably, whole or not at all.
-pub(crate) fn put_durably(directory: &Path, name: &str, content: &[u8]) -> io::Result<()> {
-    let unfinished = directory.join(format!("{name}.new"));
-    let mut file = create(&unfinished)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    fs::rename(&unfinished, directory.join(name))?;
-    sync_directory(directory)
 }

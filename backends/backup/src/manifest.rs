@@ -3,12 +3,12 @@
 use std::{fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
-use turnstile_journal::CopyEnd;
+use turnstile_journal::{CopyEnd, files};
 use turnstile_types::Position;
 
 use crate::{
     BackupError,
-    files::{put_durably, sha256_of},
+    files::sha256_of,
     source::{from_hex, journal_text},
 };
 
@@ -139,7 +139,7 @@ impl Manifest {
     /// The disk failed.
     pub(crate) fn write(self, backup: &Path) -> Result<Self, BackupError> {
         let manifest = self.sealed();
-        let written = put_durably(backup, NAME, &manifest.encode());
+        let written = files::put(backup, NAME, &manifest.encode());
         written.map_err(|cause| BackupError::io(&backup.join(NAME), cause))?;
         Ok(manifest)
     }

@@ -9,15 +9,14 @@ use std::{
 };
 
 use turnstile_embedded::ID_CHECK_FILE;
+use turnstile_journal::files::{create, make_directory, put, sync_directory};
 use turnstile_journal::{CopiedPiece, CopyCursor, LOCK_FILE, RealDisk, is_segment, snapshot};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
     BackupError, BackupSource, CopyStart, IdKeyKept, Manifest, ManifestEnd, ManifestFile,
     Passphrase, PiecesPlace, SourceDescription, SourceError,
-    files::{
-        create, lock, make_directory, put_durably, remove_if_there, sha256_of_file, sync_directory,
-    },
+    files::{lock, remove_if_there, sha256_of_file},
     manifest, sealed,
     source::{from_hex, journal_text, name_of_segment},
 };
@@ -288,7 +287,7 @@ impl Taking {
     }
 
     fn put(&mut self, name: &str, content: &[u8]) -> Result<(), BackupError> {
-        let put = put_durably(&self.target, name, content);
+        let put = put(&self.target, name, content);
         put.map_err(|cause| BackupError::io(&self.target.join(name), cause))?;
         self.changed.push(name.to_owned());
         Ok(())

@@ -1,13 +1,12 @@
 //! The secret under which a directory's id numbers are sealed, and how it is known to be the right one.
 
 use std::{
-    fmt, fs,
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
+    fmt, fs, io,
     path::{Path, PathBuf},
 };
 
 use siphasher::sip128::{Hasher128, SipHasher24};
+use turnstile_journal::files;
 use turnstile_rooms::IdKey;
 
 /// The name of the file of the key in the data directory.
@@ -200,25 +199,10 @@ fn fingerprint_of(key: &IdKey, journal: u64) -> [u8; 16] {
 }
 
 fn write(directory: &Path, name: &str, content: &[u8]) -> Result<(), IdKeyError> {
-    put_durably(directory, name, content).map_err(|cause| IdKeyError::Io {
+    files::put(directory, name, content).map_err(|cause| IdKeyError::Io {
         path: directory.join(name),
         cause,
     })
-}
-
-/// Puts a file in its place, durably, whole or not at all.
-pub(crate) fn put_durably(directory: &Path, name: &str, content: &[u8]) -> io::Result<()> {
-    let unfinished = directory.join(format!("{name}.new"));
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&unfinished)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    fs::rename(&unfinished, directory.join(name))?;
-    fs::File::open(directory)?.sync_all()
 }
 
 /// Up to 256 bytes that nobody can guess.

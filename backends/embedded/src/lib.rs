@@ -55,7 +55,7 @@ pub use slowed::Slowed;
 pub use snapshots::SnapshotFile;
 pub use standing::StandingState;
 pub use start::UnsoundSettings;
-pub use turnstile_journal::{CommitError, Durability, LogThread, Trouble};
+pub use turnstile_journal::{CommitError, Durability, LogThread, Trouble, files};
 pub use turnstile_sequencer::{ExecuteError, KeyFigures, Settled};
 pub use usage::DiskUsage;
 pub use verify::{Verdict, VerifyError, verify, verify_without_key};

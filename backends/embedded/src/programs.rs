@@ -2,9 +2,8 @@
 
 use std::{fs, io, path::Path};
 
+use turnstile_journal::files;
 use turnstile_types::Position;
-
-use crate::id_key::put_durably;
 
 /// The name of the file.
 pub const FILE: &str = "program-versions";
@@ -58,7 +57,7 @@ pub(crate) fn note(directory: &Path, from: Position) -> io::Result<()> {
     let text: String = lines
         .map(|start| format!("{} {}\n", start.version, start.from))
         .collect();
-    put_durably(directory, FILE, text.as_bytes())
+    files::put(directory, FILE, text.as_bytes())
 }
 
 #[cfg(test)]

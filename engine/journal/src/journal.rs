@@ -254,8 +254,9 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// Writes the open group here or has it carried, and moves on behind it.
-    fn place_group(&mut self, to: Hands) -> Result<(), CommitError> {
+    /// Writes the open group here or has it carried, and moves on behind it. It answers whether everything
+    /// before the group was durable.
+    fn place_group(&mut self, to: Hands) -> Result<bool, CommitError> {
         if !Self::fits(self.group.body_bytes(), self.offset, &self.current.label) {
             self.advance()?;
         }
@@ -269,14 +270,18 @@ impl<D: Disk> Journal<D> {
         self.offset += to_u32(bytes.len());
         self.link = link;
         self.is_sealed = false;
-        self.is_synced = false;
-        Ok(())
+        Ok(std::mem::replace(&mut self.is_synced, false))
     }
 
     fn write_group(&mut self) -> Result<(), CommitError> {
-        self.place_group(Hands::Own)?;
+        let was_synced = self.place_group(Hands::Own)?;
         if self.options.durability == Durability::Sync {
             self.sync()?;
+        } else if was_synced {
+            // To a reader it looks like a group that waits for its sync: only the mark says that it was
+            // acknowledged. The next group tells that this journal does not sync.
+            self.sync()?;
+            self.is_synced = false;
         }
         Ok(())
     }
@@ -416,7 +421,7 @@ impl<D: Disk> Log for Journal<D> {
         if self.group.is_empty() && !self.is_poisoned {
             return Ok(());
         }
-        self.poison_on_error(|journal| journal.place_group(Hands::Carrier))?;
+        self.poison_on_error(|journal| journal.place_group(Hands::Carrier).map(drop))?;
         self.begin_next();
         Ok(())
     }

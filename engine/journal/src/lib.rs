@@ -11,6 +11,7 @@ mod chores;
 mod commit_error;
 mod copy;
 mod disk;
+pub mod files;
 mod founding;
 mod journal;
 mod log;

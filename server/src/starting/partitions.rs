@@ -1,12 +1,11 @@
 //! The other partitions of a node: a server without doors for each, on a directory of its own.
 
 use std::{
-    fs::{self, DirBuilder},
-    io,
-    os::unix::fs::DirBuilderExt as _,
+    fs, io,
     path::{Path, PathBuf},
 };
 
+use turnstile_embedded::files;
 use turnstile_jetstream::{LogSettings, NodeName};
 use turnstile_types::PartitionNumber;
 
@@ -211,12 +210,14 @@ fn directory(data: &Path, name: &str) -> PathBuf {
 
 /// Makes the directory of a partition, with the key of the first, unless it is there.
 fn prepare(first: &Path, own: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(own)?;
-    let is_new = fs::read_dir(own)?.next().is_none();
-    if is_new {
-        // The copy has the mode of the file: nobody else reads it.
-        fs::copy(first.join(ID_KEY), own.join(ID_KEY))?;
+    files::make_directory(own)?;
+    let unfinished = format!("{ID_KEY}.new");
+    let mut is_new = true;
+    for entry in fs::read_dir(own)? {
+        is_new &= entry?.file_name() == unfinished.as_str();
     }
-    Ok(())
+    match is_new {
+        true => files::put(own, ID_KEY, &fs::read(first.join(ID_KEY))?),
+        false => Ok(()),
+    }
 }

@@ -3,10 +3,10 @@
 mod direct;
 mod trouble;
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,14 +18,11 @@ use self::direct::Direct;
 pub use self::trouble::Trouble;
 use self::trouble::{AtRisk, Medium};
 use super::{Disk, DiskFile};
+use crate::files::{DIRECTORY_MODE, FILE_MODE, make_directory};
 
 /// The file whose lock keeps a second process out. It is never removed: a lock on a removed file
 /// would guard nothing.
 pub const LOCK_FILE: &str = "lock";
-
-/// What is in the directory is for its owner alone, whatever the process's umask says.
-const DIRECTORY_MODE: u32 = 0o700;
-const FILE_MODE: u32 = 0o600;
 
 /// The rights of everybody but the owner.
 const OTHERS: u32 = 0o077;
@@ -85,14 +82,7 @@ impl RealDisk {
             if path.exists() {
                 return Err(io::ErrorKind::NotADirectory.into());
             }
-            DirBuilder::new()
-                .recursive(true)
-                .mode(DIRECTORY_MODE)
-                .create(&path)?;
-            let path = fs::canonicalize(&path)?;
-            if let Some(parent) = path.parent() {
-                File::open(parent)?.sync_all()?;
-            }
+            make_directory(&path)?;
         }
         let directory = Arc::new(File::open(&path)?);
         Ok(Self {

@@ -3,7 +3,7 @@
 use turnstile_journal::snapshot::Draft;
 use turnstile_journal::{
     CopiedBytes, CopyBreak, CopyCursor, CopyError, Durability, Fault, FaultyDisk, Journal,
-    JournalCopy, JournalReadError, JournalReader, Log, Options, retire,
+    JournalCopy, JournalReadError, JournalReader, Log, Options, acknowledged, retire,
 };
 use turnstile_record::Broken;
 use turnstile_types::{Position, Sink as _, Timestamp};
@@ -252,6 +252,42 @@ fn a_reader_goes_on_as_a_journal_is_written() {
         let ahead = reader.next(JournalReader::<FaultyDisk>::END).unwrap();
         assert!(ahead.is_some(), "looking ahead moves nothing");
     }
+}
+
+#[test]
+fn what_a_journal_has_acknowledged_can_be_told_while_it_is_open() {
+    for durability in [Durability::Sync, Durability::Os] {
+        let mut disk = FaultyDisk::new(4);
+        let options = Options {
+            durability,
+            ..OPTIONS
+        };
+        for start in 0..3 {
+            let (mut journal, _) = Journal::open(disk.clone(), options).unwrap();
+            for group in &long_history()[..start + 1] {
+                commit(&mut journal, group).unwrap();
+                let last = Position(journal.next_position().0 - 1);
+                assert_eq!(readable(&disk), last, "{durability:?}, start {start}");
+            }
+            drop(journal);
+            disk.kill();
+        }
+    }
+}
+
+/// How far a directory can be read beside its journal.
+fn readable(disk: &FaultyDisk) -> Position {
+    let (_journal, acknowledged) = acknowledged(disk).unwrap().unwrap();
+    let mut reader = JournalReader::open(disk.clone(), Position(0)).unwrap();
+    while reader.next(acknowledged).unwrap().is_some() {}
+    if reader.is_unsynced_ahead().unwrap() {
+        while reader
+            .next(JournalReader::<FaultyDisk>::END)
+            .unwrap()
+            .is_some()
+        {}
+    }
+    reader.position()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::{
 use turnstile_chassis::{Routed, Served};
 use turnstile_embedded::{
     ArrivedSnapshot, BackendOpenError, Claim, CommitError, Durability, Embedded, ExecuteError,
-    Hosted, Options, Recovery, SHARED_LOG_FILE, UnsoundSettings, install, installation_of,
+    Hosted, Options, Recovery, SHARED_LOG_FILE, UnsoundSettings, files, install, installation_of,
 };
 use turnstile_jetstream::{
     Fatal, LogSettings, OpenLogError, Sequence, SharedLog, SnapshotError, StoredSnapshot,
@@ -200,7 +200,8 @@ impl NodeStart<'_> {
         let opening = self.loading.join();
         let log = SharedLog::open_patiently(self.settings, after, identity, opening, wake);
         let log = log.map_err(NotJoined::Log)?;
-        keep_identity(self.directory, log.identity()).map_err(NotJoined::File)?;
+        files::put(self.directory, SHARED_LOG_FILE, log.identity().0.as_bytes())
+            .map_err(NotJoined::File)?;
         for warning in log.warnings() {
             tracing::warn!("the shared log: {warning}");
         }
@@ -424,13 +425,4 @@ fn kept_identity(directory: &Path) -> io::Result<Option<StreamIdentity>> {
         Err(missing) if missing.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(failure) => Err(failure),
     }
-}
-
-/// Writes the file whole or not at all.
-fn keep_identity(directory: &Path, identity: &StreamIdentity) -> io::Result<()> {
-    let new = directory.join("shared-log.new");
-    fs::write(&new, &identity.0)?;
-    fs::File::open(&new)?.sync_all()?;
-    fs::rename(&new, directory.join(SHARED_LOG_FILE))?;
-    fs::File::open(directory)?.sync_all()
 }
