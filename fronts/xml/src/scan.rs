@@ -72,12 +72,22 @@ impl Kind {
     }
 }
 
+/// It may stand before a frame, where [`Requests`](crate::Requests) has taken it away.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Finds the items of a frame and puts them into `children`.
 pub(crate) fn scan(xml: &str, children: &mut Vec<RootChild>) -> Result<Top, MalformedRequest> {
     children.clear();
     if !has_only_characters(xml) {
         return Err(MalformedRequest {
             flaw: Flaw::Characters,
+            at: 0,
+        });
+    }
+    // The reader leaves such a mark out of its own positions.
+    if xml.starts_with(BYTE_ORDER_MARK) {
+        return Err(MalformedRequest {
+            flaw: Flaw::OutsideRoot,
             at: 0,
         });
     }

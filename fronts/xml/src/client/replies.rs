@@ -117,6 +117,8 @@ impl<'a> Replies<'a> {
         let xml = str::from_utf8(xml).map_err(|found| GarbledReply {
             at: found.valid_up_to(),
         })?;
+        // The reader leaves a byte order mark out of its own positions.
+        let xml = xml.trim_start_matches('\u{feff}');
         let reader = Reader::from_str(xml);
         Ok(Self {
             xml,

@@ -43,6 +43,11 @@ fn what_is_not_well_formed_is_not_begun() {
         ("<create>GOOD</create><![CDATA[]]>", Flaw::OutsideRoot),
         ("<create>GOOD</create><create/>", Flaw::OutsideRoot),
         ("x<create>GOOD</create>", Flaw::OutsideRoot),
+        ("\u{feff}\u{feff}<create>GOOD</create>", Flaw::OutsideRoot),
+        (
+            "\u{feff}\u{feff}<create><account id='1\u{e9}11'/></create>",
+            Flaw::OutsideRoot,
+        ),
         ("<orders>GOOD</orders>", Flaw::Root),
         ("<Create>GOOD</Create>", Flaw::Root),
         ("<results/>", Flaw::Root),

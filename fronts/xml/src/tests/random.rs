@@ -107,8 +107,10 @@ proptest! {
     fn a_mutated_request_is_refused_or_is_xml_and_its_answer_is(
         transactions in any::<bool>(),
         mutations in prop::collection::vec(mutation(), 0..4),
+        marks in 0..3_usize,
     ) {
         let xml = mutate(if transactions { TRANSACTIONS } else { SAMPLE }, &mutations);
+        let xml = ["\u{feff}".repeat(marks).into_bytes(), xml].concat();
         let mut requests = Requests::new(Options::default());
         let read = requests.read(&xml).map(|batch| batch.len());
         if read.is_ok() {
@@ -226,6 +228,18 @@ fn errors_and_created_accounts_are_read_back() {
         (ReplyKind::Created, Some("SPY"), Some("2"), ""),
     ];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn a_byte_order_mark_before_an_answer_changes_nothing() {
+    let xml = "<results><error id='1'>caf\u{e9}</error></results>";
+    for marks in 0..3 {
+        let marked = "\u{feff}".repeat(marks) + xml;
+        let replies: Result<Vec<_>, _> = Replies::new(marked.as_bytes()).unwrap().collect();
+        let found = replies.unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].id, found[0].text), (Some("1"), "caf\u{e9}"));
+    }
 }
 
 #[test]
