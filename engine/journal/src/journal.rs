@@ -242,16 +242,13 @@ impl<D: Disk> Journal<D> {
             // So that the groups that are not durable never spread over two segments.
             self.sync()?;
         }
-        match std::mem::replace(&mut self.next, NextSegment::Failed) {
-            NextSegment::Ready(segment) => {
-                self.current = segment;
-                self.offset = FIRST_OFFSET;
-                Ok(())
-            }
-            NextSegment::Coming | NextSegment::Retrying | NextSegment::Failed => {
-                panic!("a record is pushed only where there is room")
-            }
-        }
+        let next = std::mem::replace(&mut self.next, NextSegment::Failed);
+        let NextSegment::Ready(segment) = next else {
+            panic!("a record is pushed only where there is room")
+        };
+        self.current = segment;
+        self.offset = FIRST_OFFSET;
+        Ok(())
     }
 
     /// Writes the open group here or has it carried, and moves on behind it. It answers whether everything
@@ -275,13 +272,12 @@ impl<D: Disk> Journal<D> {
 
     fn write_group(&mut self) -> Result<(), CommitError> {
         let was_synced = self.place_group(Hands::Own)?;
-        if self.options.durability == Durability::Sync {
+        // The first group without a sync looks to a reader like one that waits for it: only the mark says that
+        // it was acknowledged. The next group tells that this journal does not sync.
+        let syncs_each = self.options.durability == Durability::Sync;
+        if syncs_each || was_synced {
             self.sync()?;
-        } else if was_synced {
-            // To a reader it looks like a group that waits for its sync: only the mark says that it was
-            // acknowledged. The next group tells that this journal does not sync.
-            self.sync()?;
-            self.is_synced = false;
+            self.is_synced = syncs_each;
         }
         Ok(())
     }
