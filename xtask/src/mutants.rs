@@ -5,12 +5,16 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::{step, tool, tree};
 
 const VERSION: &str = "27.1.0";
+
+/// Exit codes of cargo-mutants that has tried all mutants: all were caught, some were missed, or some did not
+/// end. With others the tests fail without any mutant, or it has not come so far.
+const MEASURED: [i32; 3] = [0, 2, 3];
 
 /// One section for each crate, so that one crate can be measured again alone.
 const RESULT: &str = "bench/results/mutants.md";
@@ -62,28 +66,41 @@ fn measure(root: &Path, tool: &Path, name: &str, share: Option<&str>) -> Result<
     fs::create_dir_all(&output).context("making a folder for the outcomes")?;
     // It may have moved on when they are there.
     let commit = tree::commit(root)?;
-    // It ends with an error when mutants were missed: its outcomes say the same.
-    Command::new(tool)
+    let mut mutants = Command::new(tool);
+    mutants
         .current_dir(root)
         .args(["mutants", "--no-shuffle", "--colors", "never"])
-        .args(["--package", name, "--output"])
-        .arg(&output)
+        .args(["--package", name])
         .args(
             share
                 .iter()
                 .flat_map(|share| ["--sharding=round-robin", "--shard", share]),
-        )
-        .stdin(Stdio::null())
-        .status()
-        .context("cannot start cargo-mutants")?;
-    let outcomes = output.join("mutants.out/outcomes.json");
-    let text = fs::read_to_string(outcomes).context("cargo-mutants left no outcomes")?;
-    let outcomes: Outcomes = serde_json::from_str(&text).context("reading the outcomes")?;
-    let section = outcomes.section(&commit);
+        );
+    let section = outcomes(&mut mutants, &output)?.section(&commit);
     Ok(match share {
         Some(share) => format!("A sample, {share} of all mutants. {section}"),
         None => section,
     })
+}
+
+/// Runs cargo-mutants; what came of the mutants.
+fn outcomes(mutants: &mut Command, output: &Path) -> Result<Outcomes> {
+    let folder = output.join("mutants.out");
+    if folder.exists() {
+        // If it ends early, the outcomes of an earlier run must not pass for its own.
+        fs::remove_dir_all(&folder).context("removing the outcomes of before")?;
+    }
+    let status = mutants
+        .arg("--output")
+        .arg(output)
+        .stdin(Stdio::null())
+        .status()
+        .context("cannot start cargo-mutants")?;
+    let has_measured = status.code().is_some_and(|code| MEASURED.contains(&code));
+    ensure!(has_measured, "cargo-mutants ended with {status}");
+    let text = fs::read_to_string(folder.join("outcomes.json"));
+    let text = text.context("cargo-mutants left no outcomes")?;
+    serde_json::from_str(&text).context("reading the outcomes")
 }
 
 /// What we read of cargo-mutants' `outcomes.json`.
@@ -151,7 +168,35 @@ fn with_section(page: &str, name: &str, section: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
+
+    #[test]
+    fn outcomes_count_only_where_all_mutants_were_tried() {
+        let kept = r#"{"outcomes": [], "missed": 0, "caught": 0, "timeout": 0}"#;
+        let output = TempDir::new().unwrap();
+        let folder = output.path().join("mutants.out");
+        let run = |leaves: bool, code: i32| {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("outcomes.json"), kept).unwrap();
+            let new = kept.replace("\"caught\": 0", "\"caught\": 5");
+            let leave =
+                format!("mkdir $2/mutants.out; echo '{new}' > $2/mutants.out/outcomes.json;");
+            let script = format!("{} exit {code}", if leaves { &leave } else { "" });
+            let mut tool = Command::new("sh");
+            let found = outcomes(tool.args(["-c", &script, "sh"]), output.path());
+            found.map_or_else(|error| error.to_string(), |found| found.caught.to_string())
+        };
+        for code in MEASURED {
+            assert_eq!(run(true, code), "5");
+            assert_eq!(run(false, code), "cargo-mutants left no outcomes");
+        }
+        for code in [1, 4, 70] {
+            let expected = format!("cargo-mutants ended with exit status: {code}");
+            assert_eq!(run(true, code), expected);
+        }
+    }
 
     #[test]
     fn outcomes_become_a_section_that_names_the_missed() {

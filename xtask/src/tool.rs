@@ -6,9 +6,10 @@ use anyhow::Result;
 
 use crate::{step, tree};
 
-/// Builds a program of crates.io below the target folder, unless it is there already.
+/// Builds a program of crates.io below the target folder, unless this version of it is there already.
 pub(crate) fn install(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
-    let folder = tree::target_folder(root)?.join("tools");
+    let tools = tree::target_folder(root)?.join("tools");
+    let folder = tools.join(format!("{name}-{version}"));
     let tool = folder.join("bin").join(name);
     if !tool.exists() {
         let mut cargo = step::cargo(root);
