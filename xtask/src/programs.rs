@@ -29,7 +29,7 @@ const LIBRARIES: [&str; 2] = ["lib", "proc-macro"];
 #[derive(Debug)]
 pub(crate) struct TestProgram {
     /// The name of its target.
-    name: String,
+    pub(crate) name: String,
     path: PathBuf,
     /// The folder of its package, in which its tests run.
     folder: PathBuf,

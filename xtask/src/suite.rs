@@ -75,12 +75,12 @@ pub(crate) fn test(
         if !ended.success {
             println!("error: {program} failed");
         }
-        note(&mut whole, &ended);
+        note(&mut whole, &program.name, &ended);
     })?;
     if has_library {
         let documented = programs::documented(root, packages, clients)?;
         println!("{}", documented.output);
-        note(&mut whole, &documented);
+        note(&mut whole, "documentation", &documented);
     }
     let (count, _) = &whole;
     println!(
@@ -90,14 +90,21 @@ pub(crate) fn test(
     Ok(whole)
 }
 
-/// Counts the closing lines of what was written.
-fn note((count, success): &mut (Count, bool), ended: &ProgramEnd) {
+/// Adds what a program wrote about its tests. One that failed and does not close with the number of failed
+/// tests, because it was killed or aborted, is a failure under its own name.
+fn note((whole, success): &mut (Count, bool), program: &str, ended: &ProgramEnd) {
+    let mut count = Count::default();
     for line in ended.output.lines() {
         if let Some(closing) = Count::of_closing_line(line) {
-            *count += closing;
+            count += closing;
         }
         count.failures.extend(failure(line));
     }
+    if !ended.success && count.failed == 0 {
+        count.failed = 1;
+        count.failures.push(format!("{program} (the program)"));
+    }
+    *whole += count;
     *success &= ended.success;
 }
 
@@ -113,7 +120,7 @@ pub(crate) struct Count {
     pub(crate) passed: u32,
     pub(crate) failed: u32,
     pub(crate) skipped: u32,
-    /// The names of the tests that failed.
+    /// The names of the tests that failed, and of programs that were killed or aborted.
     pub(crate) failures: Vec<String>,
 }
 
@@ -141,6 +148,7 @@ impl AddAssign for Count {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.failures.extend(other.failures);
     }
 }
 
@@ -159,6 +167,27 @@ mod tests {
         };
         assert_eq!(Count::of_closing_line(line), Some(expected));
         assert_eq!(Count::of_closing_line("test journal::tears ... ok"), None);
+    }
+
+    #[test]
+    fn a_program_that_ends_without_its_closing_line_is_a_failure() {
+        let said = |output: &str, success: bool| {
+            let mut whole = (Count::default(), true);
+            let output = output.to_owned();
+            note(&mut whole, "system", &ProgramEnd { output, success });
+            let (count, success) = whole;
+            (count.passed, count.failed, count.failures, success)
+        };
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let (begun, own) = ("running 2 tests\ntest a ... ok\n", "system (the program)");
+        assert_eq!(said(begun, false), (0, 1, names(&[own]), false));
+        let failed = format!("{begun}test b ... FAILED\n");
+        assert_eq!(said(&failed, false), (0, 1, names(&["b", own]), false));
+        let closed = "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured";
+        let closed = format!("{failed}{closed}\n");
+        assert_eq!(said(&closed, false), (1, 1, names(&["b"]), false));
+        let fine = "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n";
+        assert_eq!(said(fine, true), (1, 0, names(&[]), true));
     }
 
     #[test]
