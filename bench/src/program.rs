@@ -17,9 +17,11 @@ const MEASURED: [i32; 2] = [96, 98];
 /// What `timeout` ends with when it has ended a program.
 const TOO_LONG: i32 = 124;
 
-/// A command that is ended when it takes longer than this.
+/// A command that is ended when it takes longer than this, or when the thread that starts it ends before it.
 pub(crate) fn bounded(program: &Path, patience: Duration) -> Command {
-    let mut command = Command::new("timeout");
+    // `timeout` leaves our process group for one of its own, which Ctrl-C does not reach.
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "TERM", "--", "timeout"]);
     command.args(["--kill-after", "5", &patience.as_secs().to_string()]);
     command.arg(program);
     command

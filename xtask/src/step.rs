@@ -27,10 +27,13 @@ fn forget_our_package(program: &mut Command) {
     }
 }
 
-/// A program that is ended with all that it has started when it runs longer than so many minutes.
+/// A program that is ended with all that it has started when it runs longer than so many minutes, or when the
+/// thread that starts it ends before it.
 pub(crate) fn for_minutes(minutes: u32, program: &Path) -> Command {
-    let mut timeout = Command::new("timeout");
+    // `timeout` leaves our process group for one of its own, which Ctrl-C does not reach.
+    let mut timeout = Command::new("setpriv");
     timeout
+        .args(["--pdeathsig", "TERM", "--", "timeout"])
         .args(["--verbose", "--kill-after=1m", &format!("{minutes}m")])
         .arg(program);
     forget_our_package(&mut timeout);
@@ -95,4 +98,32 @@ fn line(command: &Command) -> String {
             .map(|argument| argument.to_string_lossy()),
     );
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_program_of_some_minutes_ends_with_the_thread_that_starts_it() {
+        // Ctrl-C on `xtask test` left all programs of tests running: `timeout` had taken them out of our
+        // process group.
+        let starting = thread::spawn(|| {
+            let mut command = for_minutes(10, Path::new("sh"));
+            command.args(["-c", "echo begun; exec sleep 900"]);
+            let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+            let mut line = String::new();
+            let output = child.stdout.take().unwrap();
+            BufReader::new(output).read_line(&mut line).unwrap();
+            assert_eq!(line, "begun\n");
+            child
+        });
+        let status = starting.join().unwrap().wait().unwrap();
+        let terminated = 15;
+        assert_eq!(status.signal(), Some(terminated));
+    }
 }
