@@ -26,6 +26,9 @@ const TRIPS: [&str; 6] = [
     "1 TRAVEL.COMMIT __id__",
 ];
 
+/// The largest share of refused requests that counts as none: where rooms are drawn, some are drawn again.
+const REFUSED_PERCENT_MAX: f64 = 2.0;
+
 /// Measures a section.
 pub(crate) fn measure(ground: &Ground, part: &Part) -> Result<Section> {
     let rounds = if ground.quick {
@@ -144,11 +147,6 @@ impl<'a> Stage<'a> {
 
     /// One sample of a subject, on a new server.
     fn sample(&mut self, row: &Row) -> Result<Measures> {
-        let wants_refused = self
-            .part
-            .figures
-            .iter()
-            .any(|one| one.measure == REFUSED_PERCENT);
         match row.server.as_str() {
             "" => load::drive(&row.load, self.target(row, None, None)),
             "postgres" => {
@@ -181,7 +179,6 @@ impl<'a> Stage<'a> {
                     );
                 }
                 let server = self.ground.start_with(kind, &more)?;
-                let before = Reading::of(&server, row, empty.as_ref())?;
                 prepare(&server, &self.part.prepare)?;
                 prepare(&server, &row.prepare)?;
                 let loaded = Reading::of(&server, row, empty.as_ref())?;
@@ -193,13 +190,6 @@ impl<'a> Stage<'a> {
                 let mut measures =
                     measures.with_context(|| server.last_words().unwrap_or_default())?;
                 loaded.add(&server, (row, empty.as_ref()), &mut measures)?;
-                // Nobody knows what replies to a command of `lab resp` mean.
-                let is_known = measures.contains_key(REFUSED_PERCENT);
-                let is_foreign = row.load.starts_with("lab resp");
-                if wants_refused && !is_known && !is_foreign {
-                    let accepted = server.accepted()? - before.accepted;
-                    measures.insert(REFUSED_PERCENT.to_owned(), refused(accepted, &measures)?);
-                }
                 if let Some(backend) = &row.backend {
                     let said = durability(&server, &backend.service, empty.is_some())?;
                     self.durabilities
@@ -236,7 +226,7 @@ struct Reading {
     database_us: f64,
     groups: u64,
     batches: u64,
-    accepted: u64,
+    accepted: Option<u64>,
 }
 
 impl Reading {
@@ -258,7 +248,9 @@ impl Reading {
             database_us: database.map_or(Ok(0.0), |database| database.cpu().map(us))?,
             groups,
             batches,
-            accepted: server.accepted()?,
+            accepted: load::counter(&row.load)
+                .map(|counter| server.accepted(counter))
+                .transpose()?,
         })
     }
 
@@ -276,6 +268,10 @@ impl Reading {
         let counted = |before: u64, after: u64| -> Result<f64> {
             Ok(f64::from(u32::try_from(after - before)?))
         };
+        if let Some((before, after)) = self.accepted.zip(now.accepted) {
+            let refused = refused(counted(before, after)?, count)?;
+            measures.insert(REFUSED_PERCENT.to_owned(), refused);
+        }
         let syncs = counted(self.groups, now.groups)? / count;
         let batches = counted(self.batches, now.batches)?;
         let five = row.server.ends_with("processes");
@@ -307,12 +303,16 @@ fn prepare(server: &Server, what: &str) -> Result<()> {
     fill::run(&mut server.connect()?, &lines)
 }
 
-/// The share of requests that changed nothing, in percent.
-fn refused(accepted: u64, measures: &Measures) -> Result<f64> {
-    ensure!(accepted > 0, "no request was accepted");
-    let accepted = f64::from(u32::try_from(accepted)?);
+/// The share of requests that changed nothing, in percent, where it is small: a server that refuses does
+/// less than one that is to be measured.
+fn refused(accepted: f64, count: f64) -> Result<f64> {
     // wrk may end with answers on the way that it does not count.
-    Ok((1.0 - accepted / value(measures, COUNT)?).max(0.0) * 100.0)
+    let percent = (1.0 - accepted / count).max(0.0) * 100.0;
+    ensure!(
+        percent <= REFUSED_PERCENT_MAX,
+        "{percent:.1} % of the requests were refused"
+    );
+    Ok(percent)
 }
 
 /// How safely a service is kept, as whatever keeps it says itself.
@@ -413,9 +413,16 @@ mod tests {
 
     #[test]
     fn what_was_not_accepted_was_refused() {
-        let measures: Measures = [("count".to_owned(), 200.0)].into();
-        assert_eq!(refused(150, &measures).unwrap(), 25.0);
-        assert_eq!(refused(210, &measures).unwrap(), 0.0);
-        assert!(refused(0, &measures).is_err());
+        let told = |accepted| {
+            let percent = refused(accepted, 200.0);
+            percent.map_or_else(
+                |error| error.to_string(),
+                |percent| format!("{percent:.1} %"),
+            )
+        };
+        assert_eq!(told(197.0), "1.5 %");
+        assert_eq!(told(210.0), "0.0 %");
+        assert_eq!(told(150.0), "25.0 % of the requests were refused");
+        assert_eq!(told(0.0), "100.0 % of the requests were refused");
     }
 }

@@ -58,6 +58,9 @@ const OUTPUT: &str = "output";
 /// How much of its output is shown when a server does not start.
 const LAST_WORDS_BYTES: usize = 2_000;
 
+/// What Redis counts.
+pub(crate) const KEYS: &str = "keys";
+
 /// Which server, and how durable it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -288,13 +291,11 @@ impl Server {
             .with_context(|| format!("cannot connect to {}", self.resp()))
     }
 
-    /// The number of requests that changed its state: bookings made, or keys set.
-    pub(crate) fn accepted(&self) -> Result<u64> {
-        match self.kind {
-            Kind::Redis(_) | Kind::RedisEncrypted => redis::keys(&mut self.connect()?),
-            Kind::Turnstile(_) | Kind::Keyed | Kind::Encrypted | Kind::Older | Kind::Five => {
-                self.count("rooms_booked_total")
-            }
+    /// The number of requests that it has accepted: a number in `INFO`, or [`KEYS`] of Redis.
+    pub(crate) fn accepted(&self, counter: &str) -> Result<u64> {
+        match counter {
+            KEYS => redis::keys(&mut self.connect()?),
+            fact => self.count(fact),
         }
     }
 
