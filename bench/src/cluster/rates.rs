@@ -404,7 +404,7 @@ impl LabLoad {
     }
 
     pub(super) fn end(self) -> Result<RateSample> {
-        program::finish(self.child, &self.command)?;
+        program::finish(self.child, &self.command, &lab::EXIT_CODES)?;
         let run = fs::read(self.folder.path().join("run.json"));
         let run = Run::read(&run.context("the lab wrote no result")?)?;
         let point = run.points.last().context("the lab measured no point")?;
