@@ -140,13 +140,7 @@ pub(super) fn measure(
     let neighbours = Neighbours::watch()?;
     let mut samples = vec![Vec::new(); LEVELS.len() * SUBJECTS.len()];
     for round in 0..ground.rounds {
-        let mut stage = RateStage::start(ground, peers.as_ref(), seconds)?;
-        if round == 0 && stage.etcd.is_none() && peers.is_some() {
-            missing("etcd", &anyhow::anyhow!("its servers do not start"));
-        }
-        if round == 0 && stage.standby.is_none() {
-            missing("PostgreSQL", &anyhow::anyhow!("it does not start"));
-        }
+        let mut stage = RateStage::start(ground, peers.as_ref(), seconds, &mut missing)?;
         for (level, count) in LEVELS.into_iter().enumerate() {
             for turn in 0..SUBJECTS.len() {
                 // The bytes of raw publishes are those of the entries before.
@@ -183,7 +177,7 @@ pub(super) fn measure(
     );
     section.neighbours_percent = Some(neighbours.percent()?);
     section.subjects = rows(&samples);
-    claim(&mut section, &samples);
+    not_measured.extend(claim(&mut section, &samples));
     Ok(section)
 }
 
@@ -207,7 +201,8 @@ fn rows(samples: &[Vec<RateSample>]) -> Vec<MeasuredRow> {
     rows.collect()
 }
 
-fn claim(section: &mut Section, samples: &[Vec<RateSample>]) {
+/// Judges what was measured on both sides in each round; gives what was not.
+fn claim(section: &mut Section, samples: &[Vec<RateSample>]) -> Vec<NotMeasured> {
     let of =
         |level: usize, subject: RateSubject, value: fn(&RateSample) -> Option<f64>| -> Vec<f64> {
             let at = SUBJECTS.iter().position(|one| *one == subject);
@@ -249,12 +244,22 @@ fn claim(section: &mut Section, samples: &[Vec<RateSample>]) {
             ));
         }
     }
+    let mut not_measured = Vec::new();
     for (target, ours, theirs, bound) in claims {
-        // A peer that is not there is named elsewhere.
         if !ours.is_empty() && ours.len() == theirs.len() {
             section.claim_ratio(&target, Ratio::of(&ours, &theirs), bound);
+        } else {
+            not_measured.push(NotMeasured {
+                section: format!("rates: {target}"),
+                reason: format!(
+                    "samples of ours: {}, of theirs: {}",
+                    ours.len(),
+                    theirs.len()
+                ),
+            });
         }
     }
+    not_measured
 }
 
 impl<'a> RateStage<'a> {
@@ -262,6 +267,7 @@ impl<'a> RateStage<'a> {
         ground: &'a ClusterGround,
         peers: Option<&'a PeersProgram>,
         seconds: u32,
+        missing: &mut impl FnMut(&str, &anyhow::Error),
     ) -> Result<Self> {
         let home = TempDir::with_prefix_in("turnstile-bench-", &ground.scratch)?;
         let data = home.path().join("alone");
@@ -272,16 +278,17 @@ impl<'a> RateStage<'a> {
         let cluster = ClusterUnderTest::start(ground)?;
         tell("three servers of etcd start")?;
         let etcd = peers.map(|peers| Etcd::start(peers, ground)).transpose();
-        let etcd = tried("etcd", etcd)?.flatten();
+        let etcd = etcd.inspect_err(|reason| missing("etcd", reason));
         tell("PostgreSQL and its standby start")?;
-        let standby = tried("PostgreSQL", PostgresPair::start(ground))?;
+        let standby = PostgresPair::start(ground);
+        let standby = standby.inspect_err(|reason| missing("PostgreSQL", reason));
         Ok(Self {
             ground,
             cluster,
             alone,
             _home: home,
-            etcd,
-            standby,
+            etcd: etcd.ok().flatten(),
+            standby: standby.ok(),
             peers,
             seconds,
             entry_bytes: 0,
@@ -349,14 +356,6 @@ const LAB: Duration = Duration::from_secs(120);
 
 /// What the lab does not count at the beginning of a load.
 const WARM_UP_SECONDS: u32 = 1;
-
-/// A peer, if it starts; says why where it does not.
-fn tried<T>(name: &str, started: Result<T>) -> Result<Option<T>> {
-    if let Err(reason) = &started {
-        tell(&format!("{name} is not measured: {reason:#}"))?;
-    }
-    Ok(started.ok())
-}
 
 /// The share of one of several nodes.
 pub(super) fn spread(count: u32, node: usize, nodes: usize) -> u32 {
@@ -428,7 +427,36 @@ impl LabLoad {
 
 #[cfg(test)]
 mod tests {
-    use super::spread;
+    use super::{LEVELS, RateSample, RateSubject, Reached, SUBJECTS, Section, claim, spread};
+
+    #[test]
+    fn a_claim_whose_peer_was_not_there_in_each_round_is_not_measured() {
+        // A peer that did not start in a later round took its bounds with it, and the run was a success.
+        let sample = RateSample {
+            reached: Reached {
+                rate: 100.0,
+                p50_ms: 1.0,
+                p99_ms: 2.0,
+            },
+            entries: Some(50.0),
+            cpu_us: Some(3.0),
+        };
+        let mut samples = vec![vec![sample; 2]; LEVELS.len() * SUBJECTS.len()];
+        let judge = |samples: &[Vec<RateSample>]| {
+            let mut section = Section::new("t", "s", Vec::new());
+            let missing = claim(&mut section, samples);
+            let missing = missing.into_iter().map(|one| (one.section, one.reason));
+            (section.claims.len(), missing.collect::<Vec<_>>())
+        };
+        assert_eq!(judge(&samples), (12, Vec::new()));
+        let etcd = SUBJECTS.iter().position(|one| *one == RateSubject::Etcd);
+        samples[2 * SUBJECTS.len() + etcd.unwrap()].pop();
+        let missing = (
+            "rates: 800 under way: bookings/s of three nodes / etcd, three servers".to_owned(),
+            "samples of ours: 2, of theirs: 1".to_owned(),
+        );
+        assert_eq!(judge(&samples), (11, vec![missing]));
+    }
 
     #[test]
     fn clients_are_spread_over_nodes() {
