@@ -36,8 +36,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two tries of a client that nobody takes.
 const AGAIN: Duration = Duration::from_millis(5);
 
+/// How much longer we look where somebody is not answered yet: as long as the widest bound.
+const OPEN: Duration = Duration::from_secs(30);
+
 /// The node that ends.
 const VICTIM: usize = 0;
+
+/// The nodes that stay.
+const OTHERS: [usize; 2] = [1, 2];
 
 /// Something that happens under load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +104,8 @@ impl Outage {
     }
 }
 
-const OTHERS: &str = "clients of other nodes, s";
-const OWN: &str = "clients of that node, s";
+const OF_OTHERS: &str = "clients of other nodes, s";
+const OF_VICTIM: &str = "clients of that node, s";
 
 pub(super) fn measure(ground: &ClusterGround, _: &mut Vec<NotMeasured>) -> Result<Section> {
     let mut gaps = vec![(Vec::new(), Vec::new()); OUTAGES.len()];
@@ -120,7 +126,8 @@ pub(super) fn measure(ground: &ClusterGround, _: &mut Vec<NotMeasured>) -> Resul
         format!(
             "{CLIENTS_EACH} clients of each of three nodes book one room after the other; a client whose node \
              has gone asks another one again under its key. The longest time in which none of a group of \
-             clients is answered, from 2 s before until at least 4 s after; {} rounds",
+             clients is answered, from 2 s before until at least 2 s after and until each group was answered \
+             again; {} rounds",
             ground.rounds
         ),
         Vec::new(),
@@ -130,8 +137,8 @@ pub(super) fn measure(ground: &ClusterGround, _: &mut Vec<NotMeasured>) -> Resul
         .zip(&gaps)
         .map(|(outage, (others, own))| {
             let figures = vec![
-                SubjectMetric::new(OTHERS, others.clone()),
-                SubjectMetric::new(OWN, own.clone()),
+                SubjectMetric::new(OF_OTHERS, others.clone()),
+                SubjectMetric::new(OF_VICTIM, own.clone()),
             ];
             MeasuredRow::new(outage.name(), figures)
         })
@@ -157,6 +164,15 @@ impl AnswerTimes {
         times
             .unwrap_or_else(PoisonError::into_inner)
             .push(Instant::now());
+    }
+
+    /// Whether clients of these nodes were answered at or after an instant.
+    fn has_since(&self, nodes: &[usize], begin: Instant) -> bool {
+        nodes.iter().any(|node| {
+            let own = self.0[*node].lock();
+            let own = own.unwrap_or_else(PoisonError::into_inner);
+            own.last().is_some_and(|last| *last >= begin)
+        })
     }
 
     /// The longest time without an answer to clients of these nodes, in seconds.
@@ -188,18 +204,30 @@ fn sample(cluster: &mut ClusterUnderTest, outage: Outage) -> Result<(f64, f64)> 
         wait(Duration::from_millis(500));
         let begin = Instant::now();
         wait(STEADY);
-        let happened = happen(cluster, outage);
+        happen(cluster, outage)?;
         wait(outage.after());
-        let end = Instant::now();
+        let end = await_answers(&answers, OPEN);
         drop(over);
-        happened.map(|()| (begin, end))
+        anyhow::Ok((begin, end))
     })?;
     let gaps = (
-        answers.longest(&[1, 2], watched),
+        answers.longest(&OTHERS, watched),
         answers.longest(&[VICTIM], watched),
     );
     mend(cluster, outage)?;
     Ok(gaps)
+}
+
+/// Waits until clients of the node that ends and of the others were answered once more, but no longer than
+/// `patience`: a time without an answer that is cut short would look like a short one.
+fn await_answers(answers: &AnswerTimes, patience: Duration) -> Instant {
+    let begin = Instant::now();
+    let groups: [&[usize]; 2] = [&OTHERS, &[VICTIM]];
+    while begin.elapsed() < patience && !groups.iter().all(|nodes| answers.has_since(nodes, begin))
+    {
+        thread::park_timeout(AGAIN);
+    }
+    Instant::now()
 }
 
 /// Ends the clients when it goes, also when something has failed.
@@ -335,5 +363,22 @@ mod tests {
         assert_eq!(answers.longest(&[1, 2], window), 1.1);
         assert_eq!(answers.longest(&[1], (begin, at(301))), 0.2);
         assert_eq!(answers.longest(&[0], window), 1.995);
+    }
+
+    #[test]
+    fn a_gap_is_open_until_each_group_was_answered() {
+        // All nodes were asked again for two seconds: a gap that was open then was measured as two seconds.
+        let later = Instant::now() + Duration::from_secs(3_600);
+        let answers = AnswerTimes::default();
+        answers.0[VICTIM].lock().unwrap().push(later);
+        assert!(answers.has_since(&[VICTIM], later));
+        assert!(!answers.has_since(&OTHERS, later));
+        let open = Duration::from_millis(20);
+        let begin = Instant::now();
+        assert!(await_answers(&answers, open) - begin >= open);
+        answers.0[2].lock().unwrap().push(later);
+        assert!(answers.has_since(&OTHERS, later));
+        // Now it ends at once, or this test does not.
+        await_answers(&answers, Duration::from_secs(3_600));
     }
 }
