@@ -51,7 +51,7 @@ pub(crate) struct Bottlenecks {
     extent: RunExtent,
     #[command(flatten)]
     program: Program,
-    /// Only what has one of these in its name; no files are written
+    /// Only what has one of these in its name
     #[arg(long)]
     only: Vec<String>,
 }
@@ -141,11 +141,12 @@ pub(crate) fn measure(arguments: &Bottlenecks) -> Result<Report> {
         sections,
         not_measured: Vec::new(),
     };
+    let is_part = !arguments.only.is_empty();
     // A part of all cases has no targets.
-    if arguments.only.is_empty() {
+    if !is_part {
         judge(&mut report.sections);
-        report.write(&arguments.extent.out, "bottlenecks")?;
     }
+    report.write(arguments.extent.out(is_part), "bottlenecks")?;
     Ok(report)
 }
 

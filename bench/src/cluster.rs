@@ -95,6 +95,7 @@ pub(crate) fn measure(arguments: &ClusterArguments) -> Result<Report> {
         sections: Vec::new(),
         not_measured: Vec::new(),
     };
+    let out = arguments.extent.out(!arguments.only.is_empty());
     for (name, measure) in PARTS {
         if !arguments.only.is_empty() && !arguments.only.iter().any(|only| only == name) {
             continue;
@@ -108,7 +109,7 @@ pub(crate) fn measure(arguments: &ClusterArguments) -> Result<Report> {
             }),
         }
         // What was measured is kept if a later part goes wrong.
-        report.write(&arguments.extent.out, "cluster")?;
+        report.write(out, "cluster")?;
     }
     Ok(report)
 }

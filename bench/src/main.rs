@@ -257,7 +257,7 @@ fn measure(name: &str, scenario: &ScenarioFile, run: &ServerArguments) -> Result
             }),
         }
     }
-    report.write(&run.extent.out, name)?;
+    report.write(run.extent.out(!run.only.is_empty()), name)?;
     show(&report)?;
     report.check()
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     arguments::RunExtent,
+    ground::tell,
     machine::Machine,
     pin::{CLIENT_CORE, SERVER_CORE},
     probe::MachineProbe,
@@ -58,12 +59,15 @@ impl Report {
             sections,
             not_measured: Vec::new(),
         };
-        report.write(&extent.out, name)?;
+        report.write(extent.out(false), name)?;
         Ok(report)
     }
 
-    /// Writes `name.json` and `name.md`, in place of those of an earlier run.
-    pub(crate) fn write(&self, dir: &Path, name: &str) -> Result<()> {
+    /// Writes `name.json` and `name.md`, in place of those of an earlier run, if there is a place for them.
+    pub(crate) fn write(&self, dir: Option<&Path>, name: &str) -> Result<()> {
+        let Some(dir) = dir else {
+            return tell("a quick run or a part: no files are written without --out");
+        };
         let context = || format!("cannot write to {}", dir.display());
         fs::create_dir_all(dir).with_context(context)?;
         let mut json = serde_json::to_string_pretty(self)?;
