@@ -35,6 +35,10 @@ pub(crate) const ANY: DoorParser = DoorParser(&[
     ("tls://", true),
 ]);
 
+/// Why an address with an `@` is refused, before its name is looked up.
+const KEY_IN_ADDRESS: &str =
+    "a key does not stand in an address: set TURNSTILE_KEY, or name a --key-file";
+
 /// A door of a server that runs already, as it was named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DoorAddress {
@@ -81,8 +85,11 @@ pub(crate) fn host(text: &str) -> &str {
 
 impl DoorParser {
     /// # Errors
-    /// In words, without the text: the scheme is another, or the address is none.
+    /// In words, without the text: it holds a key, the scheme is another, or the address is none.
     pub(crate) fn read(self, text: &str) -> Result<DoorAddress, String> {
+        if text.contains('@') {
+            return Err(KEY_IN_ADDRESS.to_owned());
+        }
         let found = self
             .0
             .iter()
@@ -117,8 +124,7 @@ impl TypedValueParser for DoorParser {
     ) -> Result<Self::Value, clap::Error> {
         // The usual error would repeat the text.
         if value.to_string_lossy().contains('@') {
-            let told =
-                "a key does not stand in an address: set TURNSTILE_KEY, or name a --key-file\n";
+            let told = format!("{KEY_IN_ADDRESS}\n");
             return Err(clap::Error::raw(ErrorKind::ValueValidation, told).with_cmd(command));
         }
         let parser = *self;
@@ -179,5 +185,11 @@ mod tests {
             assert!(told.starts_with("an address of this door begins"), "{told}");
         }
         assert!(RESP.read("rediss://localhost").is_err());
+        for (parser, text) in [
+            (HTTP, "https://x:key@localhost:7"),
+            (ANY, "key@localhost:7"),
+        ] {
+            assert_eq!(parser.read(text), Err(KEY_IN_ADDRESS.to_owned()), "{text}");
+        }
     }
 }

@@ -136,7 +136,7 @@ fn take(source: &mut dyn BackupSource, target: &Path, key: &KeyChoice) -> anyhow
 fn source(from: &str, security: &Security) -> anyhow::Result<Box<dyn BackupSource>> {
     if from.contains("://") {
         let door = address::HTTP.read(from);
-        let door = door.map_err(|wrong| Coded::usage(format!("{from}: {wrong}")))?;
+        let door = door.map_err(|wrong| Coded::usage(format!("--from: {wrong}")))?;
         return Ok(Box::new(RemoteSource::new(security.clone(), door)));
     }
     let directory = Path::new(from);

@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> anyhow::Result<()> {
     let subject = &arguments.subject;
     let symptoms = if subject.contains("://") {
         let door = address::HTTP.read(subject);
-        let door = door.map_err(|wrong| Coded::usage(format!("{subject}: {wrong}")))?;
+        let door = door.map_err(Coded::usage)?;
         let mut symptoms = server::examine(&mut arguments.security.http(&door)?)?;
         if door.socket.ip().is_loopback() {
             symptoms.push(ntp::kept());

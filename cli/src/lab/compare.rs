@@ -232,10 +232,15 @@ impl Arguments {
 impl Contender {
     fn parse(text: &str) -> anyhow::Result<Self> {
         let path = Path::new(text);
-        if !path.exists()
-            && let Ok(address) = address::ANY.read(text)
-        {
-            return Ok(Self::Measured(ComparedServer::Address(address)));
+        if !path.exists() {
+            match address::ANY.read(text) {
+                Ok(address) => return Ok(Self::Measured(ComparedServer::Address(address))),
+                // The text may hold a key.
+                Err(wrong) if text.contains("://") => {
+                    return Err(Coded::usage(wrong).into());
+                }
+                Err(_no_address) => {}
+            }
         }
         let file = if path.is_dir() {
             path.join("run.json")

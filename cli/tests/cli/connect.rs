@@ -114,6 +114,20 @@ fn what_is_no_key_or_no_place_for_one_is_a_usage_error() {
     assert_eq!(with_key.code, Some(2), "{with_key:?}");
     assert!(with_key.err.contains("does not stand in"), "{with_key:?}");
     assert!(!with_key.err.contains(WRONG), "{with_key:?}");
+    // The name of the host was looked up with the key before it, and then shown.
+    let with_key = |scheme: &str| format!("{scheme}x:{WRONG}@localhost:1");
+    let (http, resp) = (with_key("https://"), with_key("rediss://"));
+    let backup = folder.path().join("backup").display().to_string();
+    for line in [
+        vec!["doctor", &http],
+        vec!["backup", "--from", &http, "--to", &backup],
+        vec!["lab", "compare", &resp, "127.0.0.1:1", "rooms"],
+    ] {
+        let with_key = run(turnstile().args(line));
+        assert_eq!(with_key.code, Some(2), "{with_key:?}");
+        assert!(with_key.err.contains("does not stand in"), "{with_key:?}");
+        assert!(!with_key.err.contains(WRONG), "{with_key:?}");
+    }
     let missing = folder.path().join("missing");
     let missing = run(call().arg(&address).arg("--key-file").arg(missing));
     assert_eq!(missing.code, Some(1), "{missing:?}");
