@@ -20,6 +20,7 @@ mod exchange;
 mod exit;
 mod follow;
 mod games;
+mod hidden_value;
 mod init;
 mod journal;
 mod key;

@@ -23,7 +23,7 @@ use turnstile_reproduce::{
 use turnstile_result::Machine;
 
 use super::write_json;
-use crate::{exit::Coded, terminal};
+use crate::{exit::Coded, hidden_value::HiddenValue, terminal};
 use ways::{Database, DatabaseUrls};
 
 /// Where results go by default.
@@ -44,11 +44,11 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["full", "as_published"])]
     brief: bool,
     /// Also measure rooms on the lab's own server with this database as back end; repeatable
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = HiddenValue::<Database>::new())]
     rooms_backend: Vec<Database>,
     /// Also measure the exchange on the lab's own server with this PostgreSQL as back end;
     /// repeatable
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = HiddenValue::<Database>::new())]
     exchange_backend: Vec<Database>,
     #[command(flatten)]
     place: Place,

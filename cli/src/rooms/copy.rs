@@ -1,8 +1,11 @@
 //! `turnstile rooms copy`: a whole state of rooms from a data directory to a database, or back.
 
-use std::time::SystemTime;
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use turnstile_contract::copy::{Digest, Refusal, Stage, copy};
 use turnstile_server::CopyPlace;
@@ -10,38 +13,67 @@ use turnstile_stats::units::Count;
 use turnstile_types::Timestamp;
 
 use crate::{
+    connect::secret_in,
     exit,
+    hidden_value::HiddenValue,
     terminal::{self, Progress, Table},
 };
 
 #[derive(Args, Debug)]
 pub(crate) struct CopyArguments {
     /// Place to copy from
-    #[arg(long, value_name = "PLACE")]
-    from: CopyPlace,
+    #[arg(
+        long,
+        value_name = "PLACE",
+        value_parser = HiddenValue::<CopyPlace>::new(),
+        required_unless_present = "from_file"
+    )]
+    from: Option<CopyPlace>,
+    /// File that holds the place to copy from, such as a URL with a password
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    from_file: Option<PathBuf>,
     /// Place to copy to; must be empty
-    #[arg(long, value_name = "PLACE")]
-    to: CopyPlace,
+    #[arg(
+        long,
+        value_name = "PLACE",
+        value_parser = HiddenValue::<CopyPlace>::new(),
+        required_unless_present = "to_file"
+    )]
+    to: Option<CopyPlace>,
+    /// File that holds the place to copy to, such as a URL with a password
+    #[arg(long, value_name = "FILE", conflicts_with = "to")]
+    to_file: Option<PathBuf>,
     /// Delete what an unfinished copy left in the target, and start over
     #[arg(long)]
     again: bool,
 }
 
 pub(crate) fn run(arguments: &CopyArguments) -> anyhow::Result<()> {
+    let from = place(arguments.from.as_ref(), arguments.from_file.as_deref())?;
+    let to = place(arguments.to.as_ref(), arguments.to_file.as_deref())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let digest = runtime.block_on(copy_all(arguments))?;
-    terminal::line(format_args!(
-        "copied {} to {}, and both are equal",
-        arguments.from, arguments.to
-    ))?;
+    let digest = runtime.block_on(copy_all(&from, &to, arguments.again))?;
+    terminal::line(format_args!("copied {from} to {to}, and both are equal"))?;
     tabulate(&digest).print()?;
     Ok(())
 }
 
-async fn copy_all(arguments: &CopyArguments) -> anyhow::Result<Digest> {
-    let (from, to) = (&arguments.from, &arguments.to);
+/// A place that was named on the command line or in a file.
+fn place(named: Option<&CopyPlace>, file: Option<&Path>) -> anyhow::Result<CopyPlace> {
+    if let Some(place) = named {
+        return Ok(place.clone());
+    }
+    let file = file.expect("clap requires the place or its file");
+    let shown = file.display();
+    let text = secret_in(file, "the place")?;
+    let text = str::from_utf8(&text).with_context(|| shown.to_string())?;
+    let place = text.trim().parse();
+    place.map_err(|invalid| exit::Coded::usage(format!("{shown}: {invalid}")).into())
+}
+
+async fn copy_all(from: &CopyPlace, to: &CopyPlace, again: bool) -> anyhow::Result<Digest> {
     if from == to {
         let message = "a state is copied from one place to another".to_owned();
         return Err(exit::Coded::usage(message).into());
@@ -60,7 +92,7 @@ async fn copy_all(arguments: &CopyArguments) -> anyhow::Result<Digest> {
     let mut progress = Bars::default();
     let mut show = |stage, done, total| progress.show(stage, done, total);
     let sides = (&mut *source as _, &mut *target as _);
-    let copied = copy(sides, now()?, arguments.again, &mut show).await;
+    let copied = copy(sides, now()?, again, &mut show).await;
     progress.finish();
     copied.map(|copied| copied.digest).map_err(|refusal| {
         if matches!(refusal, Refusal::Different(_)) {

@@ -1,6 +1,7 @@
 //! `rooms copy`: places on the command line, what is printed, and how it ends.
 
 use std::{
+    fs,
     io::{BufRead as _, BufReader},
     path::Path,
     process::Stdio,
@@ -250,4 +251,37 @@ fn places_that_are_none_are_told_apart() {
         assert!(refused.err.contains(complaint), "{refused:?}");
         assert!(!Path::new(&target).exists(), "{refused:?}");
     }
+}
+
+/// An error repeated the whole text of a URL that was not understood.
+#[test]
+fn the_password_of_a_place_is_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("place");
+    let target = folder.path().join("target").display().to_string();
+    let wrong = "rediss://:pa55word@127.0.0.1:1/0";
+    let right = "redis://:pa55word@127.0.0.1:1/0";
+    let check = |arguments: &[&str], code, complaint: &str| {
+        let refused = run(turnstile().args(arguments));
+        assert_eq!(refused.code, Some(code), "{refused:?}");
+        assert!(refused.err.contains(complaint), "{refused:?}");
+        assert!(!refused.err.contains("pa55word"), "{refused:?}");
+    };
+    let named = ["rooms", "copy", "--from", &target, "--to", wrong];
+    check(&named, 2, "--to <PLACE>: a back end is postgres://");
+    let reproduced = [
+        "lab",
+        "reproduce",
+        "booking-redis",
+        "--rooms-backend",
+        wrong,
+    ];
+    check(&reproduced, 2, "--rooms-backend <URL>: a back end is");
+
+    let shown = file.display().to_string();
+    let in_file = ["rooms", "copy", "--from-file", &shown, "--to", &target];
+    fs::write(&file, format!("{wrong}\n")).unwrap();
+    check(&in_file, 2, &format!("{shown}: a back end is postgres://"));
+    fs::write(&file, format!("{right}\n")).unwrap();
+    check(&in_file, 1, "redis://127.0.0.1:1/0 is unavailable: ");
 }

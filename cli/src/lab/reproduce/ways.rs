@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use turnstile_reproduce::{OriginalExperiment, Storage};
+use turnstile_server::{DatabaseUrl, InvalidUrl};
 
 /// A database that keeps rooms or the exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,16 +147,17 @@ impl Database {
 }
 
 impl FromStr for Database {
-    type Err = String;
+    type Err = InvalidUrl;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, InvalidUrl> {
+        // Its own server has to take the URL.
+        let _taken: DatabaseUrl = text.parse()?;
         let in_memory = text.to_lowercase().contains("engine=memory");
         let storage = match text.split_once("://").map(|(scheme, _)| scheme) {
-            Some("mysql" | "mariadb") if in_memory => Storage::MysqlMemory,
-            Some("mysql" | "mariadb") => Storage::Mysql,
-            Some("redis" | "rediss") => Storage::Redis,
-            Some("postgres" | "postgresql") => Storage::Postgres,
-            _ => return Err("a database is mysql://..., redis://... or postgres://...".to_owned()),
+            Some("mysql") if in_memory => Storage::MysqlMemory,
+            Some("mysql") => Storage::Mysql,
+            Some("redis") => Storage::Redis,
+            _ => Storage::Postgres,
         };
         Ok(Self {
             storage,
@@ -193,6 +195,14 @@ mod tests {
              --rooms-backend 'redis://...' --rooms-backend 'postgres://...' \
              --exchange-backend 'postgres://...' --exchange-backend 'postgres://...'"
         );
+    }
+
+    /// `mariadb://` and `rediss://` were accepted, and then no server started.
+    #[test]
+    fn a_database_has_a_url_that_a_server_takes() {
+        for url in ["mariadb://h/a", "rediss://h/0", "mysql://", "h"] {
+            assert_eq!(url.parse::<Database>(), Err(InvalidUrl), "{url}");
+        }
     }
 
     #[test]
