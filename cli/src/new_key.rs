@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use turnstile_access::SecretKey;
+use turnstile_client::ConnectionError;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -53,17 +54,16 @@ pub(crate) fn add(door: &mut AccessDoor, wish: &KeyWish<'_>) -> anyhow::Result<(
     match door.ask("add_key", &fields) {
         Ok(AccessReply::Done(_)) => {}
         Ok(AccessReply::Refused(code)) => {
-            discard(wish.file);
-            return Err(access::refused(&code));
+            return Err(discarded(wish.file, access::refused(&code)));
         }
-        // The answer may be what was lost: then the key is a good one.
-        Err(error) => {
+        Err(error) if may_be_added(&error) => {
             let Some(file) = wish.file else {
                 return Err(error);
             };
             let told = format!("the key in {} may have been added or not", file.display());
             return Err(error.context(told));
         }
+        Err(error) => return Err(discarded(wish.file, error)),
     }
     match wish.file {
         Some(file) => terminal::note(format_args!(
@@ -80,6 +80,14 @@ pub(crate) fn add(door: &mut AccessDoor, wish: &KeyWish<'_>) -> anyhow::Result<(
         }
     }
     Ok(())
+}
+
+/// Whether a request that failed may have added the key: its answer was lost, or the disk failed.
+fn may_be_added(error: &anyhow::Error) -> bool {
+    match error.downcast_ref::<ConnectionError>() {
+        Some(failed) => failed.is_outcome_unknown(),
+        None => !error.is::<Coded>(),
+    }
 }
 
 fn make(environment: &str) -> anyhow::Result<SecretKey> {
@@ -111,12 +119,13 @@ fn write(path: &Path, key: &SecretKey) -> anyhow::Result<()> {
     options.write(true).create_new(true).mode(0o600);
     let mut file = options.open(path).with_context(shown)?;
     let text = Zeroizing::new([key.expose(), "\n"].concat());
-    file.write_all(text.as_bytes()).with_context(shown)?;
-    file.sync_all().with_context(shown)
+    let written = file.write_all(text.as_bytes());
+    let written = written.and_then(|()| file.sync_all()).with_context(shown);
+    written.map_err(|error| discarded(Some(path), error))
 }
 
-/// Nobody knows the key in it.
-fn discard(file: Option<&Path>) {
+/// Removes the file of a key that was not added, and gives back why it was not.
+fn discarded(file: Option<&Path>, why: anyhow::Error) -> anyhow::Error {
     if let Some(file) = file
         && let Err(error) = fs::remove_file(file)
     {
@@ -125,4 +134,5 @@ fn discard(file: Option<&Path>) {
             file.display()
         ));
     }
+    why
 }

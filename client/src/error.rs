@@ -38,6 +38,20 @@ impl ConnectionError {
     pub fn is_loading(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::ResourceBusy)
     }
+
+    /// Whether the server may have executed the request: its answer is lost or unreadable, or says that the
+    /// outcome is unknown. Any other error of a server says that nothing was done.
+    #[must_use]
+    pub fn is_outcome_unknown(&self) -> bool {
+        match self {
+            Self::Io(_) | Self::Closed | Self::Malformed(_) | Self::NotXml | Self::NotHttp => true,
+            Self::Server(error) => {
+                let code = error.split(' ').next();
+                matches!(code, Some("UNKNOWN" | "BROKEN"))
+            }
+            Self::Denied(_) | Self::UnknownOperation(_) | Self::Misnamed(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for ConnectionError {
@@ -99,5 +113,27 @@ impl From<Misnamed> for ConnectionError {
 impl From<MalformedReply> for ConnectionError {
     fn from(malformed: MalformedReply) -> Self {
         Self::Malformed(malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_whether_the_request_may_have_been_executed() {
+        let server = |text: &str| ConnectionError::Server(text.to_owned());
+        let rows = [
+            (ConnectionError::Closed, true),
+            (io::Error::from(io::ErrorKind::TimedOut).into(), true),
+            (server("UNKNOWN the command was done or not"), true),
+            (server("BROKEN the database gave an invalid answer"), true),
+            (server("UNAVAILABLE nothing was done"), false),
+            (server("ERR principal: too long"), false),
+            (Denied::WrongKey.into(), false),
+        ];
+        for (error, unknown) in rows {
+            assert_eq!(error.is_outcome_unknown(), unknown, "{error}");
+        }
     }
 }

@@ -97,7 +97,8 @@ fn what_would_lock_everybody_out_or_means_nothing_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (dir, first) = directory(folder.path());
     let file = folder.path().join("key");
-    let rows: [(&[&str], i32, &str); 9] = [
+    let long = "x".repeat(1_000);
+    let rows: [(&[&str], i32, &str); 10] = [
         (&["key", "revoke", id(&first)], 1, "last_administrator"),
         (&["principal", "remove", "admin"], 1, "last_administrator"),
         (
@@ -111,6 +112,11 @@ fn what_would_lock_everybody_out_or_means_nothing_is_refused() {
             &["key", "create", "nobody", "-o", file.to_str().unwrap()],
             1,
             "unknown_principal",
+        ),
+        (
+            &["key", "create", &long, "-o", file.to_str().unwrap()],
+            2,
+            "error: access.add_key: principal",
         ),
         (&["key", "create", "x", "--role", "king"], 2, "role"),
         (
@@ -181,6 +187,14 @@ fn keys_of_a_running_server_are_made_and_ended_by_an_administrator() {
     let lacks = asked(&desk, &["key", "list"]);
     assert_eq!(lacks.code, Some(77), "{lacks:?}");
     assert!(lacks.err.contains("access.read"), "{lacks:?}");
+    // A file stayed with a key that was never added, and might have been for all that was said.
+    let other = folder.path().join("other.key");
+    let wish = ["key", "create", "desk", "-o", other.to_str().unwrap()];
+    let lacks = asked(&desk, &wish);
+    assert_eq!(lacks.code, Some(77), "{lacks:?}");
+    assert!(lacks.err.contains("access.manage"), "{lacks:?}");
+    assert!(!lacks.err.contains("may have been added"), "{lacks:?}");
+    assert!(!fs::exists(&other).unwrap());
     assert_eq!(keys(&asked(&admin, &["key", "list", "--json"])).len(), 2);
     // An old key ends when it is rotated without an overlap; the new one is for the same.
     let rotated = asked(&admin, &["key", "rotate", id(&desk), "--overlap", "0m"]);
