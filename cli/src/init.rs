@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use self::certificate::CertificateFiles;
 use crate::{
     access::{AccessDoor, StoppedDirectory},
     exit::Coded,
@@ -56,6 +57,10 @@ pub(crate) fn run(arguments: &InitArguments) -> anyhow::Result<()> {
         );
         return Err(Coded::usage(told).into());
     }
+    // Before the administrator, with whom `init` cannot be repeated.
+    let certificate = arguments.self_signed;
+    let certificate = certificate.then(|| certificate::make(dir, &arguments.hosts));
+    let certificate = certificate.transpose()?;
     let mut door = AccessDoor::Directory(Box::new(directory));
     add_administrator(&mut door)?;
     let wish = KeyWish {
@@ -67,8 +72,8 @@ pub(crate) fn run(arguments: &InitArguments) -> anyhow::Result<()> {
     };
     new_key::add(&mut door, &wish)?;
     door.close()?;
-    if arguments.self_signed {
-        self_sign(dir, &arguments.hosts)?;
+    if let Some(certificate) = certificate {
+        explain(&certificate.name()?);
     }
     terminal::note(format_args!(
         "every address of a server on {} asks for a key now; `turnstile key` makes more",
@@ -91,9 +96,8 @@ fn add_administrator(door: &mut AccessDoor) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the certificate, and says what to do with it.
-fn self_sign(dir: &Path, hosts: &[String]) -> anyhow::Result<()> {
-    let files = certificate::write(dir, hosts)?;
+/// Says what to do with the certificate.
+fn explain(files: &CertificateFiles) {
     let shown = |path: &Path| format!("{:?}", path.display().to_string());
     terminal::note("a certificate is made; for the configuration of the server:");
     terminal::note(format_args!(
@@ -105,5 +109,4 @@ fn self_sign(dir: &Path, hosts: &[String]) -> anyhow::Result<()> {
         "for clients: --ca {}",
         files.certificate.display()
     ));
-    Ok(())
 }

@@ -1,15 +1,17 @@
 //! A certificate that no authority has signed.
 
 use std::{
-    fs::{self, DirBuilder, OpenOptions},
-    io::Write as _,
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    fs::{self, DirBuilder},
+    io::{self, Write as _},
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
 use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, date_time_ymd};
+use tempfile::NamedTempFile;
+use zeroize::Zeroizing;
 
 use crate::exit::Coded;
 
@@ -29,11 +31,19 @@ pub(super) struct CertificateFiles {
     pub(super) key: PathBuf,
 }
 
-/// Makes a certificate for these hosts and for this machine, and its key, in files that are not there yet.
+/// A certificate and its key on the disk. They have no names yet, and are removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct UnnamedCertificate {
+    files: CertificateFiles,
+    certificate: NamedTempFile,
+    key: NamedTempFile,
+}
+
+/// Makes a certificate for these hosts and for this machine, and its key, for files that are not there yet.
 ///
 /// # Errors
-/// A host is no name and no address, or the files cannot be written.
-pub(super) fn write(dir: &Path, hosts: &[String]) -> anyhow::Result<CertificateFiles> {
+/// A host is no name and no address, the files are there, or they cannot be written.
+pub(super) fn make(dir: &Path, hosts: &[String]) -> anyhow::Result<UnnamedCertificate> {
     let named = hosts.iter().map(String::as_str);
     let names: Vec<String> = HERE.into_iter().chain(named).map(str::to_owned).collect();
     let mut params =
@@ -55,13 +65,42 @@ pub(super) fn write(dir: &Path, hosts: &[String]) -> anyhow::Result<CertificateF
     let shown = || folder.display().to_string();
     builder.create(&folder).with_context(shown)?;
     let folder = fs::canonicalize(&folder).with_context(shown)?;
+    let shown = || folder.display().to_string();
     let files = CertificateFiles {
         certificate: folder.join("certificate.pem"),
         key: folder.join("key.pem"),
     };
-    put(&files.key, &zeroize::Zeroizing::new(key.serialize_pem()))?;
-    put(&files.certificate, &certificate.pem())?;
-    Ok(files)
+    for file in [&files.certificate, &files.key] {
+        if fs::symlink_metadata(file).is_ok() {
+            let told = format!("{} is there already", file.display());
+            return Err(Coded::usage(told).into());
+        }
+    }
+    let pem = Zeroizing::new(key.serialize_pem());
+    let put = |text: &str| put(&folder, text).with_context(shown);
+    Ok(UnnamedCertificate {
+        certificate: put(&certificate.pem())?,
+        key: put(&pem)?,
+        files,
+    })
+}
+
+impl UnnamedCertificate {
+    /// Gives the files their names.
+    ///
+    /// # Errors
+    /// They cannot have them.
+    pub(super) fn name(self) -> anyhow::Result<CertificateFiles> {
+        let files = self.files;
+        for (unnamed, path) in [
+            (self.key, &files.key),
+            (self.certificate, &files.certificate),
+        ] {
+            let named = unnamed.persist_noclobber(path);
+            named.with_context(|| path.display().to_string())?;
+        }
+        Ok(files)
+    }
 }
 
 /// Year, month and day.
@@ -70,11 +109,10 @@ fn parts(date: Date) -> anyhow::Result<(i32, u8, u8)> {
     Ok((i32::from(date.year()), month, day))
 }
 
-fn put(path: &Path, text: &str) -> anyhow::Result<()> {
-    let shown = || path.display().to_string();
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let mut file = options.open(path).with_context(shown)?;
-    file.write_all(text.as_bytes()).with_context(shown)?;
-    file.sync_all().with_context(shown)
+/// A new file of mode 600 in this folder.
+fn put(folder: &Path, text: &str) -> io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    Ok(file)
 }

@@ -99,11 +99,33 @@ fn a_certificate_for_a_first_try_is_good_for_the_hosts_that_were_named() {
     }
     let alone = init(&folder.path().join("other"), &["--hosts", "x"]);
     assert_eq!(alone.code, Some(2), "{alone:?}");
-    let wrong = init(
-        &folder.path().join("other"),
-        &["--self-signed", "--hosts", "\u{e4}"],
-    );
-    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+}
+
+/// The administrator was there before the certificate was made, and a directory that has one is left alone.
+#[test]
+fn a_certificate_that_is_not_made_leaves_a_directory_without_an_administrator() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, key_file) = (folder.path().join("hotel"), folder.path().join("key"));
+    let tls = dir.join("tls");
+    let options = ["--self-signed", "--key-file", key_file.to_str().unwrap()];
+    let wrong = init(&dir, &["--self-signed", "--hosts", "\u{e4}"]);
+    assert_eq!((wrong.code, &*wrong.out), (Some(2), ""), "{wrong:?}");
+    fs::create_dir(&tls).unwrap();
+    fs::write(tls.join("key.pem"), "a key").unwrap();
+    let taken = init(&dir, &options);
+    assert_eq!(taken.code, Some(2), "{taken:?}");
+    assert!(taken.err.contains("is there already"), "{taken:?}");
+    assert_eq!(fs::read_to_string(tls.join("key.pem")).unwrap(), "a key");
+    fs::remove_file(tls.join("key.pem")).unwrap();
+
+    fs::write(&key_file, "").unwrap();
+    let taken = init(&dir, &options);
+    assert_eq!(taken.code, Some(1), "{taken:?}");
+    assert_eq!(fs::read_dir(&tls).unwrap().count(), 0, "of a first try");
+    fs::remove_file(&key_file).unwrap();
+    let made = init(&dir, &options);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    assert_eq!(fs::read_dir(&tls).unwrap().count(), 2);
 }
 
 #[test]
