@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use turnstile_embedded::recount_games;
 use turnstile_stats::units::Count;
 
-use crate::{exit::Coded, terminal};
+use crate::{exit::Coded, terminal, verify::no_verdict};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Games {
@@ -22,8 +22,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(Games::Recount(arguments): Games) -> anyhow::Result<()> {
     let dir = &arguments.dir;
-    let recounted =
-        recount_games(dir).map_err(|error| anyhow::anyhow!("{}: {error}", dir.display()))?;
+    let recounted = recount_games(dir).map_err(|error| no_verdict(dir, &error))?;
     for difference in &recounted.differences {
         terminal::line(difference)?;
     }

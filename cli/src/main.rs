@@ -62,6 +62,7 @@ fn main() -> ExitCode {
             | Command::Upgrade(_)
             | Command::Doctor(_)
             | Command::Backup(_)
+            | Command::Games(_)
             | Command::Lab(_)
             | Command::Demo(_)
     );

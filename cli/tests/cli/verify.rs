@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -26,6 +26,10 @@ fn booked() -> TempDir {
 
 fn verify(dir: &Path) -> Ended {
     run(turnstile().arg("verify").arg(dir))
+}
+
+fn recount(dir: &Path) -> Ended {
+    run(turnstile().args(["games", "recount"]).arg(dir))
 }
 
 /// Every file and its bytes, but for the lock, which is there to be taken.
@@ -73,6 +77,25 @@ fn a_flipped_bit_in_the_middle_is_a_violation() {
     assert_eq!((ended.code, &*ended.out), (Some(97), ""), "{ended:?}");
     let file = path.file_name().unwrap().to_str().unwrap();
     assert!(ended.err.contains(file), "the place is named: {ended:?}");
+    // It had the exit code of any other error.
+    let recounted = recount(data.path());
+    assert_eq!(recounted.code, Some(97), "{recounted:?}");
+    assert!(recounted.err.contains(file), "{recounted:?}");
+}
+
+/// A judgement that nobody has read was a good one.
+#[test]
+fn a_judgement_whose_reader_has_gone_is_no_success() {
+    let data = booked();
+    for judge in [&["verify"][..], &["games", "recount"]] {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let mut command = turnstile();
+        let output = command.args(judge).arg(data.path()).stdout(writer).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{judge:?}: {output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{judge:?}");
+    }
 }
 
 /// A directory of a killed server with one booking, the last byte of whose group is gone.
@@ -183,7 +206,11 @@ fn a_directory_of_a_newer_version_is_no_damage() {
     let checksum = crc32c::crc32c(&bytes[..22]);
     bytes[22..26].copy_from_slice(&checksum.to_le_bytes());
     fs::write(&path, &bytes).unwrap();
-    for ended in [verify(data.path()), run(&mut serve(data.path(), None))] {
+    for ended in [
+        verify(data.path()),
+        recount(data.path()),
+        run(&mut serve(data.path(), None)),
+    ] {
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(!ended.out.contains("ready"), "{ended:?}");
         let expected = "segment-00000001 was written by a newer version of this program: it has \
