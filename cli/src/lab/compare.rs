@@ -1,6 +1,7 @@
 //! `turnstile lab compare`: two servers by runs in pairs, or two runs that were kept.
 
 use std::{
+    collections::BTreeSet,
     fs,
     num::NonZeroUsize,
     path::{Path, PathBuf},
@@ -9,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 use turnstile_load::contrast;
-use turnstile_result::{Comparison, Point, Run, Target, Verdict};
+use turnstile_result::{Comparison, Point, Run, Server, Target, Verdict};
 use turnstile_stats::pairs::{LeadingSystem, plan};
 
 use super::{
@@ -126,14 +127,7 @@ fn interleaved(
 
 /// Pairs the points of two runs in their order.
 fn kept(arguments: &Arguments, a: &Run, b: &Run) -> anyhow::Result<()> {
-    if a.counts_wholes() != b.counts_wholes() {
-        let (a, b, what) = (a.schema, b.schema, &a.asked.workload);
-        let wrong = format!(
-            "a run of schema 1 may count requests of {what}, one of schema 2 counts wholes: schema {a} \
-             cannot be compared with schema {b}"
-        );
-        return Err(Coded::usage(wrong).into());
-    }
+    check_alike(a, b)?;
     let (of_a, of_b) = (&a.asked.target, &b.asked.target);
     for (what, of_a, of_b) in [
         ("TLS", of_a.tls, of_b.tls),
@@ -145,6 +139,9 @@ fn kept(arguments: &Arguments, a: &Run, b: &Run) -> anyhow::Result<()> {
                 "only {with} was measured with {what}, whose cost is part of the difference"
             ));
         }
+    }
+    for difference in differences(a, b) {
+        terminal::note(format_args!("{difference}: part of the difference"));
     }
     let target = Target {
         address: format!("{} and {}", arguments.a, arguments.b),
@@ -168,6 +165,58 @@ fn kept(arguments: &Arguments, a: &Run, b: &Run) -> anyhow::Result<()> {
         pairs.push((points.len() - 2, points.len() - 1));
     }
     arguments.conclude(notebook, &pairs, false)
+}
+
+/// Refuses runs that did not measure the same.
+fn check_alike(a: &Run, b: &Run) -> Result<(), Coded> {
+    let workloads = [&a.asked.workload, &b.asked.workload];
+    if workloads[0] != workloads[1] {
+        let [a, b] = workloads;
+        let wrong = format!("a run of {a} cannot be compared with a run of {b}");
+        return Err(Coded::usage(wrong));
+    }
+    if a.counts_wholes() != b.counts_wholes() {
+        let (a, b, what) = (a.schema, b.schema, &a.asked.workload);
+        let wrong = format!(
+            "a run of schema 1 may count requests of {what}, one of schema 2 counts wholes: schema {a} \
+             cannot be compared with schema {b}"
+        );
+        return Err(Coded::usage(wrong));
+    }
+    let points = [a.points.len(), b.points.len()];
+    if points[0] != points[1] {
+        let [a, b] = points;
+        let wrong = format!("a has {a} points and b has {b}: only equal series are compared");
+        return Err(Coded::usage(wrong));
+    }
+    Ok(())
+}
+
+/// What else was not the same in two runs: settings of the workload, and of the server.
+fn differences(a: &Run, b: &Run) -> Vec<String> {
+    let of_server = |name, value: fn(&Server) -> &str| {
+        let [a, b] = [a, b].map(|run| run.server.as_ref().map(value));
+        (name, a, b)
+    };
+    let mut rows = vec![
+        of_server("durability", |server| &server.durability),
+        of_server("back end", |server| &server.back_end),
+    ];
+    let settings = [&a.asked.settings, &b.asked.settings];
+    let names: BTreeSet<&str> = settings
+        .iter()
+        .flat_map(|settings| settings.keys().map(String::as_str))
+        .collect();
+    rows.extend(names.into_iter().map(|name| {
+        let [a, b] = settings.map(|settings| settings.get(name).map(String::as_str));
+        (name, a, b)
+    }));
+    let differing = rows.into_iter().filter(|(_, a, b)| a != b);
+    let shown = differing.map(|(name, a, b)| {
+        let [a, b] = [a, b].map(|value| value.unwrap_or("not recorded"));
+        format!("{name} is {a} in a and {b} in b")
+    });
+    shown.collect()
 }
 
 impl Arguments {

@@ -585,6 +585,53 @@ fn two_kept_runs_of_one_point_are_compared_by_their_intervals() {
     assert!(ended.out.contains("no interval"), "{ended:?}");
 }
 
+/// Whatever had the same load was compared, and of two lengths the shorter.
+#[test]
+fn kept_runs_are_compared_when_they_measured_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let (ended, kept) = lab(&["run", "rooms", "-c", "2"]);
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    let compare = |change: fn(&mut serde_json::Value)| {
+        let mut changed = kept.clone();
+        change(&mut changed);
+        let paths = [("a.json", &kept), ("b.json", &changed)].map(|(name, kept)| {
+            let path = directory.path().join(name);
+            fs::write(&path, kept.to_string()).unwrap();
+            path
+        });
+        let mut command = turnstile();
+        command.args(["lab", "compare"]).args(paths).arg("-o");
+        run(command.arg(directory.path().join("compared")))
+    };
+    let same = compare(|_| {});
+    assert!(!same.err.contains("part of the difference"), "{same:?}");
+    let other = compare(|kept| kept["asked"]["workload"] = "exchange".into());
+    assert_eq!(other.code, Some(2), "{other:?}");
+    let told = "a run of rooms cannot be compared with a run of exchange";
+    assert!(other.err.contains(told), "{other:?}");
+    let longer = compare(|kept| {
+        let points = kept["points"].as_array_mut().unwrap();
+        points.push(points[0].clone());
+    });
+    assert_eq!(longer.code, Some(2), "{longer:?}");
+    assert!(
+        longer.err.contains("a has 1 points and b has 2"),
+        "{longer:?}"
+    );
+    let differing = compare(|kept| {
+        kept["asked"]["settings"]["mix"] = "book=1".into();
+        kept["server"]["durability"] = "os".into();
+        kept["server"]["back_end"] = "Redis".into();
+    });
+    for told in [
+        "durability is sync in a and os in b: part of the difference",
+        "back end is embedded in a and Redis in b: part of the difference",
+        "mix is ",
+    ] {
+        assert!(differing.err.contains(told), "{told}: {differing:?}");
+    }
+}
+
 #[test]
 fn a_capacity_that_cannot_be_told_from_so_few_samples_says_so() {
     let (ended, kept) = lab(&["capacity", "rooms", "--slo", "p99.999<1s", "-c", "2"]);
