@@ -35,7 +35,7 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let layers = arguments.layers(log)?;
-    Config::parse(&layers)?;
+    Config::parse(&layers)?.settings()?;
     terminal::line(layers.to_string().trim_end())?;
     Ok(())
 }

@@ -170,6 +170,22 @@ fn an_unknown_name_is_an_error_with_its_place_and_a_suggestion() {
     assert_eq!((ended.code, &*ended.err), (Some(2), expected));
 }
 
+/// Each value was checked, but not whether they make sense together.
+#[test]
+fn what_a_server_would_refuse_to_start_with_is_not_printed() {
+    for (flag, told) in [
+        (
+            "--tls-certificate=a.pem",
+            "tls.certificate needs its private key",
+        ),
+        ("--role=arena", "set games.scores"),
+    ] {
+        let ended = run(turnstile().args(["config", "print", flag]));
+        assert_eq!((ended.code, &*ended.out), (Some(2), ""), "{ended:?}");
+        assert!(ended.err.contains(told), "{ended:?}");
+    }
+}
+
 #[test]
 fn an_invalid_value_names_its_origin_and_the_reason() {
     let rows = [
