@@ -12,10 +12,12 @@ use rustix::{
     fs::{Mode, OFlags, openat, statfs},
     process::{Resource, getrlimit},
 };
+use turnstile_server::Limits;
 use turnstile_stats::units::{Bytes, Count, Nanos};
 use turnstile_types::Timestamp;
 
 use super::{Health, Symptom};
+use crate::descriptors;
 
 const SLOW_DISK: &str = "runbooks.md#the-disk-is-slow";
 const CLOCK: &str = "runbooks.md#the-clock-jumped";
@@ -54,8 +56,7 @@ const SYNC_BROKEN: Duration = Duration::from_millis(200);
 /// No disk without a cache that survives a power cut writes a block through sooner.
 const SYNC_TOO_FAST: Duration = Duration::from_micros(40);
 
-/// Connections that a server serves unless it is configured otherwise, and what else it has open.
-const DESCRIPTORS: u64 = 11_024;
+/// With fewer descriptors something is broken.
 const DESCRIPTORS_MIN: u64 = 1_024;
 
 /// A state takes in memory some times what its snapshot takes on the disk.
@@ -260,15 +261,16 @@ fn syncs(directory: &Path) -> io::Result<Vec<Duration>> {
 /// What this shell allows a program, and what the system has.
 pub(super) fn limits() -> Vec<Symptom> {
     let descriptors = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    let needed = descriptors::needed(&Limits::STANDARD);
     let health = if descriptors < DESCRIPTORS_MIN {
         Health::Wrong
     } else {
-        Health::note_if(descriptors < DESCRIPTORS)
+        Health::note_if(descriptors < needed)
     };
     let found = format!(
-        "a program started here may open {}; all connections of the default limits need {}",
+        "a program started here may open {}; a server with the default limits needs {}",
         bounded(descriptors),
-        Count(DESCRIPTORS)
+        Count(needed)
     );
     let locked = getrlimit(Resource::Memlock).maximum.unwrap_or(u64::MAX);
     let memlock = format!("{} may be locked; a server locks nothing", bounded(locked));

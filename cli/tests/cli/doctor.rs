@@ -106,6 +106,20 @@ fn a_sound_directory_is_looked_at_and_left_as_it_was() {
     assert!(ended.err.contains("id.key"), "{ended:?}");
 }
 
+/// The default limits had grown, and 11,024 were still enough.
+#[test]
+fn descriptors_are_judged_by_the_default_limits() {
+    let data = tempfile::tempdir().unwrap();
+    let mut command = turnstile_with_descriptors(12_000);
+    let ended = run(command.args(["doctor", "--json"]).arg(data.path()));
+    let expected =
+        "a program started here may open 12 000; a server with the default limits needs 17 408";
+    assert_eq!(
+        found(&ended, "descriptors"),
+        ("note".to_owned(), expected.to_owned())
+    );
+}
+
 #[test]
 fn few_descriptors_are_found() {
     let data = tempfile::tempdir().unwrap();
