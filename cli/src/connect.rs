@@ -33,6 +33,16 @@ pub(crate) struct Security {
     /// With TLS: trust the certificate authorities in this PEM file instead of the system's
     #[arg(long, visible_alias = "cacert", global = true, value_name = "FILE", help_heading = HEADING)]
     ca: Option<PathBuf>,
+    /// With TLS: trust the first certificate of this PEM file alone, whatever names it is for. Loads that a
+    /// server starts against itself know its certificate, and ask at an address
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        hide = true,
+        conflicts_with = "ca"
+    )]
+    server_certificate: Option<PathBuf>,
     /// With TLS: PEM file of the client's own certificate, for servers that ask for one
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     client_certificate: Option<PathBuf>,
@@ -112,10 +122,11 @@ impl Security {
     /// # Errors
     /// A file cannot be read, or the name is none.
     pub(crate) fn tls(&self, host: &str, anybody: bool) -> anyhow::Result<Tls> {
-        let trust = match &self.ca {
+        let trust = match (&self.server_certificate, &self.ca) {
             _ if anybody => Trust::Anybody,
-            Some(file) => Trust::File(file.clone()),
-            None => Trust::System,
+            (Some(file), _) => Trust::Only(file.clone()),
+            (None, Some(file)) => Trust::File(file.clone()),
+            (None, None) => Trust::System,
         };
         let shown = match (&self.client_certificate, &self.client_key) {
             (Some(certificate), Some(key)) => Some(ClientCertificate {
@@ -133,7 +144,10 @@ impl Security {
 
     /// Whether anything was said that only TLS has a use for.
     pub(crate) const fn is_about_tls(&self) -> bool {
-        self.ca.is_some() || self.client_certificate.is_some() || self.client_key.is_some()
+        self.ca.is_some()
+            || self.server_certificate.is_some()
+            || self.client_certificate.is_some()
+            || self.client_key.is_some()
     }
 
     /// The key to log in with, if there is one.

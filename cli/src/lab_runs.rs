@@ -67,7 +67,8 @@ pub(crate) fn target(
         ""
     };
     let mut told: Vec<OsString> = vec!["--resp".into(), format!("{scheme}{resp}").into()];
-    for (flag, file) in [("--ca", certificate), ("--key-file", key_file)] {
+    let certificate = ("--server-certificate", certificate);
+    for (flag, file) in [certificate, ("--key-file", key_file)] {
         told.extend(file.into_iter().flat_map(|file| [flag.into(), file.into()]));
     }
     told

@@ -21,6 +21,8 @@ pub enum Trust {
     System,
     /// Those that an authority of this PEM file has signed.
     File(PathBuf),
+    /// The first of this PEM file and no other, whatever names it is for.
+    Only(PathBuf),
     /// Any: whoever answers is measured.
     Anybody,
 }
@@ -73,9 +75,16 @@ impl Tls {
                 }
                 builder.with_root_certificates(roots)
             }
-            Trust::Anybody => builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Anybody(provider))),
+            Trust::Only(_) | Trust::Anybody => {
+                let only = match trust {
+                    Trust::Only(path) => certificates(path)?.into_iter().next(),
+                    _ => None,
+                };
+                let verifier = AnyName { provider, only };
+                builder
+                    .dangerous()
+                    .with_custom_certificate_verifier(Arc::new(verifier))
+            }
         };
         let config = match shown {
             None => builder.with_no_client_auth(),
@@ -174,20 +183,28 @@ fn advice(error: &rustls::Error) -> Option<String> {
     Some(told.to_owned())
 }
 
-/// Believes whoever answers, but not that a signature is one that is none.
+/// Accepts any certificate or only one, whatever names it is for, but no wrong signature.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AnyName {
+    provider: Arc<CryptoProvider>,
+    only: Option<CertificateDer<'static>>,
+}
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyName {
     fn verify_server_cert(
         &self,
-        _server: &CertificateDer<'_>,
+        server: &CertificateDer<'_>,
         _between: &[CertificateDer<'_>],
         _name: &ServerName<'_>,
         _ocsp: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
+        match &self.only {
+            Some(only) if only != server => {
+                Err(CertificateError::ApplicationVerificationFailure.into())
+            }
+            _ => Ok(ServerCertVerified::assertion()),
+        }
     }
 
     fn verify_tls12_signature(
@@ -196,7 +213,7 @@ impl ServerCertVerifier for Anybody {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.0.signature_verification_algorithms;
+        let known = &self.provider.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signed, known)
     }
 
@@ -206,11 +223,13 @@ impl ServerCertVerifier for Anybody {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.0.signature_verification_algorithms;
+        let known = &self.provider.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signed, known)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
     }
 }

@@ -109,6 +109,38 @@ fn commands_reach_every_door_of_a_server_that_they_trust() {
     server.stop();
 }
 
+/// Loads that operators start over HTTP ask at an address, and no certificate for a name alone let them.
+#[test]
+fn a_certificate_that_is_known_is_trusted_whatever_it_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ca, key] = certificate(folder.path());
+    let mut command = turnstile();
+    command.args(["dev", "--resp", "127.0.0.2:0"]);
+    for door in [
+        "--http",
+        "--xml",
+        "--travel",
+        "--games-arena",
+        "--games-scores",
+    ] {
+        command.args([door, "off"]);
+    }
+    command.args(["--tls-certificate", &ca, "--tls-key", &key]);
+    let server = Server::start(&mut command);
+    let resp = format!("rediss://{}", server.door("resp").unwrap());
+    let asked = |trust: [&str; 2]| {
+        let mut command = turnstile();
+        command.args(["call", "rooms.get_totals", "--resp", &resp]);
+        run(command.args(trust))
+    };
+    let by_name = asked(["--ca", &ca]);
+    assert_eq!(by_name.code, Some(1), "{by_name:?}");
+    assert!(by_name.err.contains("is for another name"), "{by_name:?}");
+    let known = asked(["--server-certificate", &ca]);
+    assert_eq!(known.code, Some(0), "{known:?}");
+    server.stop();
+}
+
 /// A server that asks for keys, behind TLS.
 struct Guarded {
     folder: TempDir,

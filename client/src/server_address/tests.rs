@@ -49,8 +49,14 @@ impl Authority {
         Trust::File(self.folder.path().join("ca.pem"))
     }
 
+    /// Trusts the server that this made last, and no other.
+    fn trust_server(&self) -> Trust {
+        Trust::Only(self.folder.path().join("server.pem"))
+    }
+
     fn sign(&self, name: &str) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
         let (certificate, key) = self.signed(name);
+        fs::write(self.folder.path().join("server.pem"), certificate.pem()).unwrap();
         let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
         (certificate.der().clone(), key)
     }
@@ -227,6 +233,11 @@ fn a_server_is_trusted_by_its_authority_and_its_name() {
         pong
     );
     assert_eq!(ping(through("elsewhere", &Trust::Anybody)).unwrap(), pong);
+    let only = authority.trust_server();
+    assert_eq!(ping(through("127.0.0.1", &only)).unwrap(), pong);
+    // Another of the same name and authority.
+    authority.server(false);
+    fails(through("127.0.0.1", &only), "certificate is refused");
     fails(
         through("localhost", &Authority::new().trust()),
         "no authority that is trusted here has signed",
