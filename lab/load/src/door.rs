@@ -213,6 +213,12 @@ pub(crate) fn code(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == b' ').next().unwrap_or(text)
 }
 
+/// Whether nobody knows what became of a request that was answered by an error with this code. Any
+/// other says that nothing was done.
+pub(crate) fn is_unknown(code: &[u8]) -> bool {
+    matches!(code, b"UNKNOWN" | b"BROKEN")
+}
+
 /// The reason of a refusal; nothing when the answer is no refusal.
 pub(crate) fn refusal(answer: &Value) -> Option<&str> {
     match answer.as_array()? {

@@ -107,12 +107,6 @@ pub(crate) fn whole(bytes: &[u8], greets: bool) -> Result<Option<std::ops::Range
     Ok(length(rest)?.map(|length| from..from + length))
 }
 
-/// Whether nobody knows what became of a request that was answered by an error with this code. Any
-/// other says that nothing was done.
-pub(crate) fn is_unknown(code: &[u8]) -> bool {
-    matches!(code, b"UNKNOWN" | b"BROKEN")
-}
-
 /// Milliseconds since 1970 of an instant like `2027-01-01T12:00:00.000Z`.
 pub(crate) fn millis(text: &[u8]) -> Option<u64> {
     let (date, time) = text.split_at_checked(10)?;

@@ -58,7 +58,7 @@ pub fn run(
     let (server, before) = door::info(&mut door)?;
     let totals = pace::run(&config.pace, visitors(config, before.position), progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
-    let mut door = door::connect(&config.pace.address)?;
+    let mut door = door::connect_again(&config.pace.address)?;
     let proof = proof::prove(&mut door, before, &totals)?;
     let point = point::point("rooms", &config.pace, &totals, vec![proof.rule()]);
     Ok(LoadReport {

@@ -176,7 +176,8 @@ pub fn run(config: &Config, mut progress: &mut dyn FnMut(&Progress)) -> Result<R
     };
     let (clients, table) = (clients.collect(), (table, chronicle));
     let driven = check::drive(&checked, clients, table, &mut progress, |_client| {})?;
-    let mut door = door::connect(&config.address)?;
+    // A new connection: the server may have been killed and started again meanwhile.
+    let mut door = door::connect_again(&config.address)?;
     check::speak_resp3(&mut door)?;
     let mut last = Final::of(driven.model, (0, 0));
     for room in FIRST_ROOM..end {

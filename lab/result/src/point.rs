@@ -182,7 +182,7 @@ pub struct Operation {
     pub refused: BTreeMap<String, u64>,
     /// By code.
     pub errors: BTreeMap<String, u64>,
-    /// Requests whose answer never came: they may have been carried out.
+    /// Requests that may have been carried out: their answer never came, or said so.
     pub unknown: u64,
     /// Answered, but after the deadline.
     pub late: u64,

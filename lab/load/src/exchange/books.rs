@@ -45,7 +45,7 @@ impl AccountBooks {
     /// The connection failed, or the server answered something else.
     pub(crate) fn read(address: &ServerAddress, market: &RunMarket) -> Result<Self, Error> {
         // A new connection: the server may have been killed and started again meanwhile.
-        let mut door = door::connect(address)?;
+        let mut door = door::connect_again(address)?;
         let listed = listed_cash(&mut door)?;
         let numbers: BTreeMap<&[u8], usize> = market
             .symbols

@@ -137,7 +137,7 @@ fn compare_books(
 
 impl OrderCounters {
     fn ask(address: &ServerAddress) -> Result<Self, Error> {
-        let facts = door::facts(&mut door::connect(address)?, "exchange")?;
+        let facts = door::facts(&mut door::connect_again(address)?, "exchange")?;
         Ok(Self {
             orders: facts.count("exchange_orders_total")?,
             open: facts.count("exchange_open_orders")?,

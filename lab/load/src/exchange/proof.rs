@@ -52,7 +52,7 @@ pub struct Proof {
     pub orders: u64,
     pub orders_by_server: u64,
     pub trades: u64,
-    /// Requests whose answer never came: each may have been carried out or not.
+    /// Requests without an answer that says whether they were carried out.
     pub unknown: u64,
     /// Orders whose status was compared with what was acknowledged of them.
     pub statuses: u64,
@@ -64,7 +64,7 @@ pub struct Proof {
 
 impl TradeCounters {
     pub(super) fn ask(address: &ServerAddress) -> Result<Self, Error> {
-        let facts = door::facts(&mut door::connect(address)?, "exchange")?;
+        let facts = door::facts(&mut door::connect_again(address)?, "exchange")?;
         Ok(Self {
             orders: facts.count("exchange_orders_total")?,
             trades: facts.count("exchange_trades_total")?,
@@ -192,7 +192,7 @@ impl Proof {
         self.cash_found = Cash(dealt.sold.value).to_string();
     }
 
-    /// The server counts what it acknowledged; answers that never came widen that.
+    /// The server counts what it acknowledged; requests whose outcome is unknown widen that.
     fn judge_counters(
         &mut self,
         before: &TradeCounters,
@@ -299,7 +299,7 @@ impl Proof {
     }
 }
 
-/// Orders that were acknowledged, and requests of any kind that were not answered.
+/// Orders that were acknowledged, and requests of any kind whose outcome is unknown.
 fn acknowledged(tally: &Tally) -> (u64, u64) {
     let [order, cancel] = &tally.operations[..] else {
         panic!("the exchange workload has two operations");

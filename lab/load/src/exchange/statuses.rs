@@ -2,11 +2,14 @@
 //! what it comes to for each account.
 
 use turnstile_check::Charge;
-use turnstile_client::{Connection, ServerAddress, resp::Value};
+use turnstile_client::{Connection, ConnectionError, ServerAddress, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal, OrderId, Side};
 use turnstile_xml::client::{Outgoing, Part, Replies, Reply, ReplyKind};
 
-use super::{Config, Door, RunMarket, Trader, market::connect_xml, proof::text, trader::SentOrder};
+use super::{
+    Config, Door, RunMarket, Trader, market::connect_xml, proof::text, trader::SentOrder,
+    wire::xml_code,
+};
 use crate::{
     Error,
     again::Keyed,
@@ -68,7 +71,13 @@ pub(super) fn ask(
     let sent: Vec<SentOrder> = sent.copied().collect();
     match config.door {
         Door::Resp => statuses.ask_resp(&config.pace.address, &sent, market)?,
-        Door::Xml => statuses.ask_xml(&config.pace.address, &sent, market)?,
+        Door::Xml => {
+            if let Some(resp) = config.witness() {
+                // Only at this door a server says when it has recovered.
+                door::connect_again(resp)?;
+            }
+            statuses.ask_xml(&config.pace.address, &sent, market)?;
+        }
     }
     Ok(statuses)
 }
@@ -100,7 +109,7 @@ impl Statuses {
         sent: &[SentOrder],
         market: &RunMarket,
     ) -> Result<(), Error> {
-        let mut door = door::connect(address)?;
+        let mut door = door::connect_again(address)?;
         for batch in sent.chunks(BATCH) {
             for sent in batch {
                 door.send(&[b"EXCHANGE.GET-ORDER", sent.order.to_string().as_bytes()]);
@@ -119,6 +128,9 @@ impl Statuses {
         market: &RunMarket,
     ) -> Result<(), Error> {
         let answer = door.receive()?;
+        if let Value::Error(sentence) = &answer {
+            return Err(unanswered(sentence));
+        }
         match read_resp(&answer, sent, market) {
             Some(status) => self.judge(sent, status),
             None => self.contradicts(sent, &answer.to_string()),
@@ -152,6 +164,9 @@ impl Statuses {
         let mut replies = Replies::new(answer).map_err(|_garbled| unusable())?;
         for sent in batch {
             let reply = replies.next().and_then(Result::ok).ok_or_else(unusable)?;
+            if reply.kind == ReplyKind::Error && xml_code(reply.text.as_bytes()).is_some() {
+                return Err(unanswered(reply.text));
+            }
             match read_xml(&reply, sent) {
                 Some(status) => self.judge(sent, status),
                 None => self.contradicts(sent, reply.text),
@@ -193,6 +208,11 @@ impl Statuses {
             format!("order {order} was accepted, but is: {answer}")
         });
     }
+}
+
+/// An error says nothing of an order.
+fn unanswered(sentence: &str) -> Error {
+    ConnectionError::Server(sentence.to_owned()).into()
 }
 
 /// A status in RESP; none when it is not of this order.

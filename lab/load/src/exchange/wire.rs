@@ -16,6 +16,15 @@ use crate::{door::code, pace::Garbled};
 /// Digits after the point of a price: the flow has cents.
 const PRICE_SCALE: u8 = 2;
 
+/// How an `error` of XML begins that is no refusal, and the code that RESP has for it.
+const XML_ERRORS: [(&[u8], &[u8]); 5] = [
+    (b"unknown: ", b"UNKNOWN"),
+    (b"broken: ", b"BROKEN"),
+    (b"unavailable: ", b"UNAVAILABLE"),
+    (b"unsupported: ", b"UNSUPPORTED"),
+    (b"the server recovers its journal", b"LOADING"),
+];
+
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TraderReply<'a> {
@@ -194,14 +203,25 @@ fn hear_xml(bytes: &[u8]) -> Result<Option<(TraderReply<'_>, usize)>, Garbled> {
             executed: 0,
         }),
         Some(b"canceled") => TraderReply::Cancelled,
-        // The figures of a refusal stand behind a colon.
-        Some(b"error") => {
-            let end = content.iter().position(|byte| b":<,".contains(byte));
-            TraderReply::Refused(&content[..end.unwrap_or(content.len())])
-        }
+        Some(b"error") => xml_code(content).map_or_else(
+            || {
+                // The figures of a refusal stand behind a colon.
+                let end = content.iter().position(|byte| b":<,".contains(byte));
+                TraderReply::Refused(&content[..end.unwrap_or(content.len())])
+            },
+            TraderReply::Error,
+        ),
         _ => return Err(Garbled),
     };
     Ok(Some((told, length)))
+}
+
+/// The code that RESP has for an `error` of XML; none when that is a refusal.
+pub(super) fn xml_code(sentence: &[u8]) -> Option<&'static [u8]> {
+    let found = XML_ERRORS
+        .iter()
+        .find(|(words, _)| sentence.starts_with(words));
+    found.map(|(_, code)| *code)
 }
 
 /// A number of shares: the flow asks for whole ones, at most a hundred.
@@ -253,7 +273,7 @@ mod tests {
         check(Door::Resp, b"-BUSY later\r\n", TraderReply::Error(b"BUSY"));
         let cancelled = b"*4\r\n:1\r\n:17\r\n$2\r\n10\r\n:9\r\n";
         check(Door::Resp, cancelled, TraderReply::Cancelled);
-        let rows: [(&[u8], TraderReply<'_>); 3] = [
+        let rows: [(&[u8], TraderReply<'_>); 5] = [
             (
                 b"<results><opened sym=\"L1S0\" amount=\"10\" limit=\"99.5\" id=\"17\"/></results>",
                 opened(true, 0),
@@ -265,6 +285,14 @@ mod tests {
             (
                 b"<results><error id=\"17\">Insufficient funds: 5 needed</error></results>",
                 TraderReply::Refused(b"Insufficient funds"),
+            ),
+            (
+                b"<results><error sym=\"L1S0\">unknown: the command was done or not</error></results>",
+                TraderReply::Error(b"UNKNOWN"),
+            ),
+            (
+                b"<results><error>the server recovers its journal, try again later</error></results>",
+                TraderReply::Error(b"LOADING"),
             ),
         ];
         for (bytes, told) in rows {

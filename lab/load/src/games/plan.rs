@@ -32,6 +32,9 @@ pub(crate) trait StewardPlan: fmt::Debug + Send {
     /// Where nothing is checked, it is told the code or reason why it did not get what it asked for.
     fn fails(&mut self, _reason: &[u8]) {}
 
+    /// Is told that nobody will know whether something was done.
+    fn lost(&mut self) {}
+
     /// As of [`User`](crate::pace::User).
     fn goes_on(&self) -> bool {
         false

@@ -38,7 +38,7 @@ impl Standings {
         names: &PlayerNames,
         pairs: &[[u16; 2]],
     ) -> Result<Self, Error> {
-        let mut door = door::connect(address)?;
+        let mut door = door::connect_again(address)?;
         let mut tallies = Vec::with_capacity(3 * pairs.len());
         for batch in pairs.chunks(BATCH) {
             for pair in batch {

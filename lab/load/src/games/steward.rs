@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     again::{KeyedReply, KeyedUser, WitnessOf},
+    door,
     pace::{Answer, Ended, Garbled, ParsedAnswer},
     reply::Brief,
 };
@@ -67,6 +68,11 @@ impl<P: StewardPlan> KeyedUser for Steward<P> {
         self.plan.heard(what, due, free)
     }
 
+    fn lost(&mut self, _what: &ClubRequest) -> bool {
+        self.plan.lost();
+        true
+    }
+
     fn disconnected(&mut self) -> bool {
         self.plan.disconnected()
     }
@@ -81,6 +87,9 @@ impl<P: StewardPlan> KeyedUser for Steward<P> {
         };
         let answer = match reply {
             Brief::Error(code) => {
+                if door::is_unknown(code) {
+                    self.plan.lost();
+                }
                 self.plan.fails(code);
                 Answer::Error(code)
             }

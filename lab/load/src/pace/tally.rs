@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use turnstile_stats::{Histogram, units::to_float};
 
 use super::{Answer, Ended};
+use crate::door;
 
 /// How many different reasons or codes are told apart; more count as `other`.
 const WORDS_MAX: usize = 24;
@@ -67,7 +68,7 @@ pub struct Operation {
     pub refused: Words,
     /// By code.
     pub errors: Words,
-    /// Requests whose answer never came: they may have been carried out.
+    /// Requests that may have been carried out: their answer never came, or said so.
     pub unknown: u64,
     /// Answers after the deadline.
     pub late: u64,
@@ -178,6 +179,10 @@ impl Tally {
         match answer {
             Answer::Done => counts.done += 1,
             Answer::Refused(reason) => counts.refused.count(reason),
+            Answer::Error(code) if door::is_unknown(code) => {
+                counts.unknown += 1;
+                return;
+            }
             Answer::Error(code) => {
                 counts.errors.count(code);
                 return;
@@ -416,6 +421,9 @@ mod tests {
         tally.record(0, Answer::Done, &INSTANTS, true);
         tally.record(0, Answer::Refused(b"sold_out"), &INSTANTS, true);
         tally.record(1, Answer::Error(b"BUSY"), &INSTANTS, true);
+        for code in [&b"UNKNOWN"[..], b"BROKEN"] {
+            tally.record(1, Answer::Error(code), &INSTANTS, true);
+        }
         let [book, cancel] = &tally.operations[..] else {
             panic!("two operations");
         };
@@ -424,6 +432,7 @@ mod tests {
         let sold_out = BTreeMap::from([("sold_out".to_owned(), 1)]);
         assert_eq!(book.refused.by_word(), sold_out);
         assert_eq!((cancel.errors.total(), cancel.times.count()), (1, 0));
+        assert_eq!(cancel.unknown, 2);
         let split = LatencyBreakdown {
             backlog: 10.0,
             lag: 1.0,

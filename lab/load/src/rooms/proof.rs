@@ -41,7 +41,7 @@ pub struct Proof {
     /// Acknowledged to the generator, over the whole run.
     pub sold: u64,
     pub cancelled: u64,
-    /// Requests whose answer never came: each may have been carried out or not.
+    /// Requests without an answer that says whether they were carried out.
     pub sold_unknown: u64,
     pub cancelled_unknown: u64,
     /// By the server's own counters, after the run less before.

@@ -14,6 +14,7 @@ use super::{
     what::What,
 };
 use crate::{
+    door,
     pace::{self, Ended, Garbled, ParsedAnswer, User},
     reply::{self, Brief, IN_LINE},
 };
@@ -247,7 +248,7 @@ impl<P: Plan> User for RoomVisitor<P> {
         let told = answer::told(&bytes[whole], &self.names, &ask.what)?;
         let answer = match told {
             answer::Answer::Error(code) => {
-                if reply::is_unknown(code) && ask.what.changes() {
+                if door::is_unknown(code) && ask.what.changes() {
                     witness.hears(Seen::Unknown, ask.what.unknown());
                 } else {
                     witness.hears_nothing();

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     again::{KeyedReply, KeyedUser, WitnessOf},
+    door,
     pace::{Answer, Garbled, ParsedAnswer},
     reply::{Brief, Tokens},
 };
@@ -181,6 +182,11 @@ impl<P: BuyerPlan> KeyedUser for Buyer<P> {
             return Ok(None);
         };
         let (answer, told) = match (reply, what) {
+            // Done or not: the plan learns as little as if no answer came.
+            (Brief::Error(code), _) if door::is_unknown(code) => {
+                let answer = Answer::Error(code);
+                return Ok(Some(ParsedAnswer { length, answer }));
+            }
             (Brief::Error(code), _) => (Answer::Error(code), None),
             (Brief::Refused(reason), _) => (Answer::Refused(reason), None),
             (Brief::Done(reference), ShowRequest::Book { wish, .. }) => {

@@ -22,7 +22,7 @@ pub struct Proof {
     /// Bookings that the server lists at the end, and their seats.
     pub listed: u64,
     pub seats: u64,
-    /// Requests whose answer never came: each may have been carried out or not.
+    /// Requests without an answer that says whether they were carried out.
     pub unknown: u64,
     /// A sentence for each broken promise; when there is none, the run is proven.
     pub violations: Vec<String>,
@@ -51,7 +51,7 @@ impl fmt::Display for Proof {
             Count(self.seats)
         )?;
         if self.unknown > 0 {
-            write!(f, ", {} requests without an answer", Count(self.unknown))?;
+            write!(f, ", {} requests unknown", Count(self.unknown))?;
         }
         for violation in &self.violations {
             write!(f, "\n       VIOLATED: {violation}")?;
@@ -196,7 +196,7 @@ fn compare(
     proof.listed = number(listed.len());
     proof.accuse(twice);
     proof.accuse(other);
-    // A request without an answer may have left a booking.
+    // A request whose outcome is unknown may have left a booking.
     if extras > proof.unknown {
         proof.accuse(extra);
     }

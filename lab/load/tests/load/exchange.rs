@@ -163,6 +163,52 @@ fn answers_that_never_come_widen_the_count_and_leave_statuses_unproven() {
     assert_eq!(report.verdict(), Verdict::Invalid, "{report}");
 }
 
+/// A database was lost while it committed: what its server had no key for it answers by `UNKNOWN`, and so
+/// does the XML door in words of its own. Such orders were taken for refused, and their trades for money
+/// that appears and vanishes.
+#[test]
+fn answers_that_say_unknown_are_as_those_that_never_come() {
+    for door in [Door::Resp, Door::Xml] {
+        let report = run(&config(&Floor::open(Fault::Unknown), door));
+        let (proof, operations) = (&report.proof, &report.point.operations);
+        assert_eq!(proof.violations, Vec::<String>::new(), "{door:?}");
+        let unknown: u64 = operations.iter().map(|row| row.unknown).sum();
+        assert!(unknown > 0 && proof.unknown == unknown, "{report}");
+        let [order, cancel] = &operations[..] else {
+            panic!("two operations");
+        };
+        assert_eq!(order.refused.len() + order.errors.len(), 0, "{report}");
+        assert_eq!(cancel.errors.len(), 0, "{report}");
+        let verdict = report.verdict();
+        assert_eq!(verdict == Verdict::Invalid, door == Door::Xml, "{report}");
+    }
+}
+
+/// The accounts and orders of a server that recovered were taken for lost.
+#[test]
+fn a_server_that_recovers_is_waited_for_or_nothing_is_proven() {
+    let report = run(&config(&Floor::open(Fault::Recovers), Door::Resp));
+    let proof = &report.proof;
+    assert_eq!(proof.violations, Vec::<String>::new());
+    assert!(report.point.connections_lost > 0, "{report}");
+    assert_eq!((proof.statuses, proof.is_proof()), (proof.orders, true));
+    // Over XML nobody is told how far it is.
+    let floor = Floor::open(Fault::Recovers);
+    let mut config = config(&floor, Door::Xml);
+    let report = run(&config);
+    assert_eq!(report.proof.violations, Vec::<String>::new());
+    assert_eq!(report.verdict(), Verdict::Invalid, "{report}");
+    let unproven = report.proof.unproven.as_deref().unwrap_or_default();
+    assert!(unproven.contains("recovers"), "{report}");
+    // Where it can be asked over RESP, it is waited for.
+    let floor = Floor::open(Fault::Recovers);
+    config.pace.address = floor.xml.into();
+    config.proof = Some(floor.resp.into());
+    let report = run(&config);
+    assert_eq!(report.proof.violations, Vec::<String>::new());
+    assert_eq!(report.proof.unproven, None);
+}
+
 #[test]
 fn in_a_one_shot_run_each_trader_connects_and_asks_once() {
     for (door, at_once) in [(Door::Xml, 300), (Door::Resp, 7), (Door::Xml, 1)] {

@@ -2,6 +2,7 @@
 //! with one fault.
 
 use std::{
+    cell::Cell,
     collections::BTreeMap,
     net::SocketAddr,
     sync::{Arc, Mutex},
@@ -38,6 +39,11 @@ pub(crate) enum Fault {
     SaysOpen,
     /// Every thousandth command is done, but the connection is closed instead of an answer.
     Closes,
+    /// Every hundredth command of the load is done, and answered that nobody knows that.
+    Unknown,
+    /// At the five hundredth command it recovers, as a server that was killed: until it was asked three
+    /// times over RESP how far that is, nobody gets another answer.
+    Recovers,
     /// Every hundredth order that waits is taken off the book, and nobody is told.
     LosesOrder,
     /// Every hundredth ticket says a cent more than was paid.
@@ -47,6 +53,9 @@ pub(crate) enum Fault {
     /// The best prices are those of some looks ago.
     ReadsStale,
 }
+
+/// What the doors of a server say while it recovers.
+const RECOVERS: &str = "the server recovers its journal, try again later";
 
 /// An exchange that listens until the process ends.
 #[derive(Debug)]
@@ -69,6 +78,8 @@ struct State {
     unsaid: Option<Outcome>,
     looks: u64,
     shown: BTreeMap<Symbol, Answer>,
+    /// How many more questions it is recovering for.
+    recovering: Cell<u32>,
 }
 
 impl Floor {
@@ -84,6 +95,7 @@ impl Floor {
             unsaid: None,
             looks: 0,
             shown: BTreeMap::new(),
+            recovering: Cell::new(0),
         }));
         Self {
             resp: listen(&state, serve_resp),
@@ -102,6 +114,11 @@ fn serve_xml(
     let mut requests = Requests::new(options);
     let mut used = 0;
     while let Framed::Frame { xml, consumed } = frame(&waiting[used..], options.frame_bytes_max) {
+        if state.lock().unwrap().recovering.get() > 0 {
+            put_error(out, &options, RECOVERS);
+            used += consumed;
+            continue;
+        }
         match requests.read(&waiting[used..][xml]) {
             Err(malformed) => put_error(out, &options, malformed),
             Ok(batch) => {
@@ -110,12 +127,20 @@ fn serve_xml(
                 for item in batch.items() {
                     match item.ask {
                         Ask::Command(command) => {
-                            answers.outcome(out, &item.echo, &state.apply(&command)?);
+                            let outcome = state.apply(&command)?;
+                            if state.is_unknown() {
+                                answers.error(out, &item.echo, "unknown: it was done or not");
+                            } else {
+                                answers.outcome(out, &item.echo, &outcome);
+                            }
                         }
                         Ask::Query(query) => {
                             answers.status(out, &item.echo, &state.query(&query));
                         }
                         Ask::Cancel { command, then } => match state.apply(&command)? {
+                            _ if state.is_unknown() => {
+                                answers.error(out, &item.echo, "unknown: it was done or not");
+                            }
                             Outcome::Done(_) => {
                                 answers.cancelled(out, &item.echo, &state.query(&then));
                             }
@@ -137,6 +162,10 @@ fn serve_xml(
 
 impl Clerk for State {
     fn info(&self) -> String {
+        if let Some(left) = self.recovering.get().checked_sub(1) {
+            self.recovering.set(left);
+            return "loading:1\r\n".to_owned();
+        }
         let Answer::Totals(totals) = self.query(&Query::Totals) else {
             panic!("totals were asked for");
         };
@@ -161,6 +190,10 @@ impl Clerk for State {
         let Action::Exchange(verb) = action else {
             panic!("only words of the exchange are said here");
         };
+        if self.recovering.get() > 0 {
+            reply.error(format_args!("LOADING {RECOVERS}"));
+            return Some(());
+        }
         match parse(verb, arguments).unwrap() {
             Request::Command { command, key } => {
                 let key = key.map(|key| format!("{key:?}"));
@@ -174,7 +207,12 @@ impl Clerk for State {
                 if let (Some(key), Some(outcome)) = (key, outcome.or_else(|| self.unsaid.take())) {
                     self.keys.insert(key, (outcome, position));
                 }
-                put_outcome(reply, &outcome?, position, false);
+                let outcome = outcome?;
+                if self.is_unknown() {
+                    reply.error(format_args!("UNKNOWN it was done or not"));
+                    return Some(());
+                }
+                put_outcome(reply, &outcome, position, false);
             }
             Request::Query(query) => {
                 let answer = self.stale(&query).unwrap_or_else(|| self.query(&query));
@@ -186,6 +224,12 @@ impl Clerk for State {
 }
 
 impl State {
+    /// Whether nobody is told what the last command came to. The first hundred prepare the load.
+    fn is_unknown(&self) -> bool {
+        let often = self.commands > 100 && self.commands.is_multiple_of(100);
+        often && self.fault == Fault::Unknown
+    }
+
     /// Those of commands are ten apart.
     const fn position(&self) -> Position {
         let often = self.commands.is_multiple_of(100);
@@ -257,6 +301,10 @@ impl State {
                     symbol,
                     quantity,
                 });
+            }
+            (Fault::Recovers, 500) => {
+                self.recovering.set(3);
+                return None;
             }
             (Fault::Closes, commands) if commands.is_multiple_of(1_000) => {
                 self.unsaid = Some(outcome);

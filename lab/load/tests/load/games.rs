@@ -245,11 +245,30 @@ fn over_resp_what_is_not_counted_once_is_a_violation_and_what_is_refused_proves_
             Verdict::Invalid,
             "players were left",
         ),
+        (
+            parlour::Fault::Recovers,
+            Verdict::Invalid,
+            "players were left",
+        ),
+        // The last move of a game, which the parlour counts.
+        (
+            parlour::Fault::Unknown,
+            Verdict::Invalid,
+            "refused: UNKNOWN",
+        ),
+        (
+            parlour::Fault::Silent,
+            Verdict::Invalid,
+            "players were left",
+        ),
     ];
     for (fault, verdict, words) in rows {
         let parlour = Parlour::open(fault);
         let mut config = at_tables(&parlour);
         config.players = vec![2];
+        if fault == parlour::Fault::Silent {
+            config.pace.patience = Some(Duration::from_millis(100));
+        }
         let report = run(&config);
         assert_eq!(report.verdict(), verdict, "{fault:?} {report}");
         assert!(report.to_string().contains(words), "{fault:?} {report}");

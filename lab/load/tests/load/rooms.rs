@@ -109,6 +109,35 @@ fn answers_that_never_come_are_unknown_and_widen_the_proof() {
     assert!(proof.to_string().contains(" unknown"), "{proof}");
 }
 
+/// A database was lost while it committed: what its server had no key for it answers by `UNKNOWN`. Such
+/// bookings were taken for refused, and the server for one that sells more than it acknowledges.
+#[test]
+fn answers_that_say_unknown_widen_the_proof_as_those_that_never_come() {
+    let toy = Toy::start(Fault::Unknown);
+    let report = run(&toy);
+    let proof = &report.proof;
+    assert_eq!(proof.violations, Vec::<String>::new());
+    assert_eq!(report.point.connections_lost, 0);
+    let operations = &report.point.operations;
+    let unknown: u64 = operations.iter().map(|row| row.unknown).sum();
+    assert_eq!(proof.sold_unknown + proof.cancelled_unknown, unknown);
+    assert!(operations.iter().all(|row| row.errors.is_empty()));
+    let (booked, cancelled) = toy.counts();
+    assert_eq!(
+        booked + cancelled,
+        proof.sold + proof.cancelled + unknown,
+        "{proof}"
+    );
+    assert!(unknown > 0, "{proof}");
+}
+
+#[test]
+fn a_server_that_recovers_still_is_waited_for_before_anything_is_proven() {
+    let report = run(&Toy::start(Fault::Recovers));
+    assert_eq!(report.proof.violations, Vec::<String>::new());
+    assert!(report.point.connections_lost > 0, "{report}");
+}
+
 #[test]
 fn answers_in_pieces_are_put_together() {
     let toy = Toy::start(Fault::Dribbles);

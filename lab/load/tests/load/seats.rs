@@ -40,7 +40,9 @@ pub(crate) enum Fault {
     CountsOneMore,
     /// Every fiftieth command is carried out, but the connection is closed instead of an answer.
     Closes,
-    /// The same, and what was done under a key is done again.
+    /// Every tenth command of those without a key is carried out, and answered that nobody knows that.
+    Unknown,
+    /// As `Closes`, and what was done under a key is done again.
     ForgetsKeys,
     /// Every tenth cancellation is done for whoever asks for it.
     CancelsForAll,
@@ -348,6 +350,10 @@ impl BoxOffice {
         if closes && is_of_load && self.commands.is_multiple_of(50) {
             return None;
         }
+        if self.fault == Fault::Unknown && is_of_load && self.commands.is_multiple_of(10) {
+            reply.error(format_args!("UNKNOWN it was done or not"));
+            return Some(());
+        }
         Seats::put_outcome(reply, &outcome, position, false);
         Some(())
     }
@@ -462,4 +468,18 @@ fn requests_without_an_answer_are_unknown_and_break_no_promise() {
     let report = run(BoxOffice::open(Fault::Closes));
     assert_eq!(report.proof.violations, Vec::<String>::new());
     assert!(report.proof.unknown > 0, "{report}");
+}
+
+/// An unknown cancellation left its booking among those that must be listed, and an unknown booking was
+/// listed without anybody who had asked for it.
+#[test]
+fn answers_that_say_unknown_break_no_promise() {
+    let report = run(BoxOffice::open(Fault::Unknown));
+    assert_eq!(report.proof.violations, Vec::<String>::new());
+    assert_eq!(report.point.connections_lost, 0);
+    let operations = &report.point.operations;
+    let unknown: u64 = operations.iter().map(|row| row.unknown).sum();
+    assert!(operations.iter().all(|row| row.errors.is_empty()));
+    assert!(unknown > 0, "{report}");
+    assert_eq!(report.proof.unknown, unknown);
 }

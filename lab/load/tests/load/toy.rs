@@ -28,6 +28,11 @@ pub(crate) enum Fault {
     CountsOneMore,
     /// Every fiftieth booking or cancellation is carried out, but the connection is closed instead of an answer.
     Closes,
+    /// Every tenth is carried out, and answered that nobody knows that.
+    Unknown,
+    /// At the twentieth it recovers, as a server that was killed: until it was asked three times how far
+    /// that is, nobody gets another answer.
+    Recovers,
     /// Answers come in pieces of seven bytes.
     Dribbles,
     /// Not a fault: every tenth booking is told a place in line instead.
@@ -47,6 +52,8 @@ struct State {
     position: u64,
     booked: u64,
     cancelled: u64,
+    /// How many more questions it is recovering for.
+    recovering: u32,
     /// By reference: property, room, arrival, departure, id number.
     bookings: BTreeMap<String, [String; 5]>,
     /// By property, room and arrival: how often it is sold.
@@ -62,6 +69,7 @@ impl Toy {
             position: 7,
             booked: 0,
             cancelled: 0,
+            recovering: 0,
             bookings: BTreeMap::new(),
             taken: BTreeMap::new(),
         }));
@@ -130,7 +138,16 @@ pub(crate) fn converse(
 impl State {
     /// Carries out a command and appends its answer; whether to close instead.
     fn answer(&mut self, words: &[&str], out: &mut Vec<u8>) -> bool {
-        let done_before = self.booked + self.cancelled;
+        let (done_before, said_before) = (self.booked + self.cancelled, out.len());
+        if self.recovering > 0 {
+            if let ["INFO"] = *words {
+                self.recovering -= 1;
+                put_bulk(out, b"loading:1\r\n");
+            } else {
+                out.extend_from_slice(b"-LOADING this toy recovers\r\n");
+            }
+            return false;
+        }
         match *words {
             ["INFO"] => put_bulk(out, self.info().as_bytes()),
             ["PING"] => out.extend_from_slice(b"+PONG\r\n"),
@@ -160,7 +177,20 @@ impl State {
             _ => out.extend_from_slice(b"-ERR unknown command\r\n"),
         }
         let done = self.booked + self.cancelled;
-        self.fault == Fault::Closes && done > done_before && done.is_multiple_of(50)
+        let is_every = |number: u64| done > done_before && done.is_multiple_of(number);
+        match self.fault {
+            Fault::Closes => is_every(50),
+            Fault::Recovers if is_every(20) && done == 20 => {
+                self.recovering = 3;
+                true
+            }
+            Fault::Unknown if is_every(10) => {
+                out.truncate(said_before);
+                out.extend_from_slice(b"-UNKNOWN it was done or not\r\n");
+                false
+            }
+            _ => false,
+        }
     }
 
     fn info(&self) -> String {

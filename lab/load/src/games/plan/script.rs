@@ -150,13 +150,16 @@ impl StewardPlan for ScriptedPlay {
         self.stop(ScriptFault::Refused(words.escape_ascii().to_string()));
     }
 
+    fn lost(&mut self) {
+        self.doubt = matches!(self.playing, Some((_, made)) if made + 1 == MOVES);
+    }
+
     fn goes_on(&self) -> bool {
         self.playing.is_some()
     }
 
     fn disconnected(&mut self) -> bool {
         if self.left > 0 {
-            self.doubt = matches!(self.playing, Some((_, made)) if made + 1 == MOVES);
             self.stop(ScriptFault::Lost);
         }
         false
@@ -184,7 +187,7 @@ mod tests {
     use crate::{
         again::Keyed,
         games::{PlayerNames, Steward},
-        pace::User as _,
+        pace::User,
     };
 
     type Table = Keyed<Steward<ScriptedPlay>>;
@@ -298,15 +301,31 @@ mod tests {
     }
 
     #[test]
-    fn the_last_move_of_a_lost_connection_may_have_been_made() {
-        for (moves, doubt) in [(0, false), (5, false), (6, true)] {
+    fn the_last_move_that_was_not_answered_may_have_been_made() {
+        // The connection is lost, the run has waited long enough, or the answer says so.
+        let ends: [fn(&mut Table, &<Table as User>::Ask); 3] = [
+            |table, ask| {
+                table.lost(ask);
+                assert!(!table.disconnected());
+            },
+            |table, ask| table.lost(ask),
+            |table, ask| {
+                let heard = table.hear(ask, b"-UNKNOWN it was done or not\r\n");
+                let answer = heard.unwrap().unwrap().answer;
+                assert_eq!(answer, Answer::Error(b"UNKNOWN"));
+            },
+        ];
+        let moves = [(0, false), (5, false), (6, true)];
+        let rows = ends.iter().flat_map(|end| moves.map(|row| (end, row)));
+        for (end, (moves, doubt)) in rows {
             let mut table = table(1);
             exchange(&mut table, BEGUN);
             for ply in 1..=moves {
                 exchange(&mut table, &moved(17, ply, OPEN));
             }
-            table.ask(&mut Vec::new()).unwrap();
-            assert!(!table.disconnected() && table.user.plan.is_left());
+            let ask = table.ask(&mut Vec::new()).unwrap();
+            end(&mut table, &ask);
+            assert!(table.user.plan.is_left());
             assert_eq!(table.user.plan.doubt, doubt, "{moves}");
         }
     }
