@@ -12,11 +12,13 @@ use anyhow::Context as _;
 use clap::Args;
 use turnstile_client::ServerAddress;
 use turnstile_load::{
+    LoadReport,
     pace::Pace,
     record::{Proxy, Recorded},
     replay,
     workload::{Door, Load, Options},
 };
+use turnstile_result::Verdict;
 use turnstile_stats::units::Count;
 use turnstile_trace::Trace;
 
@@ -95,14 +97,23 @@ fn speed(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
-    let recorded = match (&arguments.to, arguments.service) {
-        (Some(server), _) => listen(arguments, &arguments.security.resp(server)?)?,
-        (None, Some(service)) => run(arguments, service)?,
+    let (recorded, report) = match (&arguments.to, arguments.service) {
+        (Some(server), _) => {
+            let server = arguments.security.resp(server)?;
+            (listen(arguments, &server)?, None)
+        }
+        (None, Some(service)) => {
+            let (recorded, report) = run(arguments, service)?;
+            (recorded, Some(report))
+        }
         (None, None) => {
             let wrong = "name a service to record, or a server with --to";
             return Err(Coded::usage(wrong.to_owned()).into());
         }
     };
+    if let Some(report) = &report {
+        terminal::line(&report.proof)?;
+    }
     if recorded.turned_away > 0 {
         let many = Count(recorded.turned_away);
         terminal::note(format_args!("{many} connections were too many, and closed"));
@@ -114,7 +125,8 @@ pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
         recorded.connections,
         recorded.hash
     ))?;
-    Ok(())
+    let verdict = report.map_or(Verdict::Fine, |report| report.verdict());
+    Coded::of_verdict(verdict).map_or(Ok(()), |coded| Err(coded.into()))
 }
 
 fn proxy(listen: SocketAddr, server: &ServerAddress, file: &Path) -> anyhow::Result<Proxy> {
@@ -139,8 +151,8 @@ fn listen(arguments: &Recording, server: &ServerAddress) -> anyhow::Result<Recor
     Ok(proxy.stop()?)
 }
 
-/// Records a run by a proxy of our own.
-fn run(arguments: &Recording, service: Service) -> anyhow::Result<Recorded> {
+/// Records a run by a proxy of our own. Its figures are those of the proxy, too: only its proof counts.
+fn run(arguments: &Recording, service: Service) -> anyhow::Result<(Recorded, LoadReport<String>)> {
     if service.door() != Door::Resp {
         let (name, flag) = (service.name(), service.flag());
         let wrong = format!("{name} is driven at {flag}, and only RESP is recorded");
@@ -164,9 +176,9 @@ fn run(arguments: &Recording, service: Service) -> anyhow::Result<Recorded> {
     let ran = service.run(&load, &mut |progress| line.show(progress));
     line.clear();
     let recorded = proxy.stop()?;
-    ran?;
+    let report = ran?;
     driven.stop()?;
-    Ok(recorded)
+    Ok((recorded, report))
 }
 
 pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {
@@ -205,7 +217,7 @@ pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {
     notebook.keep(report.point.clone(), &pace, began);
     driven.stop()?;
     terminal::line(&report)?;
-    notebook.finish_as(turnstile_result::Verdict::Fine)?;
+    notebook.finish_as(Verdict::Fine)?;
     if report.is_whole() {
         return Ok(());
     }

@@ -40,6 +40,7 @@ fn a_run_is_recorded_and_sent_again_byte_for_byte() {
     let file = folder.path().join("run.lab");
     let ended = record(&file, "7");
     assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.starts_with("proof: "), "{ended:?}");
     let (_, hash) = ended.out.trim().rsplit_once("stream ").unwrap();
     let ended = replay(&file, folder.path(), &["--speed", "2x"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -52,6 +53,39 @@ fn a_run_is_recorded_and_sent_again_byte_for_byte() {
     assert!(ended.out.contains("as it was recorded"), "{ended:?}");
     // What is there is not written over.
     assert_eq!(record(&file, "7").code, Some(1));
+}
+
+/// What the proof found was thrown away: a room could be sold twice while a run was recorded, and the code
+/// was 0.
+#[test]
+fn a_recorded_run_is_proven_and_its_code_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::dev(&folder.path().join("data"));
+    let resp = server.door("resp").unwrap();
+    let file = folder.path().join("run.lab");
+    let mut command = turnstile();
+    command.args(["lab", "record"]).arg(&file);
+    command.args(["rooms", "-c", "1", "-d", "1s", "--resp", &resp.to_string()]);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut recorder = command.spawn().unwrap();
+    // Somebody else books and cancels all the time, and the server counts that, too.
+    let mut door =
+        turnstile_client::Connection::connect(resp, std::time::Duration::from_secs(60)).unwrap();
+    while recorder.try_wait().unwrap().is_none() {
+        let book = "ROOMS.BOOK hotel 101 2027-12-26 2027-12-28 bob 234123412346";
+        let booked = ask(&mut door, book);
+        let reference = booked.as_array().unwrap()[1].as_str().unwrap();
+        ask(&mut door, &format!("ROOMS.CANCEL {reference} 234123412346"));
+    }
+    let ended = recorder.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(97), "{ended:?}");
+    let told = String::from_utf8(ended.stdout).unwrap();
+    assert!(told.contains("VIOLATED: the server counts"), "{told}");
+    assert!(
+        told.contains("run.lab: ") && told.contains(", stream "),
+        "{told}"
+    );
+    server.stop();
 }
 
 #[test]
