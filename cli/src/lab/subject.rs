@@ -356,12 +356,12 @@ impl OpenedSubject<'_> {
         asked.map_or_else(processors::available, <[usize]>::to_vec)
     }
 
-    /// Lets the server use so many processors and no more, until it is stopped.
+    /// Lets the lab's own server use so many processors and no more, until it is stopped. A running server
+    /// is never limited: an interrupted lab would leave it so.
     pub(super) fn hold(&mut self, processors: f64) -> anyhow::Result<()> {
-        let watched = self.watched();
-        let server = watched.iter().find(|one| one.is("server"));
-        let pid = server.context("the server is not on this machine, or may not be seen")?;
-        self.quota = Some(Quota::of(&[pid.pid()], processors)?);
+        let own = self.own.as_ref();
+        let own = own.context("the lab limits only a server that it starts itself")?;
+        self.quota = Some(Quota::of(&[own.pid()], processors)?);
         Ok(())
     }
 

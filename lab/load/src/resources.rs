@@ -5,7 +5,7 @@ mod stations;
 mod threads;
 
 use std::{
-    net::{SocketAddr, ToSocketAddrs as _},
+    net::{SocketAddr, ToSocketAddrs as _, UdpSocket},
     time::Duration,
 };
 
@@ -84,6 +84,8 @@ struct Sample {
 /// The process that listens at an address of this machine, if it may be seen.
 #[must_use]
 pub fn listener(address: SocketAddr) -> Option<u32> {
+    // Sockets take only addresses of this machine.
+    UdpSocket::bind((address.ip(), 0)).ok()?;
     proc::listener(address.port())
 }
 
@@ -99,11 +101,9 @@ pub fn own_memory() -> u64 {
 #[must_use]
 pub fn database(resp: &ServerAddress) -> Option<u32> {
     let place = door::behind(resp)?;
-    // `host:port/name`; what listens here is on this machine.
+    // `host:port/name`.
     let (address, _) = place.split_once('/').unwrap_or((&place, ""));
-    let mut found = address.to_socket_addrs().ok()?;
-    let port = found.find(|address| address.ip().is_loopback())?.port();
-    proc::listener(port)
+    address.to_socket_addrs().ok()?.find_map(listener)
 }
 
 impl Sampler {
@@ -377,6 +377,10 @@ mod tests {
         let listener_here = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener_here.local_addr().unwrap();
         assert_eq!(listener(address), Some(std::process::id()));
+        let elsewhere = SocketAddr::new([192, 0, 2, 1].into(), address.port());
+        assert_eq!(listener(elsewhere), None);
+        let wildcard = SocketAddr::new([0, 0, 0, 0].into(), address.port());
+        assert_eq!(listener(wildcard), Some(std::process::id()));
         drop(listener_here);
         assert_eq!(listener(address), None);
     }

@@ -72,8 +72,8 @@ impl Arguments {
         spent: Option<Stages>,
     ) -> Vec<Lever> {
         let mut levers = Vec::new();
-        levers.extend(usable(found).map(quota));
         if self.subject.starts() {
+            levers.extend(usable(found).map(quota));
             let cores = opened.cores();
             levers.extend((cores.len() > 1).then(|| fewer(&cores)));
             levers.push(Lever {
@@ -359,6 +359,33 @@ mod tests {
             panic!("{changed} needs another server");
         };
         assert_eq!(words[..], [(told[0].to_owned(), told[1].to_owned())]);
+    }
+
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    /// An interrupted lab left the server that it was pointed at within a quota.
+    #[test]
+    fn a_running_server_is_not_changed() {
+        let words = [
+            "lab",
+            "rooms",
+            "--resp",
+            "127.0.0.1:1",
+            "-c",
+            "8",
+            "-t",
+            "1",
+        ];
+        let Line { arguments } = clap::Parser::parse_from(words);
+        let opened = arguments.subject.open(None, None).unwrap();
+        let levers = arguments.levers(&opened, &found(&ALL_OF_FOUR), None);
+        let changed: Vec<&str> = levers.iter().map(|lever| &*lever.changed).collect();
+        let of_the_load = ["2 generator threads instead of 1", "16 users instead of 8"];
+        assert_eq!(changed, of_the_load);
     }
 
     #[test]
