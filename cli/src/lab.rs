@@ -26,8 +26,7 @@ mod watching;
 mod workload;
 
 use std::{
-    fs::File,
-    io::BufWriter,
+    fs,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     num::{NonZero, NonZeroU32, NonZeroUsize},
     path::Path,
@@ -339,9 +338,8 @@ fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
 }
 
 fn write_json(result: &impl serde::Serialize, path: &Path) -> anyhow::Result<()> {
-    let shown = || path.display().to_string();
-    let file = File::create(path).with_context(shown)?;
-    serde_json::to_writer_pretty(BufWriter::new(file), result).with_context(shown)
+    let text = serde_json::to_vec_pretty(result)?;
+    fs::write(path, text).with_context(|| path.display().to_string())
 }
 
 /// One line on a terminal, nothing elsewhere.
@@ -409,6 +407,15 @@ fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A full disk left a part of the file, and the command ended with 0.
+    #[test]
+    fn a_result_that_does_not_fit_on_the_disk_is_an_error() {
+        let written = write_json(&"result", Path::new("/dev/full"));
+        let told = written.map_err(|error| format!("{error:#}"));
+        let full = "/dev/full: No space left on device (os error 28)";
+        assert_eq!(told, Err(full.to_owned()));
+    }
 
     #[test]
     fn a_duration_is_a_whole_number_with_its_unit() {
