@@ -137,7 +137,7 @@ fn source(from: &str, security: &Security) -> anyhow::Result<Box<dyn BackupSourc
     if from.contains("://") {
         let door = address::HTTP.read(from);
         let door = door.map_err(|wrong| Coded::usage(format!("--from: {wrong}")))?;
-        return Ok(Box::new(RemoteSource::new(security.clone(), door)));
+        return Ok(Box::new(RemoteSource::new(security, &door)?));
     }
     let directory = Path::new(from);
     let source = DirectorySource::open(directory).map_err(|error| no_verdict(directory, &error))?;

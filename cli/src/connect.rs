@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 use turnstile_client::{
-    AccessKey, ServerAddress, http,
+    AccessKey, ConnectionError, ServerAddress, http,
     tls::{ClientCertificate, Tls, Trust},
 };
 use zeroize::Zeroizing;
@@ -74,13 +74,19 @@ impl Security {
     /// # Errors
     /// As of [`resp`](Self::resp), or nothing listens there.
     pub(crate) fn http(&self, door: &DoorAddress) -> anyhow::Result<http::Connection> {
-        let address = self.keyless(door)?;
-        let key = self.key_for(door, "https")?;
-        Ok(http::Connection::connect(
-            &address,
-            (&door.host, key),
-            HTTP_TIMEOUT,
-        )?)
+        Ok(self.http_server(door)?.connect()?)
+    }
+
+    /// An HTTP door with the key and all certificates read, to connect to as often as needed.
+    ///
+    /// # Errors
+    /// As of [`resp`](Self::resp).
+    pub(crate) fn http_server(&self, door: &DoorAddress) -> anyhow::Result<HttpServer> {
+        Ok(HttpServer {
+            address: self.keyless(door)?,
+            host: door.host.clone(),
+            key: self.key_for(door, "https")?,
+        })
     }
 
     /// The key to show at a door, with a warning where others may read it on its way.
@@ -172,6 +178,24 @@ impl Security {
     pub(crate) fn named_key(&self) -> anyhow::Result<Option<AccessKey>> {
         let file = self.key_file.as_deref();
         file.map(key_in).transpose()
+    }
+}
+
+/// Where an HTTP door is, whom its clients trust, and as whom they come.
+#[derive(Debug)]
+pub(crate) struct HttpServer {
+    address: ServerAddress,
+    host: String,
+    key: Option<AccessKey>,
+}
+
+impl HttpServer {
+    /// Connects to it.
+    ///
+    /// # Errors
+    /// Nothing listens there, or it is not trusted.
+    pub(crate) fn connect(&self) -> Result<http::Connection, ConnectionError> {
+        http::Connection::connect(&self.address, (&self.host, self.key.clone()), HTTP_TIMEOUT)
     }
 }
 

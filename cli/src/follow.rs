@@ -3,16 +3,19 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use anyhow::Context as _;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
-use turnstile_backup::{BackupError, Standby, StandbyStep};
+use turnstile_backup::{
+    BackupError, BackupSource, JournalPieces, PiecesPlace, SourceDescription, SourceError, Standby,
+    StandbyStep,
+};
 use turnstile_embedded::{ID_KEY_FILE, put_id_file};
+use zeroize::Zeroizing;
 
 use crate::{
     address::{self, DoorAddress},
@@ -35,6 +38,9 @@ const RENEW: Duration = Duration::from_secs(10);
 /// How often the metrics are written while nothing changes.
 const TELL: Duration = Duration::from_secs(1);
 
+/// The metric that an alert looks at: a time does not grow old in a file that nothing writes any more.
+const COMPLETE_UNTIL: &str = "complete_until_seconds";
+
 #[derive(Args, Debug)]
 pub(crate) struct FollowArguments {
     /// HTTP address of the server to follow. The key to show needs the role operator or admin
@@ -55,11 +61,17 @@ pub(crate) struct FollowArguments {
 
 pub(crate) fn run(arguments: &FollowArguments) -> anyhow::Result<()> {
     let ended = when_ended()?;
-    let mut source = RemoteSource::new(arguments.security.clone(), arguments.from.clone());
+    let mut source = RemoteSource::new(&arguments.security, &arguments.from)?;
+    let mut source = InterruptibleSource {
+        source: &mut source,
+        ended: &ended,
+    };
+    let mut told = FollowFigures::new(arguments);
     let mut pace = FollowPace::default();
     let mut standby = loop {
+        told.tell(false);
         match Standby::open(&mut source, &arguments.to) {
-            Err(error) if error.is_passing() => pace.note_away(&error),
+            Err(error) if error.is_passing() => pace.note_away(&error, &ended),
             opened => break opened.map_err(failed)?,
         }
         if pace.rest(&ended) {
@@ -75,17 +87,17 @@ pub(crate) fn run(arguments: &FollowArguments) -> anyhow::Result<()> {
     let mut following = FollowedServer {
         source,
         standby: &mut standby,
-        told: FollowFigures::new(arguments.metrics_file.as_deref()),
+        told,
         renewed: Instant::now(),
     };
     loop {
         let step = following.step();
         match step {
             Ok(step) => pace.note_step(&step),
-            Err(error) if error.is_passing() => pace.note_away(&error),
+            Err(error) if error.is_passing() => pace.note_away(&error, &ended),
             Err(error) => return Err(failed(error)),
         }
-        following.told.tell(pace.is_reached)?;
+        following.told.tell(pace.is_reached);
         if pace.rest(&ended) {
             break;
         }
@@ -97,7 +109,7 @@ pub(crate) fn run(arguments: &FollowArguments) -> anyhow::Result<()> {
 
 /// The copy as it goes on.
 struct FollowedServer<'a> {
-    source: RemoteSource,
+    source: InterruptibleSource<'a>,
     standby: &'a mut Standby,
     told: FollowFigures<'a>,
     renewed: Instant,
@@ -168,8 +180,8 @@ impl FollowPace {
         self.rest = if step.lag() > 0 { Duration::ZERO } else { LOOK };
     }
 
-    fn note_away(&mut self, error: &BackupError) {
-        if self.is_reached {
+    fn note_away(&mut self, error: &BackupError, ended: &Receiver<()>) {
+        if self.is_reached && !is_over(ended) {
             tracing::warn!(%error, "the server is not reached: the copy stays as it is");
             self.rest = REST;
         }
@@ -186,9 +198,47 @@ impl FollowPace {
     }
 }
 
+/// A source that gives nothing more once the end came: a snapshot may have many parts.
+struct InterruptibleSource<'a> {
+    source: &'a mut dyn BackupSource,
+    ended: &'a Receiver<()>,
+}
+
+impl<'a> InterruptibleSource<'a> {
+    fn before_end(&mut self) -> Result<&mut (dyn BackupSource + 'a), SourceError> {
+        if is_over(self.ended) {
+            return Err(SourceError::Away {
+                cause: "a signal came".into(),
+                is_passing: true,
+            });
+        }
+        Ok(&mut *self.source)
+    }
+}
+
+impl BackupSource for InterruptibleSource<'_> {
+    fn describe(&mut self) -> Result<SourceDescription, SourceError> {
+        self.before_end()?.describe()
+    }
+
+    fn pieces(&mut self, place: PiecesPlace) -> Result<JournalPieces, SourceError> {
+        self.before_end()?.pieces(place)
+    }
+
+    fn snapshot(&mut self, position: u64, offset: u64) -> Result<Vec<u8>, SourceError> {
+        self.before_end()?.snapshot(position, offset)
+    }
+
+    fn id_key(&mut self) -> Result<Option<Zeroizing<Vec<u8>>>, SourceError> {
+        self.before_end()?.id_key()
+    }
+}
+
 /// What was last known, for the log and for Prometheus.
 struct FollowFigures<'a> {
     file: Option<&'a Path>,
+    /// Why the file could not be written, until it can.
+    unwritten: Option<io::ErrorKind>,
     step: Option<StandbyStep>,
     /// Everything that was acknowledged before this is in the copy.
     complete_until: Option<SystemTime>,
@@ -197,11 +247,15 @@ struct FollowFigures<'a> {
 }
 
 impl<'a> FollowFigures<'a> {
-    const fn new(file: Option<&'a Path>) -> Self {
+    /// A copy that goes on is as complete as the last file said, until the server answers.
+    fn new(arguments: &'a FollowArguments) -> Self {
+        let file = arguments.metrics_file.as_deref();
+        let last = file.filter(|_file| Standby::is_begun(&arguments.to));
         Self {
             file,
+            unwritten: None,
             step: None,
-            complete_until: None,
+            complete_until: last.and_then(complete_until),
             was_behind: false,
             told: None,
         }
@@ -231,61 +285,71 @@ impl<'a> FollowFigures<'a> {
     }
 
     /// Writes the metrics, if there is something new to say.
-    fn tell(&mut self, is_reached: bool) -> anyhow::Result<()> {
+    fn tell(&mut self, is_reached: bool) {
         let Some(file) = self.file else {
-            return Ok(());
+            return;
         };
         if self.told.is_some_and(|told| told.elapsed() < TELL) {
-            return Ok(());
+            return;
         }
         self.told = Some(Instant::now());
-        let text = self.text(is_reached);
-        replace(file, &text).with_context(|| file.display().to_string())
+        let unwritten = replace(file, &self.text(is_reached)).err();
+        let kind = unwritten.as_ref().map(io::Error::kind);
+        if let Some(error) = unwritten
+            && kind != self.unwritten
+        {
+            tracing::warn!(%error, file = %file.display(), "the metrics file cannot be written");
+        }
+        self.unwritten = kind;
     }
 
+    /// A figure that is not known yet is left out; that the copy is complete until some time is always said,
+    /// so that an alert sees a copy that never was.
     fn text(&self, is_reached: bool) -> String {
-        let seconds = |time: Option<SystemTime>| {
-            let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            since.unwrap_or_default().as_secs_f64()
-        };
-        let now = seconds(Some(SystemTime::now()));
-        let complete = seconds(self.complete_until);
-        let (position, lag) = self.step.map_or((0, 0), |step| (step.position, step.lag()));
+        let since = self
+            .complete_until
+            .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let complete = since.unwrap_or_default().as_secs_f64();
         let rows = [
             (
                 "position",
                 "The last position that the copy has, durably",
-                position.to_string(),
+                self.step.map(|step| step.position.to_string()),
             ),
             (
                 "lag_positions",
                 "Positions that the server had more when it last answered",
-                lag.to_string(),
+                self.step.map(|step| step.lag().to_string()),
             ),
             (
-                "lag_seconds",
-                "Since everything that the server had acknowledged was in the copy",
-                format!("{:.3}", (now - complete).max(0.0)),
-            ),
-            (
-                "complete_until_seconds",
+                COMPLETE_UNTIL,
                 "Everything that the server had acknowledged at this Unix time is in the copy",
-                format!("{complete:.3}"),
+                Some(format!("{complete:.3}")),
             ),
             (
                 "connected",
                 "Whether the server answered last",
-                u8::from(is_reached).to_string(),
+                Some(u8::from(is_reached).to_string()),
             ),
         ];
-        let rows = rows.map(|(name, help, value)| {
-            format!(
+        let known = rows.into_iter().filter_map(|(name, help, value)| {
+            let value = value?;
+            Some(format!(
                 "# HELP turnstile_follow_{name} {help}\n# TYPE turnstile_follow_{name} gauge\n\
                  turnstile_follow_{name} {value}\n"
-            )
+            ))
         });
-        rows.concat()
+        known.collect()
     }
+}
+
+/// What a file of metrics says of the completeness of the copy.
+fn complete_until(file: &Path) -> Option<SystemTime> {
+    let text = fs::read_to_string(file).ok()?;
+    let name = format!("turnstile_follow_{COMPLETE_UNTIL} ");
+    let seconds = text.lines().find_map(|line| line.strip_prefix(&name))?;
+    let since = Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?;
+    UNIX_EPOCH.checked_add(since)
 }
 
 /// Puts a file in the place of another, so that no reader sees half of it.
@@ -296,9 +360,14 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(&unfinished, path)
 }
 
-/// Rings at SIGINT and SIGTERM.
+/// Whether the end came.
+fn is_over(ended: &Receiver<()>) -> bool {
+    ended.try_recv() != Err(TryRecvError::Empty)
+}
+
+/// A channel that SIGINT and SIGTERM close.
 fn when_ended() -> anyhow::Result<Receiver<()>> {
-    let (ring, ended) = sync_channel(1);
+    let (open, ended) = sync_channel(1);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;
@@ -318,9 +387,78 @@ fn when_ended() -> anyhow::Result<Receiver<()>> {
                     _ = terminate.recv() => {}
                 }
             });
-            if ring.send(()).is_err() {
-                tracing::debug!("it has ended by itself meanwhile");
-            }
+            drop(open);
         })?;
     Ok(ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::SyncSender;
+
+    use turnstile_backup::CopyStart;
+
+    use super::*;
+
+    /// A source with a snapshot that has no end. The signal comes when a part of it is asked for.
+    struct EndlessSource {
+        open: Option<SyncSender<()>>,
+        parts: u32,
+    }
+
+    impl BackupSource for EndlessSource {
+        fn describe(&mut self) -> Result<SourceDescription, SourceError> {
+            Ok(SourceDescription {
+                format: 1,
+                program: String::new(),
+                journal: format!("{:016x}", 7),
+                last: 9,
+                starts: vec![CopyStart {
+                    snapshot: 9,
+                    snapshot_bytes: u64::MAX,
+                    place: PiecesPlace {
+                        segment: 0,
+                        offset: 0,
+                        after: 9,
+                    },
+                }],
+                id_check: String::new(),
+            })
+        }
+
+        fn pieces(&mut self, _place: PiecesPlace) -> Result<JournalPieces, SourceError> {
+            Err(SourceError::Gone)
+        }
+
+        fn snapshot(&mut self, _position: u64, _offset: u64) -> Result<Vec<u8>, SourceError> {
+            self.open = None;
+            self.parts += 1;
+            Ok(vec![0])
+        }
+
+        fn id_key(&mut self) -> Result<Option<Zeroizing<Vec<u8>>>, SourceError> {
+            Ok(None)
+        }
+    }
+
+    /// A signal was noticed only after the whole snapshot had come.
+    #[test]
+    fn a_signal_ends_the_copy_of_a_snapshot() {
+        let (open, ended) = sync_channel(1);
+        let mut endless = EndlessSource {
+            open: Some(open),
+            parts: 0,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mut source = InterruptibleSource {
+            source: &mut endless,
+            ended: &ended,
+        };
+        let opened = Standby::open(&mut source, &folder.path().join("copy"));
+        let error = opened.unwrap_err();
+        assert_eq!(error.to_string(), "a signal came");
+        assert!(error.is_passing());
+        assert_eq!(endless.parts, 1);
+        assert!(FollowPace::default().rest(&ended));
+    }
 }

@@ -64,13 +64,18 @@ impl Standby {
     /// See [`BackupError`].
     pub fn open(source: &mut dyn BackupSource, directory: &Path) -> Result<Self, BackupError> {
         let described = source.describe()?;
-        let is_begun = !unfinished::is_marked(directory) && directory.join("durable-end").exists();
-        if is_begun {
+        if Self::is_begun(directory) {
             return Self::go_on(directory, &described);
         }
         let may_start_over = unfinished::is_marked_by(directory, MARK);
         let taken = begin_filling(directory, MARK, may_start_over)?;
         Self::begin(source, (directory, taken), &described)
+    }
+
+    /// Whether there is a copy in a directory that goes on.
+    #[must_use]
+    pub fn is_begun(directory: &Path) -> bool {
+        !unfinished::is_marked(directory) && directory.join("durable-end").exists()
     }
 
     fn begin(

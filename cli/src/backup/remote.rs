@@ -1,35 +1,37 @@
 //! A server that is copied over its HTTP door.
 
 use turnstile_backup::{BackupSource, JournalPieces, PiecesPlace, SourceDescription, SourceError};
-use turnstile_client::{Denied, http};
+use turnstile_client::{ConnectionError, Denied, http};
 use zeroize::Zeroizing;
 
-use crate::{address::DoorAddress, audit::problem, connect::Security};
+use crate::{
+    address::DoorAddress,
+    audit::problem,
+    connect::{HttpServer, Security},
+};
 
 /// A running server. It is connected to when something is asked, and again after a failure.
 pub(crate) struct RemoteSource {
-    security: Security,
-    door: DoorAddress,
+    server: HttpServer,
     connection: Option<http::Connection>,
 }
 
 impl RemoteSource {
-    pub(crate) const fn new(security: Security, door: DoorAddress) -> Self {
-        Self {
-            security,
-            door,
+    /// # Errors
+    /// A file of the key or of TLS cannot be read.
+    pub(crate) fn new(security: &Security, door: &DoorAddress) -> anyhow::Result<Self> {
+        Ok(Self {
+            server: security.http_server(door)?,
             connection: None,
-        }
+        })
     }
 
     fn ask(&mut self, target: &str) -> Result<Vec<u8>, SourceError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.security.http(&self.door).map_err(unreached)?,
+            None => self.server.connect().map_err(unreached)?,
         };
-        let answer = connection
-            .get(target)
-            .map_err(|error| unreached(error.into()))?;
+        let answer = connection.get(target).map_err(unreached)?;
         self.connection = Some(connection);
         let told = problem(answer.status, &answer.body);
         match answer.status {
@@ -53,8 +55,8 @@ fn away(
 }
 
 /// A server that does not let us in will not do so later.
-fn unreached(error: anyhow::Error) -> SourceError {
-    let is_final = crate::exit::code(&error) != crate::exit::FAILED;
+fn unreached(error: ConnectionError) -> SourceError {
+    let is_final = matches!(error, ConnectionError::Denied(_));
     away(error, !is_final)
 }
 

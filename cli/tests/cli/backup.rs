@@ -412,8 +412,8 @@ fn a_standby_has_what_it_said_when_the_first_server_is_killed_under_load() {
         if round == 2 {
             // It goes on where it was after it was killed itself.
             drop(following);
-            let _again = Following::start(&url(&server), &copy, &metrics, &key);
             let before = metric(&metrics, "position").unwrap();
+            let _again = Following::start(&url(&server), &copy, &metrics, &key);
             await_that(|| metric(&metrics, "position").is_some_and(|now| now > before + 200.0));
             drop(server);
         } else {
@@ -438,6 +438,51 @@ fn a_standby_has_what_it_said_when_the_first_server_is_killed_under_load() {
         }
         promoted.stop();
         done(&["verify", "PATH"], &[&copy]);
+    }
+}
+
+/// Nothing was written before the first connection, and a file that could not be written ended it.
+#[test]
+fn a_follower_writes_its_metrics_from_its_start_on_and_goes_on_without_them() {
+    let (_folder, path) = folder();
+    let (data, copy, absent) = (path("data"), path("copy"), path("absent"));
+    let metrics = absent.join("metrics.prom");
+    let server = Server::dev(&data);
+    let key = data.join("id.key");
+    let following = Following::start(&url(&server), &copy, &metrics, &key);
+    await_that(|| copy.join("durable-end").exists());
+    fs::create_dir(&absent).unwrap();
+    let complete = || metric(&metrics, "complete_until_seconds");
+    await_that(|| complete().is_some_and(|until| until > 0.0));
+    drop(following);
+    // The copy stays as complete as it was said to be, also while the server is not reached.
+    let from = url(&server);
+    server.stop();
+    let before = complete();
+    assert_eq!(metric(&metrics, "connected"), Some(1.0));
+    let _again = Following::start(&from, &copy, &metrics, &key);
+    await_that(|| metric(&metrics, "connected") == Some(0.0));
+    assert_eq!(complete(), before);
+    let other = path("other.prom");
+    let _other = Following::start(&from, &path("empty"), &other, &key);
+    await_that(|| metric(&other, "connected") == Some(0.0));
+    let figures = ["complete_until_seconds", "position"].map(|name| metric(&other, name));
+    assert_eq!(figures, [Some(0.0), None]);
+}
+
+/// A file that cannot be read was taken for a server that is not reached, and tried again for ever.
+#[test]
+fn a_follower_with_a_wrong_file_ends() {
+    let (_folder, path) = folder();
+    let copy = path("copy");
+    for (from, option) in [
+        ("http://127.0.0.1:1", "--key-file"),
+        ("https://127.0.0.1:1", "--ca"),
+    ] {
+        let arguments = ["follow", "--from", from, "--to", "PATH", option, "PATH"];
+        let ended = run(&mut program(&arguments, &[&copy, &path("absent.pem")]));
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.err.contains("absent.pem"), "{ended:?}");
     }
 }
 
