@@ -2,16 +2,18 @@
 
 mod copy;
 
-use std::{fmt::Display, path::PathBuf};
+use std::{collections::BTreeSet, fmt::Display, path::PathBuf};
 
 use clap::{Args, Subcommand};
+use turnstile_client::Connection;
 use turnstile_stats::units::Count;
 
 use crate::{
     address::{self, DoorAddress},
     connect::Security,
+    exit::Coded,
     resp,
-    season::{self, SeasonPlayed, hotel_csv},
+    season::{self, GuestPlan, SeasonPlayed, hotel_csv},
     terminal::{self, Table},
 };
 
@@ -20,8 +22,8 @@ pub(crate) enum Command {
     /// Import the public hotel-bookings CSV
     ///
     /// Replays bookings and cancellations in their original order. Creates the rooms first: for
-    /// each hotel and type a percentage (--fill) of the peak demand. Each request has a key derived
-    /// from its row, so repeating an import changes nothing.
+    /// each hotel and type a percentage (--fill) of the peak demand. Refused if a hotel of the file
+    /// is on the server already, unless --again is given.
     Import(ImportArguments),
     /// Copy all rooms data from a data directory to a database, or back
     ///
@@ -44,6 +46,11 @@ pub(crate) struct ImportArguments {
     /// refused
     #[arg(long, value_name = "PERCENT", default_value_t = season::FILL_PERCENT, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     fill: u32,
+    /// Import into hotels that are there already, to finish an interrupted import. Each request has
+    /// a key derived from its row, so a row is not booked twice within a day; the server forgets keys
+    /// that are older, and books their rows again
+    #[arg(long)]
+    again: bool,
 }
 
 pub(crate) fn run(command: Command) -> anyhow::Result<()> {
@@ -56,6 +63,9 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
 fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     let reading = hotel_csv::read(&arguments.file)?;
     let mut door = resp::connect(arguments.security.resp(&arguments.resp)?)?;
+    if !arguments.again {
+        refuse_second(&mut door, &reading.season)?;
+    }
     let played = season::play(&mut door, &reading.season, arguments.fill)?;
     let mut table = Table::default();
     table.row("read", Count(reading.rows));
@@ -67,11 +77,30 @@ fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     table.print()?;
     if played.replayed > 0 {
         terminal::line(format_args!(
-            "{} of {} answers had been given before: a row is imported once, however often the \
-             file is",
+            "{} of {} answers had been given before: these rows were not imported again",
             Count(played.replayed),
             Count(played.answers)
         ))?;
+    }
+    Ok(())
+}
+
+/// Refuses a season whose properties are there: the server remembers the keys of an earlier import for a
+/// day only.
+fn refuse_second(door: &mut Connection, season: &[GuestPlan]) -> anyhow::Result<()> {
+    let properties: BTreeSet<&str> = season.iter().map(|plan| plan.property).collect();
+    for property in properties {
+        door.send(&[b"ROOMS.LIST-ROOMS", property.as_bytes(), b"LIMIT", b"1"]);
+        let answer = door.receive()?;
+        let is_there = resp::field(&answer, "rooms").is_some();
+        if is_there {
+            return Err(Coded::usage(format!(
+                "the property \"{property}\" is there already: --again imports into it, and books the rows \
+                 of an import from more than a day ago again"
+            ))
+            .into());
+        }
+        resp::made(&answer, "unknown_property")?;
     }
     Ok(())
 }

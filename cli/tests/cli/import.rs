@@ -1,4 +1,4 @@
-//! `turnstile rooms import`: every kind of row, twice.
+//! `turnstile rooms import`: every kind of row, and twice.
 
 use std::{fs, net::SocketAddr, path::Path};
 
@@ -95,8 +95,9 @@ fn every_row_is_booked_refused_or_counted_by_reason() {
     server.stop();
 }
 
+/// The server had forgotten the keys of an import after a day, and the next one booked the season again.
 #[test]
-fn an_import_that_is_run_again_changes_nothing_and_says_so() {
+fn a_second_import_is_refused_and_made_again_only_by_its_keys() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("bookings.csv");
     let suite = "0,City Hotel,9,2016,July,1,x,0,1,S,7/3/2016";
@@ -105,17 +106,17 @@ fn an_import_that_is_run_again_changes_nothing_and_says_so() {
     fs::write(&file, content).unwrap();
     let server = Server::dev(&directory.path().join("data"));
     let resp = server.door("resp").unwrap();
-    let import = |fill: &str| {
+    let import = |again: &[&str]| {
         let mut command = turnstile();
         command.args([
             "rooms",
             "import",
             "--fill",
-            fill,
+            "50",
             "--resp",
             &resp.to_string(),
         ]);
-        run(command.arg(&file))
+        run(command.args(again).arg(&file))
     };
     let figures = |ended: &Ended| {
         [
@@ -127,11 +128,15 @@ fn an_import_that_is_run_again_changes_nothing_and_says_so() {
         ]
         .map(|label| ended.row(label))
     };
-    let first = import("50");
+    let first = import(&[]);
     assert_eq!(figures(&first), ["2", "2", "1", "1", "1"], "{first:?}");
     assert!(!first.out.contains("given before"), "{first:?}");
     let position = words(&ask(&mut server.connect(), "INFO"));
-    let second = import("50");
+    let refused = import(&[]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let told = "the property \"city\" is there already: --again imports into it";
+    assert!(refused.err.contains(told), "{refused:?}");
+    let second = import(&["--again"]);
     assert_eq!(figures(&second), figures(&first));
     assert!(
         second.out.contains("4 of 4 answers had been given before"),
