@@ -88,10 +88,10 @@ struct ListKeysArguments {
 struct RotateArguments {
     /// Key to replace, by its id: the third part of its text
     id: String,
-    /// The old key ends after this time: 30m, 12h, 1d
+    /// The old key ends after this time, unless it ends before by itself: 30m, 12h, 1d
     #[arg(long, value_name = "TIME", value_parser = lifetime, default_value = "1d")]
     overlap: Duration,
-    /// The new key ends after this time: 12h, 90d
+    /// The new key ends after this time: 12h, 90d [default: as long as the old one was made for]
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     expires_in: Option<Duration>,
     #[command(flatten)]
@@ -129,12 +129,9 @@ fn create(door: &mut AccessDoor, arguments: &CreateArguments) -> anyhow::Result<
         principal::give(door, &wish)?;
     }
     let expires = arguments.expires_in.map(from_now).transpose()?;
-    arguments.handout.add(
-        door,
-        principal,
-        arguments.name.as_deref(),
-        expires.as_deref(),
-    )
+    arguments
+        .handout
+        .add(door, principal, arguments.name.as_deref(), expires)
 }
 
 impl Handout {
@@ -143,12 +140,13 @@ impl Handout {
         door: &mut AccessDoor,
         principal: &str,
         name: Option<&str>,
-        expires: Option<&str>,
+        expires: Option<Timestamp>,
     ) -> anyhow::Result<()> {
+        let expires = expires.map(|instant| instant.to_string());
         let wish = KeyWish {
             principal,
             name,
-            expires,
+            expires: expires.as_deref(),
             environment: &self.env,
             file: self.output.as_deref(),
         };
@@ -205,16 +203,31 @@ fn rotate(door: &mut AccessDoor, arguments: &RotateArguments) -> anyhow::Result<
         ));
     }
     let (principal, name) = (shown(&old["principal"]), shown(&old["name"]));
-    let expires = arguments.expires_in.map(from_now).transpose()?;
+    let ends = instant(&old["expires"]);
+    let made_for = ends
+        .zip(instant(&old["since"]))
+        .map(|(ends, since)| Duration::from_millis(ends.0.saturating_sub(since.0)));
+    let expires = arguments
+        .expires_in
+        .or(made_for)
+        .map(from_now)
+        .transpose()?;
     let name = Some(&*name).filter(|name| !name.is_empty());
-    arguments
-        .handout
-        .add(door, &principal, name, expires.as_deref())?;
+    arguments.handout.add(door, &principal, name, expires)?;
+    if let Some(at) = expires {
+        terminal::note(format_args!("the new key ends at {at}"));
+    }
     if arguments.overlap.is_zero() {
         return revoke(door, id);
     }
-    let at = from_now(arguments.overlap)?;
-    door.done("expire_key", &[("id", id), ("at", &at)])?;
+    let later = from_now(arguments.overlap)?;
+    let at = match ends {
+        Some(ends) if ends <= later => ends,
+        _ => {
+            door.done("expire_key", &[("id", id), ("at", &later.to_string())])?;
+            later
+        }
+    };
     terminal::note(format_args!("the key {id} ends at {at}"));
     Ok(())
 }
@@ -225,12 +238,17 @@ fn revoke(door: &mut AccessDoor, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The instant after this time, as services read it.
-fn from_now(time: Duration) -> anyhow::Result<String> {
+/// An instant as services write it, if there is one.
+fn instant(field: &Json) -> Option<Timestamp> {
+    Timestamp::parse(field.as_str()?.as_bytes()).ok()
+}
+
+/// The instant after this time.
+fn from_now(time: Duration) -> anyhow::Result<Timestamp> {
     let millis = u64::try_from(time.as_millis())?;
     let later = now()?.0.checked_add(millis);
     let later = later.ok_or_else(|| Coded::usage("the key would never end".to_owned()))?;
-    Ok(Timestamp(later).to_string())
+    Ok(Timestamp(later))
 }
 
 /// A whole number of minutes, hours or days.

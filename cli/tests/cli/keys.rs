@@ -92,6 +92,39 @@ fn keys_of_a_stopped_directory_are_created_listed_rotated_and_revoked() {
     }
 }
 
+/// The old key got the time of the overlap although it ended before, and the new one never ended.
+#[test]
+fn a_key_that_ends_is_rotated_into_one_that_ends_and_does_not_live_longer_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, _first) = directory(folder.path());
+    let asked = |words: &[&str]| in_directory(&dir, words);
+    let created = asked(&["key", "create", "admin", "--expires-in", "30m"]);
+    let old = created.out.trim_end().to_owned();
+    let expires = |key: &str| {
+        let listed = keys(&asked(&["key", "list", "--json"]));
+        let one = listed.into_iter().find(|one| one["id"] == id(key));
+        one.unwrap()["expires"].as_str().map(str::to_owned)
+    };
+    let ends = expires(&old);
+    let rotated = asked(&["key", "rotate", id(&old), "--overlap", "12h"]);
+    let new = rotated.out.trim_end().to_owned();
+    assert_eq!(expires(&old), ends);
+    let new_ends = expires(&new);
+    assert!(new_ends >= ends && ends.is_some(), "{ends:?} {new_ends:?}");
+    for (key, at) in [
+        (id(&old), ends.unwrap()),
+        ("new key", new_ends.clone().unwrap()),
+    ] {
+        let told = format!("{key} ends at {at}");
+        assert!(rotated.err.contains(&told), "{told}: {rotated:?}");
+    }
+    // Both may be said.
+    let words = ["--overlap", "5m", "--expires-in", "90d"];
+    let again = asked(&[&["key", "rotate", id(&new)], &words[..]].concat());
+    assert!(expires(&new) < new_ends, "{again:?}");
+    assert!(expires(again.out.trim_end()) > new_ends, "{again:?}");
+}
+
 #[test]
 fn what_would_lock_everybody_out_or_means_nothing_is_refused() {
     let folder = tempfile::tempdir().unwrap();
