@@ -30,8 +30,7 @@ export class Problem extends Error {
 
 /** The server did not answer at all. */
 export function unreachable(): Problem {
-  const title = 'The server does not answer';
-  return new Problem(0, 'unreachable', title, 'the page tries again by itself', true, [], {});
+  return new Problem(0, 'unreachable', 'The server does not answer', '', true, [], {});
 }
 
 /** What changes the state says of a browser session. */
@@ -84,30 +83,68 @@ export async function send(method: string, path: string, given: Given = {}): Pro
 export async function ask<T>(method: string, path: string, given: Given = {}): Promise<T> {
   const response = await send(method, path, given);
   if (!response.ok) throw await problemOf(response);
-  return (await response.json()) as T;
+  try {
+    return (await response.json()) as T;
+  } catch (failure) {
+    if (given.signal?.aborted) throw failure;
+    throw unreachable();
+  }
 }
 
 export const get = <T>(path: string, query?: Given['query'], signal?: AbortSignal) =>
   ask<T>('GET', path, { query, signal });
 
-/** A key for a command: the same click sends the same command once, also when it is sent again. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Sends a command. One that got no answer is sent once more under its key. */
+/** Before each further sending of a command without an answer, in ms. */
+const PAUSES = [250, 500, 1_000, 2_000];
+/** So long after it was sent a command without a final answer is known by its content, in ms. */
+const UNDECIDED_MS = 600_000;
+/** The commands without a final answer, by their content: the key of each, and when it was sent last. */
+const undecided = new Map<string, { key: string; sent: number }>();
+
+/** Whether nobody knows if the command was done. */
+const isUnknown = ({ code }: Problem) => code === 'unreachable' || code === 'outcome_unknown';
+
+/** Whether the server has decided the command, or never will. Others may be answers to its repetition only. */
+function isFinal(problem: Problem): boolean {
+  if (isUnknown(problem)) return false;
+  const { status, body } = problem;
+  return body.position !== undefined || (status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status));
+}
+
+/**
+ * Sends a command under a key, again after a pause while no answer comes. Until there is a final answer, the same
+ * content goes under the same key: a second click does what the first was to do, once.
+ */
 export async function command<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const headers = { 'Idempotency-Key': newKey() };
-  try {
-    return await ask<T>(method, path, { body, headers });
-  } catch (problem) {
-    if (!(problem instanceof Problem) || problem.code !== 'unreachable') throw problem;
-    return await ask<T>(method, path, { body, headers });
+  const content = JSON.stringify([method, path, body]);
+  for (const [one, { sent }] of undecided) if (Date.now() - sent > UNDECIDED_MS) undecided.delete(one);
+  const { key } = undecided.get(content) ?? { key: newKey() };
+  undecided.set(content, { key, sent: Date.now() });
+  const decide = () => undecided.get(content)?.key === key && undecided.delete(content);
+  let isLost = false;
+  for (const pause of [...PAUSES, 0]) {
+    try {
+      const data = await ask<T>(method, path, { body, headers: { 'Idempotency-Key': key } });
+      decide();
+      return data;
+    } catch (failure) {
+      if (!(failure instanceof Problem)) throw failure;
+      if (isFinal(failure)) decide();
+      isLost ||= isUnknown(failure);
+      if (!isLost || isFinal(failure)) throw failure;
+      await new Promise((done) => setTimeout(done, pause));
+    }
   }
 }
 
 /** The pages of a listing, one after the other, and whether there are more. */
+  const detail = 'do the same again without a change: the server does it once only';
+  throw new Problem(0, 'outcome_unknown', 'No answer came, so this may have been done', detail, true, [], {});
 export async function* pages<T>(
   path: string,
   member: string,
