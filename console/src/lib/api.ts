@@ -33,8 +33,8 @@ export function unreachable(): Problem {
   return new Problem(0, 'unreachable', 'The server does not answer', '', true, [], {});
 }
 
-/** What changes the state says of a browser session. */
-export const credentials: { csrf: string | null } = { csrf: null };
+/** What changes the state says of a browser session, and who is told that the server knows it no longer. */
+export const credentials: { csrf: string | null; over: () => void } = { csrf: null, over: () => {} };
 
 export interface Given {
   query?: Record<string, string | number | undefined>;
@@ -58,7 +58,7 @@ export function address(path: string, query: Given['query'] = {}): string {
 /** A part of a path. */
 export const part = encodeURIComponent;
 
-async function problemOf(response: Response): Promise<Problem> {
+export async function problemOf(response: Response): Promise<Problem> {
   const body: Record<string, unknown> = await response.json().catch(() => ({}));
   const text = (name: string) => (typeof body[name] === 'string' ? (body[name] as string) : '');
   const errors = Array.isArray(body.errors) ? (body.errors as FieldError[]) : [];
@@ -66,14 +66,17 @@ async function problemOf(response: Response): Promise<Problem> {
   return new Problem(response.status, text('code'), title, text('detail'), body.retryable === true, errors, body);
 }
 
-/** Sends a request; a command has a key, so that sending it again is safe. */
+/** Sends a request. */
 export async function send(method: string, path: string, given: Given = {}): Promise<Response> {
   const headers: Record<string, string> = { ...given.headers };
   if (given.body !== undefined) headers['Content-Type'] = 'application/json';
   if (method !== 'GET' && credentials.csrf) headers['X-CSRF-Token'] = credentials.csrf;
   const body = given.body === undefined ? undefined : JSON.stringify(given.body);
   try {
-    return await fetch(address(path, given.query), { method, headers, body, signal: given.signal, cache: 'no-store' });
+    const response = await fetch(address(path, given.query), { method, headers, body, signal: given.signal, cache: 'no-store' });
+    // A key that was shown with the request, and is wrong, says nothing of the session.
+    if (response.status === 401 && !headers.Authorization) credentials.over();
+    return response;
   } catch (failure) {
     if (given.signal?.aborted) throw failure;
     throw unreachable();
@@ -140,11 +143,11 @@ export async function command<T>(method: string, path: string, body?: unknown): 
       await new Promise((done) => setTimeout(done, pause));
     }
   }
+  const detail = 'do the same again without a change: the server does it once only';
+  throw new Problem(0, 'outcome_unknown', 'No answer came, so this may have been done', detail, true, [], {});
 }
 
 /** The pages of a listing, one after the other, and whether there are more. */
-  const detail = 'do the same again without a change: the server does it once only';
-  throw new Problem(0, 'outcome_unknown', 'No answer came, so this may have been done', detail, true, [], {});
 export async function* pages<T>(
   path: string,
   member: string,

@@ -1,8 +1,7 @@
 // A symbol's book and trades and an account's orders, from the exchange's feed.
-import { address, ask } from './api';
 import type { Standing } from './follow';
 import { DRAWN_MS, Paced } from './paced';
-import { session } from './session.svelte';
+import { connect, type Connected } from './socket';
 
 export interface Level {
   price: string;
@@ -100,7 +99,7 @@ function join(candles: Candle[], one: Candle): void {
 export class Market {
   /** Counts the drawings in which something is new. */
   version = $state(0);
-  standing = $state<Standing>('connecting');
+  standing = $state.raw<Standing>('connecting');
   refused = $state('');
   bids = new Map<string, Level>();
   asks = new Map<string, Level>();
@@ -113,16 +112,13 @@ export class Market {
   fills: Fill[] = [];
   /** Counts what concerns the account, so that its figures are read again. */
   owned = $state(0);
-  #socket: WebSocket | null = null;
+  #socket: Connected | null = null;
   #seq = new Map<string, number>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #drawing = new Paced(DRAWN_MS, () => {
     this.version += 1;
     if (this.#ownedNow) this.owned += 1;
     this.#ownedNow = false;
   });
-  #wait = 250;
-  #closed = false;
   #ownedNow = false;
 
   constructor(
@@ -131,49 +127,30 @@ export class Market {
   ) {}
 
   open(): () => void {
-    void this.#connect();
-    const beat = setInterval(() => this.#socket?.readyState === WebSocket.OPEN && this.#say({ op: 'ping' }), 30_000);
+    const socket = connect(
+      '/v1/exchange/feed',
+      {},
+      (now) => {
+        this.standing = now;
+        if (now === 'live') this.#subscribe();
+      },
+      (text) => this.#hear(JSON.parse(text) as Message),
+    );
+    this.#socket = socket;
     return () => {
-      this.#closed = true;
-      clearInterval(beat);
-      clearTimeout(this.#timer);
       this.#drawing.stop();
-      this.#socket?.close();
+      socket.close();
     };
   }
 
-  async #connect(): Promise<void> {
-    this.standing = 'connecting';
-    try {
-      const ticket = session.caller?.guarded ? (await ask<{ ticket: string }>('POST', '/v1/tickets')).ticket : undefined;
-      if (this.#closed) return;
-      const place = address('/v1/exchange/feed', { ticket });
-      const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${place}`);
-      this.#socket = socket;
-      socket.onopen = () => {
-        this.#wait = 250;
-        this.standing = 'live';
-        this.refused = '';
-        for (const channel of ['book', 'trades']) this.#say({ op: 'subscribe', channel, symbol: this.symbol });
-        if (this.account !== '') this.#say({ op: 'subscribe', channel: 'orders', account: this.account });
-      };
-      socket.onmessage = (event: MessageEvent<string>) => this.#hear(JSON.parse(event.data) as Message);
-      socket.onclose = () => this.#again();
-    } catch {
-      this.#again();
-    }
-  }
-
-  #again(): void {
-    if (this.#closed) return;
-    this.standing = 'lost';
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#connect(), this.#wait);
-    this.#wait = Math.min(this.#wait * 2, 5_000);
+  #subscribe(): void {
+    this.refused = '';
+    for (const channel of ['book', 'trades']) this.#say({ op: 'subscribe', channel, symbol: this.symbol });
+    if (this.account !== '') this.#say({ op: 'subscribe', channel: 'orders', account: this.account });
   }
 
   #say(message: Record<string, unknown>): void {
-    this.#socket?.send(JSON.stringify(message));
+    this.#socket?.say(message);
   }
 
   #hear(message: Message): void {

@@ -17,19 +17,34 @@ export type Right = 'read' | 'use' | 'manage';
 const STRENGTH: Record<string, number> = { reader: 1, user: 2, manager: 3 };
 const NEEDED: Record<Right, number> = { read: 1, use: 2, manage: 3 };
 
+/** What changes are sent with; nothing for a caller with a certificate, who needs no session. */
+async function ownToken(): Promise<string | null> {
+  try {
+    return (await get<{ csrf_token: string }>('/v1/session')).csrf_token;
+  } catch (failure) {
+    if (asProblem(failure).status === 404) return null;
+    throw failure;
+  }
+}
+
 class Session {
   phase = $state<'starting' | 'login' | 'open'>('starting');
   caller = $state<Caller | null>(null);
   problem = $state<Problem | null>(null);
 
+  constructor() {
+    credentials.over = () => {
+      // A page may be open from before the first key: it may show that key.
+      if (this.phase === 'open' && this.caller?.guarded) this.#end();
+    };
+  }
+
   /** Finds out who asks; the server says whether it wants a key. */
   async start(): Promise<void> {
     try {
-      this.caller = await get<Caller>('/v1/access/whoami');
-      if (this.caller.guarded) {
-        const own = await get<{ csrf_token: string }>('/v1/session').catch(() => null);
-        credentials.csrf = own?.csrf_token ?? null;
-      }
+      const caller = await get<Caller>('/v1/access/whoami');
+      if (caller.guarded) credentials.csrf = await ownToken();
+      this.caller = caller;
       this.problem = null;
       this.phase = 'open';
     } catch (failure) {
@@ -51,20 +66,22 @@ class Session {
     await this.start();
   }
 
+  /** Ends the session, here also when the server does not hear of it: the login says so then. */
   async logout(): Promise<void> {
-    await ask('DELETE', '/v1/session');
-    credentials.csrf = null;
-    this.caller = null;
-    this.phase = 'login';
+    const failed = await ask('DELETE', '/v1/session').then(() => null, asProblem);
+    this.#end();
+    // What the server does not know has ended.
+    if (failed && failed.status !== 401 && failed.status !== 404) {
+      const title = 'The server was not told that you log out';
+      this.problem = new Problem(failed.status, failed.code, title, failed.text, failed.retryable, [], {});
+    }
   }
 
-  /** Another request was refused because the session is over. */
-  over(): void {
-    if (this.phase === 'open' && this.caller?.guarded) {
-      credentials.csrf = null;
-      this.caller = null;
-      this.phase = 'login';
-    }
+  #end(): void {
+    credentials.csrf = null;
+    this.caller = null;
+    this.problem = null;
+    this.phase = 'login';
   }
 
   /** Whether a role of the caller gives this right; the server decides again, for each thing. */

@@ -2,7 +2,6 @@
 // percentiles.
 import { asProblem, send, unreachable, type Problem } from './api';
 import { Lines } from './lines.svelte';
-import { session } from './session.svelte';
 
 export const SERVICES = ['rooms', 'seats', 'exchange', 'games', 'travel'] as const;
 
@@ -85,7 +84,6 @@ class Telemetry extends Lines {
   async #read(): Promise<void> {
     try {
       const response = await send('GET', '/metrics', { headers: { Accept: 'text/plain' } });
-      if (response.status === 401) session.over();
       if (!response.ok) throw unreachable();
       this.#take(parse(await response.text()), performance.now() / 1_000);
       this.problem = null;
