@@ -35,6 +35,7 @@ export interface Told {
   position: number;
   ordinal: number;
   property?: string;
+  partition?: string;
   from_room?: string;
   from_arrival?: string;
   from_departure?: string;
@@ -103,7 +104,7 @@ export class Board {
   loading = $state(false);
   partial = $state(false);
   problem = $state<Problem | null>(null);
-  standing = $state<Standing>('connecting');
+  standing = $state.raw<Standing>('connecting');
   feed = $state.raw<Told[]>([]);
   types = $state.raw<{ type: string; rooms: number; free: Map<Day, number> }[]>([]);
   /** Rooms in sale, and those with an entry or a stop, as people count them. */
@@ -131,7 +132,7 @@ export class Board {
     this.#events = follow<Told>(
       '/v1/rooms/events',
       (events) => this.#hear(events.filter((event) => event.property === undefined || event.property === this.property)),
-      () => void this.load(),
+      () => this.load(),
       (now) => (this.standing = now),
     );
     return () => {
