@@ -24,7 +24,7 @@ const PAGES: [(&str, &str, &str); 9] = [
     ("seats", "seats?show=tosca", "stalls"),
     ("games", "games?player=ada", "connected"),
     ("travel", "travel", "No transaction waits for another"),
-    ("access", "access?service=access", "access.add_principal"),
+    ("access", "access?service=access", "shop"),
     ("lab", "lab", "Start a load on this server"),
     ("try", "try?op=roomsBook", "The same from elsewhere"),
 ];

@@ -174,6 +174,10 @@ fn an_administrator_grants_a_role_and_finds_that_in_the_audit() {
     press(&mut browser, "Grant");
     fill(&mut browser, "Role", "rooms.user");
     press(&mut browser, "Grant");
+    shows(&mut browser, "Done.");
+    // The server decides its whole journal again for an audit: only who asks for one gets it.
+    shows(&mut browser, "The server decides its whole journal again");
+    press(&mut browser, "Read the audit");
     shows(&mut browser, "access.grant");
     // What was done last stands first.
     let operations = "[...document.querySelectorAll('[aria-label=\"Audited commands\"] tbody tr')]\
