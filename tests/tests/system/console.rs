@@ -4,6 +4,7 @@ mod exchange;
 mod frame;
 mod lab;
 mod layout;
+mod lost;
 mod others;
 mod overview;
 mod rooms;

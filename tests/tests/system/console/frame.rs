@@ -7,7 +7,7 @@ use turnstile_trial::Chromium;
 use super::{assert_accessible, console, done, fill, press, shows, until};
 use crate::{
     browser_sessions::foreign_page,
-    door::{door, redis_cli},
+    door::{Door, door, redis_cli},
     program::output,
 };
 
@@ -63,24 +63,44 @@ fn the_page_is_served_with_its_policy_and_its_files_for_ever() {
     assert!(!missing.contains("immutable"), "{missing}");
 }
 
+/// A server with keys: `boss` administers it, and `clerk` may do this, such as `rooms.user *`.
+pub(super) fn guarded(door: Door, grants: &[&str]) -> Door {
+    done(&door, "ACCESS.ADD-PRINCIPAL clerk");
+    for grant in grants {
+        done(&door, &format!("ACCESS.GRANT clerk {grant}"));
+    }
+    // The first key is that of an administrator; from then on every command needs one.
+    done(&door, "ACCESS.ADD-PRINCIPAL boss");
+    done(&door, "ACCESS.GRANT boss admin *");
+    done(&door, &format!("ACCESS.ADD-KEY boss aaaaaaaaaaaa {DIGEST}"));
+    let added = as_boss(
+        &door,
+        &format!("ACCESS.ADD-KEY clerk bbbbbbbbbbbb {CLERK_DIGEST}"),
+    );
+    assert!(added.starts_with("1\n"), "{added}");
+    door
+}
+
+/// What the administrator is answered over RESP.
+pub(super) fn as_boss(door: &Door, command: &str) -> String {
+    let answer = redis_cli(door, &[], &format!("AUTH {KEY}\n{command}\n"));
+    answer
+        .strip_prefix("OK\n")
+        .unwrap_or_else(|| panic!("{command}: {answer}"))
+        .to_owned()
+}
+
+/// Logs the clerk in, at a page.
+pub(super) fn console_of_clerk(door: &Door, page: &str) -> Chromium {
+    let mut browser = console(door, page);
+    fill(&mut browser, "Key", CLERK_KEY);
+    press(&mut browser, "Log in");
+    browser
+}
+
 #[test]
 fn who_has_a_key_logs_in_and_sees_what_the_role_may_do() {
-    let door = door();
-    // The first key is that of an administrator; from then on every command needs one.
-    for command in [
-        "ACCESS.ADD-PRINCIPAL boss".to_owned(),
-        "ACCESS.GRANT boss admin *".to_owned(),
-        "ACCESS.ADD-PRINCIPAL clerk".to_owned(),
-        "ACCESS.GRANT clerk rooms.user *".to_owned(),
-        format!("ACCESS.ADD-KEY boss aaaaaaaaaaaa {DIGEST}"),
-    ] {
-        let words: Vec<&str> = command.split(' ').collect();
-        let answer = redis_cli(&door, &words, "");
-        assert!(answer.starts_with("1\n"), "{command}: {answer}");
-    }
-    let added = format!("AUTH {KEY}\nACCESS.ADD-KEY clerk bbbbbbbbbbbb {CLERK_DIGEST}\n");
-    let added = redis_cli(&door, &[], &added);
-    assert!(added.starts_with("OK\n1\n"), "{added}");
+    let door = guarded(door(), &["rooms.user *"]);
     let mut browser = console(&door, "try");
     shows(&mut browser, "This server asks for a key");
     assert_accessible(&mut browser);

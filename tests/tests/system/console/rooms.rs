@@ -5,10 +5,10 @@ use serde_json::json;
 use super::{assert_accessible, console, fill, press, shows, until};
 use crate::door::{Door, door, redis_cli};
 
-const ID: &str = "234123412346";
+pub(super) const ID: &str = "234123412346";
 
 /// Books over RESP, as somebody else does.
-fn book(door: &Door, room: &str, arrival: &str, departure: &str, guest: &str) -> String {
+pub(super) fn book(door: &Door, room: &str, arrival: &str, departure: &str, guest: &str) -> String {
     let words = ["ROOMS.BOOK", "hotel", room, arrival, departure, guest, ID];
     let answer = redis_cli(door, &words, "");
     let mut lines = answer.lines();
@@ -17,10 +17,15 @@ fn book(door: &Door, room: &str, arrival: &str, departure: &str, guest: &str) ->
 }
 
 /// The board of the sample hotel in May.
-const BOARD: &str = "rooms?property=hotel&from=2027-05-01&nights=30";
+pub(super) const BOARD: &str = "rooms?property=hotel&from=2027-05-01&nights=30";
 
 /// Fills the form of a new booking.
-fn wish(browser: &mut turnstile_trial::Chromium, room: &str, arrival: &str, departure: &str) {
+pub(super) fn wish(
+    browser: &mut turnstile_trial::Chromium,
+    room: &str,
+    arrival: &str,
+    departure: &str,
+) {
     for (name, value) in [
         ("Room, type:NAME or any", room),
         ("Arrival", arrival),
@@ -33,7 +38,7 @@ fn wish(browser: &mut turnstile_trial::Chromium, room: &str, arrival: &str, depa
 }
 
 /// Waits until the board shows a bar with this name.
-fn bar(browser: &mut turnstile_trial::Chromium, name: &str) {
+pub(super) fn bar(browser: &mut turnstile_trial::Chromium, name: &str) {
     let name = json!(name);
     let found =
         format!("[...document.querySelectorAll('.bar')].some(one => one.title.includes({name}))");
