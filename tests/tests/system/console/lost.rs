@@ -71,7 +71,7 @@ fn a_page_of_rooms_in_a_database_says_what_is_not_offered_there() {
         &mut browser,
         "The database behind this service does not offer it",
     );
-    shows(&mut browser, "no stream (unsupported)");
+    shows(&mut browser, "no stream");
     let count = "if (!place.startsWith('/v1/rooms')) return pass(); \
          const kind = place.endsWith('/events') ? 'streams' : 'reads'; \
          window[kind] = (window[kind] ?? 0) + 1; document.title = `${kind} again`; return pass();";
