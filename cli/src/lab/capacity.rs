@@ -24,6 +24,16 @@ const FIRST: [f64; 5] = [0.5, 0.7, 0.8, 0.9, 0.95];
 /// Below this share of it, it does not look.
 const LEAST: f64 = 0.001;
 
+/// Above so many times of it, it does not look either: the same connections cannot carry that.
+const CLOSED_RATIO_MAX: f64 = 4.0;
+
+/// A closed loop that reaches less was disturbed itself.
+const CLOSED_RATE_MIN: f64 = 2.0;
+
+/// The checks of a point that say what the server did, and nothing of the machine: a server that misses
+/// objectives answers late, by errors, or not at all.
+const OF_SERVER: [&str; 3] = ["delivered", "errors", "connections"];
+
 /// How often a rate is measured again at which the machine, and not the server, may have missed.
 const AGAIN: usize = 2;
 
@@ -71,11 +81,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     notebook.note(&shown::one_line(&notebook.points()[place]));
     let first = (most * FIRST[0]).max(1.0);
     let mut search = Search::new(first, (most * LEAST).min(first).max(0.1), TOLERANCE);
-    let (mut probes, mut short): (Vec<Probe>, _) = (Vec::new(), None);
+    let (mut probes, mut short) = (Vec::<Probe>::new(), None);
     while let search::NextRate::Try(searched) = search.next() {
         let is_missed = probes.iter().any(|probe| probe.met == Some(false));
         let share = FIRST.get(probes.len()).filter(|_share| !is_missed);
         let rate = share.map_or(searched, |share| (most * share).max(1.0));
+        short = too_high(rate, most);
+        if short.is_some() {
+            break;
+        }
         let pacing = closed.at_rate(rate, &arguments.arrivals);
         let place = measure(arguments, &opened, &pacing, &mut notebook)?;
         let point = &notebook.points()[place];
@@ -101,14 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         search.note(rate, met);
     }
     opened.stop()?;
-    let (rate, stopped) = match search.next() {
-        search::NextRate::Known(rate) if is_vague(&rate) => (Some(rate), VAGUE),
-        search::NextRate::Known(rate) => (Some(rate), "known within 3 % on either side"),
-        search::NextRate::NoRate => (None, "even the lowest rate missed"),
-        search::NextRate::GivenUp | search::NextRate::Try(_) => {
-            (search.bounds(), "not found: this is what was known by then")
-        }
-    };
+    let (rate, stopped, verdict) = found(&search);
     let stopped = short.as_deref().unwrap_or(stopped);
     notebook.run().capacity = Some(Capacity {
         objectives: arguments.slo.iter().map(ToString::to_string).collect(),
@@ -116,13 +123,32 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         probes,
         stopped: stopped.to_owned(),
     });
-    let verdict = match search.next() {
-        search::NextRate::Known(rate) if is_vague(&rate) => Verdict::Unsteady,
-        search::NextRate::Known(_) => Verdict::Fine,
-        search::NextRate::NoRate => Verdict::Missed,
-        search::NextRate::GivenUp | search::NextRate::Try(_) => Verdict::Unsteady,
-    };
     notebook.finish_as(verdict)
+}
+
+/// What a search that is over has found, in words, and what that is worth.
+fn found(search: &Search) -> (Option<Interval>, &'static str, Verdict) {
+    match search.next() {
+        search::NextRate::Known(rate) if is_vague(&rate) => (Some(rate), VAGUE, Verdict::Unsteady),
+        search::NextRate::Known(rate) => {
+            (Some(rate), "known within 3 % on either side", Verdict::Fine)
+        }
+        search::NextRate::NoRate => (None, "even the lowest rate missed", Verdict::Missed),
+        search::NextRate::GivenUp | search::NextRate::Try(_) => {
+            let stopped = "not found: this is what was known by then";
+            (search.bounds(), stopped, Verdict::Unsteady)
+        }
+    }
+}
+
+/// Why a rate is not tried, where a closed loop reaches `closed`.
+fn too_high(rate: f64, closed: f64) -> Option<String> {
+    let highest = CLOSED_RATIO_MAX * closed.max(CLOSED_RATE_MIN);
+    (rate > highest).then(|| {
+        format!(
+            "no rate up to {highest:.0}/s surely missed, and a closed loop reaches {closed:.0}/s"
+        )
+    })
 }
 
 /// Whether nobody would call that a known rate: both ends are sure, but chance, or something else than the
@@ -159,12 +185,14 @@ fn untestable(slo: &[Slo], point: &Point) -> Option<String> {
     })
 }
 
-/// Whether objectives were missed at a point that is invalid for another reason than that the server fell
-/// behind: it may not be the server that missed them. What was met in spite of such a thing was met.
+/// Whether objectives were missed at a point that is invalid for another reason than what the server did:
+/// it may not be the server that missed them. What was met in spite of such a thing was met.
 fn is_disturbed(slo: &[Slo], point: &Point) -> bool {
     let mut checks = point.validity.iter();
     meets(slo, point) == Some(false)
-        && checks.any(|check| check.outcome == Outcome::Fails && check.check != "delivered")
+        && checks.any(|check| {
+            check.outcome == Outcome::Fails && !OF_SERVER.contains(&check.check.as_str())
+        })
 }
 
 /// Whether all objectives are surely met, or one is surely missed.
@@ -178,7 +206,62 @@ fn meets(slo: &[Slo], point: &Point) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
+    use turnstile_result::{Operation, Validity};
+
     use super::*;
+
+    /// 1,000 requests of which so many were answered by an error, where this check of the point fails.
+    fn point(errors: u64, failing: &str) -> Point {
+        let mut point = Point::blank("rooms");
+        point.operations.push(Operation {
+            name: "book".to_owned(),
+            done: 1_000 - errors,
+            refused: [].into(),
+            errors: [("BUSY".to_owned(), errors)].into(),
+            unknown: 0,
+            late: 0,
+            response: turnstile_result::Distribution::default(),
+        });
+        point.validity.push(Validity {
+            check: failing.to_owned(),
+            outcome: Outcome::Fails,
+            found: String::new(),
+            cure: None,
+        });
+        point
+    }
+
+    /// Errors made a point invalid, so that a server that refuses by errors never missed, and the search
+    /// climbed as long as it could.
+    #[test]
+    fn a_server_that_refuses_by_errors_misses_and_a_busy_machine_decides_nothing() {
+        let slo = Slo::parse_all("errors<0.1%").unwrap();
+        for (errors, failing, disturbed) in [
+            (20, "errors", false),
+            (20, "connections", false),
+            (20, "delivered", false),
+            (20, "run_delay", true),
+            (20, "generator_lag", true),
+            (0, "run_delay", false),
+        ] {
+            let point = point(errors, failing);
+            assert_eq!(meets(&slo, &point), Some(errors == 0), "{failing}");
+            assert_eq!(is_disturbed(&slo, &point), disturbed, "{failing}");
+        }
+    }
+
+    #[test]
+    fn rates_far_above_a_closed_loop_are_not_tried() {
+        let is_tried = |rate, closed| too_high(rate, closed).is_none();
+        let rows = [
+            (1_900.0, 1_000.0),
+            (4_001.0, 1_000.0),
+            (1.0, 0.0),
+            (16.0, 0.0),
+        ];
+        let tried = rows.map(|(rate, closed)| is_tried(rate, closed));
+        assert_eq!(tried, [true, false, true, false]);
+    }
 
     #[test]
     fn a_rate_whose_ends_are_far_apart_is_not_known() {
