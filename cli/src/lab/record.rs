@@ -221,7 +221,7 @@ pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {
     if report.is_whole() {
         return Ok(());
     }
-    let short = "not all of the recorded stream was sent".to_owned();
+    let short = "not all of the recorded stream was sent and answered".to_owned();
     Err(Coded::invalid(short).into())
 }
 

@@ -37,9 +37,11 @@ pub struct Config<'a> {
 #[derive(Clone, Debug)]
 pub struct Report {
     pub connections: u64,
-    /// Recorded requests, and how many of them were sent.
+    /// Recorded requests, how many of them were sent, and how many of those were never answered: their
+    /// connection was lost, perhaps before all of their bytes had left.
     pub requests: u64,
     pub sent: u64,
+    pub unanswered: u64,
     /// Answers that are those that were recorded, and those that are not.
     pub same: u64,
     pub different: u64,
@@ -122,6 +124,7 @@ pub fn run(config: &Config<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<R
         connections: count(totals.users.len()),
         requests: count(requests),
         sent: totals.users.iter().map(|speaker| count(speaker.next)).sum(),
+        unanswered: totals.tally.operations.iter().map(|one| one.unknown).sum(),
         same: sum(|speaker| speaker.same),
         different: sum(|speaker| speaker.different),
         unrecorded: sum(|speaker| speaker.unrecorded),
@@ -287,10 +290,10 @@ impl User for Speaker<'_> {
 }
 
 impl Report {
-    /// Whether what was sent is what was recorded, byte for byte.
+    /// Whether what was sent is what was recorded, byte for byte, and all of it was answered.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.sent_hash == self.recorded_hash
+        self.sent_hash == self.recorded_hash && self.unanswered == 0
     }
 }
 
@@ -305,6 +308,8 @@ impl fmt::Display for Report {
             self.sent_hash,
             if self.is_whole() {
                 ", as it was recorded"
+            } else if self.sent_hash == self.recorded_hash {
+                ", NOT answered in full"
             } else {
                 ", NOT the recorded one"
             }
@@ -316,6 +321,9 @@ impl fmt::Display for Report {
             Count(self.different),
             Count(self.unrecorded)
         )?;
+        if self.unanswered > 0 {
+            write!(f, "; {} never answered", Count(self.unanswered))?;
+        }
         self.examples
             .iter()
             .try_for_each(|example| write!(f, "\n  {example}"))

@@ -2,8 +2,9 @@
 
 use std::{
     io::{Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream},
     path::PathBuf,
+    thread,
     time::Duration,
 };
 
@@ -138,6 +139,42 @@ fn a_trace_without_its_last_answers_is_sent_whole() {
         "{report}"
     );
     assert!(report.is_whole(), "{report}");
+}
+
+/// A request that was lost with its connection counted as sent, and the replay as whole.
+#[test]
+fn a_request_that_is_never_answered_makes_a_replay_incomplete() {
+    let file = File::new("lost");
+    let mut writer = TraceWriter::create(&file.0).unwrap();
+    let connection = writer.open(0).unwrap();
+    for at in [1_000, 2_000] {
+        let ping = b"*1\r\n$4\r\nPING\r\n";
+        writer.put(Kind::Request, connection, at, ping).unwrap();
+        writer
+            .put(Kind::Answer, connection, at + 500, b"+PONG\r\n")
+            .unwrap();
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut request = [0; 14];
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut request).unwrap();
+        stream.write_all(b"+PONG\r\n").unwrap();
+        stream.read_exact(&mut request).unwrap();
+        drop(stream);
+        // The next connection stays.
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_to_end(&mut Vec::new()).ok();
+    });
+    let report = send_again(&file.read(), address, 1.0).unwrap();
+    assert_eq!(
+        (report.sent, report.same, report.unanswered),
+        (2, 1, 1),
+        "{report}"
+    );
+    assert!(!report.is_whole(), "{report}");
+    assert!(report.to_string().contains("1 never answered"), "{report}");
 }
 
 /// Entries by their kind, connection and length.
