@@ -1,8 +1,7 @@
 //! How hard a point is driven, as the command line says it.
 
-use std::{fs, num::NonZeroUsize, path::PathBuf, str::FromStr, time::Duration};
+use std::{fs, num::NonZeroUsize, str::FromStr, time::Duration};
 
-use anyhow::Context as _;
 use clap::Args;
 use turnstile_client::ServerAddress;
 use turnstile_load::pace::{Law, Length, Pace, Profile, Rhythm, Think, Wait};
@@ -112,13 +111,13 @@ pub(super) struct Level {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ArrivalProcess {
-    Law(Law),
-    Trace(PathBuf),
-}
+pub(super) struct ArrivalProcess(Law);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Thought(Think);
+
+/// Time for the last answers of a trace; the run ends sooner if they come sooner.
+const REST: Duration = Duration::from_secs(1);
 
 /// How long a point takes that is one of many.
 const BRIEF: Duration = Duration::from_secs(3);
@@ -139,7 +138,7 @@ impl Pacing {
         address: impl Into<ServerAddress>,
         threads: usize,
     ) -> anyhow::Result<Pace> {
-        let law = self.manner.law(Law::Poisson)?;
+        let law = self.manner.law(Law::Poisson);
         let open = self.rate.is_some() || matches!(law, Law::Trace(_));
         if open && (self.manner.think.is_some() || self.manner.stages.is_some()) {
             let conflict =
@@ -176,7 +175,7 @@ impl Pacing {
         let staged = [&self.rate, &self.manner.stages]
             .into_iter()
             .find_map(|level| level.as_ref()?.takes);
-        match staged {
+        match self.manner.traced().or(staged) {
             Some(duration) if self.extent.duration.is_none() => Length::Fixed {
                 warm_up: Duration::ZERO,
                 duration,
@@ -295,10 +294,17 @@ impl Level {
 
 impl LoadShape {
     /// The law of arrivals, if none is told this one.
-    pub(super) fn law(&self, default: Law) -> anyhow::Result<Law> {
-        self.arrivals
-            .as_ref()
-            .map_or(Ok(default), ArrivalProcess::law)
+    pub(super) fn law(&self, default: Law) -> Law {
+        let told = self.arrivals.as_ref();
+        told.map_or(default, |arrivals| arrivals.0.clone())
+    }
+
+    /// How long a trace takes, if the arrivals are one.
+    fn traced(&self) -> Option<Duration> {
+        match self.law(Law::Poisson) {
+            Law::Trace(instants) => Some(Duration::from_nanos(*instants.last()?) + REST),
+            Law::Fixed | Law::Poisson | Law::Jitter(_) | Law::Burst(_) => None,
+        }
     }
 
     /// An option of these that was given, if any was.
@@ -358,21 +364,10 @@ impl Extent {
     }
 }
 
-impl ArrivalProcess {
-    fn law(&self) -> anyhow::Result<Law> {
-        match self {
-            Self::Law(law) => Ok(law.clone()),
-            Self::Trace(path) => {
-                let shown = || path.display().to_string();
-                let text = fs::read_to_string(path).with_context(shown)?;
-                trace(&text).map_err(|line| {
-                    let wrong =
-                        format!("{}:{line}: not the seconds of an instant in order", shown());
-                    Coded::usage(wrong).into()
-                })
-            }
-        }
-    }
+/// Reads the instants of a file.
+fn trace_file(path: &str) -> Result<Law, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    trace(&text).map_err(|line| format!("{path}:{line}: not the seconds of an instant in order"))
 }
 
 /// Instants in seconds, a line each; else the number of the first line that is none.
@@ -404,20 +399,14 @@ impl FromStr for ArrivalProcess {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, value) = text.split_once(':').unwrap_or((text, ""));
         let law = match (name, value) {
-            ("fixed", "") => Some(Self::Law(Law::Fixed)),
-            ("poisson", "") => Some(Self::Law(Law::Poisson)),
-            ("jitter", share_text) => share(share_text)
-                .ok()
-                .map(|one| Self::Law(Law::Jitter(one))),
-            ("burst", size) => size
-                .parse()
-                .ok()
-                .filter(|size| *size > 0)
-                .map(|size| Self::Law(Law::Burst(size))),
-            ("trace", file) if !file.is_empty() => Some(Self::Trace(file.into())),
+            ("fixed", "") => Some(Law::Fixed),
+            ("poisson", "") => Some(Law::Poisson),
+            ("jitter", share_text) => share(share_text).ok().map(Law::Jitter),
+            ("burst", size) => size.parse().ok().filter(|size| *size > 0).map(Law::Burst),
+            ("trace", file) if !file.is_empty() => Some(trace_file(file)?),
             _ => None,
         };
-        law.ok_or_else(|| {
+        law.map(Self).ok_or_else(|| {
             format!("unknown arrival process `{text}`: write fixed, poisson, jitter:1%, burst:10 or trace:FILE")
         })
     }
@@ -485,6 +474,8 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use clap::Parser;
 
     use super::*;
@@ -562,19 +553,36 @@ mod tests {
 
     #[test]
     fn what_contradicts_itself_is_refused() {
-        let rows: [(&[&str], &str); 8] = [
+        let rows: [(&[&str], &str); 9] = [
             (&["-r", "10", "--think", "1s"], "are about users"),
             (&["-d", "1s", "--precision", "1%"], "cannot be used with"),
             (&["--warm-up", "1s"], "required"),
             (&["-r", "0"], "invalid load"),
             (&["-r", "1s"], "invalid load"),
             (&["--arrivals", "normal"], "unknown arrival process"),
+            (&["--arrivals", "trace:/gone"], "/gone: No such file"),
             (&["--precision", "1"], "invalid percentage"),
             (&["--think", "long"], "is no duration"),
         ];
         for (words, sentence) in rows {
             let told = pace(words).unwrap_err();
             assert!(told.contains(sentence), "{words:?}: {told}");
+        }
+    }
+
+    /// It ran for as long as any other load, and a second of answers was divided by a minute.
+    #[test]
+    fn a_trace_says_how_long_its_run_takes_unless_a_time_is_given() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"0\n1.5\n").unwrap();
+        let arrivals = format!("trace:{}", file.path().display());
+        for (words, seconds) in [(&[][..], 2.5), (&["-d", "1s", "--warm-up", "0s"], 1.0)] {
+            let pace = pace(&[&["--arrivals", &arrivals], words].concat()).unwrap();
+            let length = Length::Fixed {
+                warm_up: Duration::ZERO,
+                duration: Duration::from_secs_f64(seconds),
+            };
+            assert_eq!(pace.length, length, "{words:?}");
         }
     }
 

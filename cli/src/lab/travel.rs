@@ -227,7 +227,7 @@ impl Arguments {
             managers: self.managers.map_or(Managers::Several, Over::managers),
             contention: self.zipf.map_or(Contention::Apart, Contention::Zipf),
             manner: travel::Manner {
-                arrivals: self.manner.law(ARRIVALS)?,
+                arrivals: self.manner.law(ARRIVALS),
                 think: self.manner.think(),
                 stages: self.manner.stages(),
                 length: self.extent.clone().or(DURATION, WARM_UP).length(is_open),

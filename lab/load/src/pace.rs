@@ -225,7 +225,7 @@ pub struct Totals<U> {
     pub slots: u64,
     /// Left out at the start.
     pub warm_up: Duration,
-    /// The measured window.
+    /// The measured window. It ends with the run, where all was over before its time.
     pub window: Duration,
     /// The whole run in pieces of 100 ms, warm-up included.
     pub bins: Vec<Bin>,

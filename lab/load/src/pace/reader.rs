@@ -67,11 +67,12 @@ impl Reader {
         let started = ends.iter().map(|end| end.started).min();
         let sample = ends.first().and_then(|end| end.sample.as_ref());
         let arrivals = sample.and_then(|sample| fit(sample, pace));
-        let (mut users, mut took) = (Vec::new(), Duration::ZERO);
+        let (mut users, mut took, mut over) = (Vec::new(), Duration::ZERO, Duration::ZERO);
         for end in ends {
             self.album.close(end.thread, &end.slice);
             users.extend(end.users);
             took = took.max(end.took);
+            over = over.max(end.over);
         }
         // What came in the grace after the end is no bin of the run.
         let end = match self.decided {
@@ -85,9 +86,11 @@ impl Reader {
         let length = pace.length;
         let known = length.know(bins, self.decided.as_ref(), self.open, self.album.grain);
         let (warm_up, window, tally) = match length {
-            Length::Fixed { warm_up, duration } => {
-                (warm_up, duration, self.album.tally(0, usize::MAX))
-            }
+            Length::Fixed { warm_up, duration } => (
+                warm_up,
+                measured(over.saturating_sub(warm_up), duration),
+                self.album.tally(0, usize::MAX),
+            ),
             Length::Precise { .. } => {
                 let time = |bins: usize| {
                     let bins = u64::try_from(bins).expect("a run has few bins");
@@ -121,6 +124,16 @@ impl Reader {
             bins: bins.to_vec(),
             known,
         }
+    }
+}
+
+/// The window of a run that was over so long after its warm-up: nothing comes after a trace, or after
+/// stages that end at nobody. What was over in the warm-up did nothing for the whole window.
+fn measured(over: Duration, duration: Duration) -> Duration {
+    if over.is_zero() {
+        duration
+    } else {
+        over.min(duration)
     }
 }
 

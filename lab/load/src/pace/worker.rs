@@ -52,6 +52,8 @@ pub(super) struct Worker<'a, U: User> {
     shown_at: u64,
     /// When it last looked for answers.
     looks_at: u64,
+    /// When it was over, in nanoseconds since the start.
+    over_at: u64,
 }
 
 /// Which of the threads a worker is, of how many.
@@ -73,6 +75,8 @@ pub(super) struct WorkerOutcome<U> {
     pub(super) sample: Option<ArrivalSample>,
     /// From the start to the last answer.
     pub(super) took: Duration,
+    /// From the start to when it had nothing left to do.
+    pub(super) over: Duration,
 }
 
 /// What all workers look at, and show to others.
@@ -131,6 +135,7 @@ impl<'a, U: User> Worker<'a, U> {
             until: shared.until,
             shown_at: 0,
             looks_at: 0,
+            over_at: 0,
         })
     }
 
@@ -154,6 +159,7 @@ impl<'a, U: User> Worker<'a, U> {
             let over = now >= self.desk.stop || all_came || all_went;
             let given_up = now >= self.desk.stop + GRACE_NANOS || self.desk.is_forsaken(now);
             if over && self.desk.in_flight == 0 || given_up {
+                self.over_at = now;
                 return Ok(());
             }
             self.turn(now)?;
@@ -272,6 +278,7 @@ impl<'a, U: User> Worker<'a, U> {
             thread: self.thread,
             started: self.desk.start,
             took,
+            over: Duration::from_nanos(self.over_at),
             sample,
             slice: self.desk.recorder.close(cpu),
             users: self.sessions.into_iter().map(Session::into_user).collect(),
