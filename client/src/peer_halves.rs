@@ -20,7 +20,8 @@ type SharedTls = Arc<Mutex<Box<ClientConnection>>>;
 /// What comes from the server.
 #[derive(Debug)]
 pub struct PeerReader {
-    pub socket: TcpStream,
+    /// One descriptor for both directions, and for whoever ends them.
+    pub socket: Arc<TcpStream>,
     tls: Option<SharedTls>,
     encrypted: Vec<u8>,
     /// What was decrypted, and how much of that was read.
@@ -31,21 +32,20 @@ pub struct PeerReader {
 /// What goes to the server.
 #[derive(Debug)]
 pub struct PeerWriter {
-    pub socket: TcpStream,
+    pub socket: Arc<TcpStream>,
     tls: Option<SharedTls>,
     encrypted: Vec<u8>,
 }
 
 impl PeerStream<TcpStream> {
     /// Splits a connection that has logged in and agreed on how to encrypt.
-    ///
-    /// # Errors
-    /// The system has no more descriptors.
-    pub fn split(self) -> io::Result<(PeerReader, PeerWriter)> {
+    #[must_use]
+    pub fn split(self) -> (PeerReader, PeerWriter) {
         let (socket, tls) = self.into_parts();
+        let socket = Arc::new(socket);
         let tls = tls.map(|tls| Arc::new(Mutex::new(tls)));
         let writer = PeerWriter {
-            socket: socket.try_clone()?,
+            socket: Arc::clone(&socket),
             tls: tls.clone(),
             encrypted: Vec::new(),
         };
@@ -56,7 +56,7 @@ impl PeerStream<TcpStream> {
             plain: Vec::new(),
             read: 0,
         };
-        Ok((reader, writer))
+        (reader, writer)
     }
 }
 
@@ -78,14 +78,14 @@ fn take(tls: &mut ClientConnection, plain: &mut Vec<u8>) -> io::Result<bool> {
 impl Read for PeerReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(tls) = &self.tls else {
-            return self.socket.read(buffer);
+            return (&*self.socket).read(buffer);
         };
         if self.read == self.plain.len() {
             self.plain.clear();
             self.read = 0;
             let mut has_ended = take(&mut lock(tls), &mut self.plain)?;
             while self.plain.is_empty() && !has_ended {
-                let length = self.socket.read(&mut self.encrypted)?;
+                let length = (&*self.socket).read(&mut self.encrypted)?;
                 let mut encrypted = &self.encrypted[..length];
                 let mut tls = lock(tls);
                 has_ended = length == 0;
@@ -109,7 +109,7 @@ impl Read for PeerReader {
 impl Write for PeerWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &self.tls else {
-            return self.socket.write(bytes);
+            return (&*self.socket).write(bytes);
         };
         self.encrypted.clear();
         let taken = {
@@ -120,11 +120,11 @@ impl Write for PeerWriter {
             }
             taken
         };
-        self.socket.write_all(&self.encrypted)?;
+        (&*self.socket).write_all(&self.encrypted)?;
         Ok(taken)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.socket.flush()
+        (&*self.socket).flush()
     }
 }

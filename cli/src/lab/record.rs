@@ -118,6 +118,12 @@ pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
         let many = Count(recorded.turned_away);
         terminal::note(format_args!("{many} connections were too many, and closed"));
     }
+    if recorded.failed > 0 {
+        let many = Count(recorded.failed);
+        terminal::note(format_args!(
+            "{many} connections failed: the server was not reached, or there were too few descriptors"
+        ));
+    }
     terminal::line(format_args!(
         "{}: {} requests on {} connections, stream {}",
         arguments.file.display(),

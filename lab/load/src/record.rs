@@ -21,10 +21,19 @@ use turnstile_client::{
 };
 use turnstile_trace::{ENTRY_BYTES_MAX, Kind, TraceWriter};
 
+use crate::crew;
 use pseudonyms::Pseudonyms;
 
 /// The most connections of a recording: each takes two threads.
 const CONNECTIONS_MAX: usize = 1_000;
+
+/// Descriptors of a connection: one at the client, one at the server, and in a run of the lab's own one of
+/// its user.
+const DESCRIPTORS_EACH: usize = 3;
+
+/// How long nothing is accepted after that has failed: there are no descriptors, and who waits goes on
+/// waiting.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// One read takes at most so much.
 const READ_BYTES: usize = 64 * 1024;
@@ -49,6 +58,8 @@ pub struct Recorded {
     pub hash: String,
     /// Connections that were not accepted, for there were too many.
     pub turned_away: u64,
+    /// Those that could not be accepted, or for which the server could not be reached.
+    pub failed: u64,
 }
 
 #[derive(Debug)]
@@ -65,10 +76,21 @@ struct ProxyRecorder {
     pseudonyms: Pseudonyms,
     /// Why nothing is written any more.
     failed: Option<io::Error>,
-    /// Both ends of every connection, to end them.
-    lines: Vec<(u32, TcpStream, TcpStream)>,
+    connections: Vec<Arc<ProxyConnection>>,
     threads: Vec<JoinHandle<()>>,
     turned_away: u64,
+    failures: u64,
+}
+
+/// Both ends of a connection that the two threads of its directions share. A direction that ends lets the
+/// other go on, as TCP does; the last one closes both ends.
+#[derive(Debug)]
+struct ProxyConnection {
+    number: u32,
+    client: TcpStream,
+    server: Arc<TcpStream>,
+    /// Whether one direction has ended.
+    is_half_closed: AtomicBool,
 }
 
 /// Which way bytes go.
@@ -90,6 +112,8 @@ impl Proxy {
         file: &Path,
     ) -> io::Result<Self> {
         let server = server.into();
+        // Where the system allows fewer, connections fail, and are counted.
+        crew::allow(DESCRIPTORS_EACH * CONNECTIONS_MAX).ok();
         let listener = TcpListener::bind(listen)?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
@@ -100,9 +124,10 @@ impl Proxy {
                 writer: TraceWriter::create(file)?,
                 pseudonyms: Pseudonyms::default(),
                 failed: None,
-                lines: Vec::new(),
+                connections: Vec::new(),
                 threads: Vec::new(),
                 turned_away: 0,
+                failures: 0,
             }),
         });
         let accepting = Arc::clone(&shared);
@@ -111,8 +136,13 @@ impl Proxy {
                 if accepting.over.load(Ordering::SeqCst) {
                     return;
                 }
+                let is_accepted = client.is_ok();
                 // Who could not be connected finds the connection closed.
-                client.and_then(|client| connect(&accepting, client)).ok();
+                let connected = client.and_then(|client| connect(&accepting, client));
+                accepting.book().failures += u64::from(connected.is_err());
+                if !is_accepted {
+                    thread::park_timeout(ACCEPT_PAUSE);
+                }
             }
         });
         Ok(Self {
@@ -139,9 +169,8 @@ impl Proxy {
         self.listener.join().ok();
         let threads = {
             let mut book = self.shared.book();
-            for (_, client, server) in &book.lines {
-                client.shutdown(Shutdown::Both).ok();
-                server.shutdown(Shutdown::Both).ok();
+            for connection in &book.connections {
+                connection.close();
             }
             std::mem::take(&mut book.threads)
         };
@@ -158,6 +187,7 @@ impl Proxy {
             requests,
             hash: format!("{hash:016x}"),
             turned_away: book.turned_away,
+            failed: book.failures,
         })
     }
 }
@@ -194,10 +224,27 @@ impl ProxyRecorder {
     }
 }
 
+impl ProxyConnection {
+    fn close(&self) {
+        for end in [&self.client, &*self.server] {
+            end.shutdown(Shutdown::Both).ok();
+        }
+    }
+
+    /// Nothing more comes from one end: the other hears that, and may still answer.
+    fn finish(&self, way: ProxyDirection) {
+        let end = match way {
+            ProxyDirection::ToServer => &*self.server,
+            ProxyDirection::ToClient => &self.client,
+        };
+        end.shutdown(Shutdown::Write).ok();
+    }
+}
+
 fn connect(shared: &Arc<Shared>, client: TcpStream) -> io::Result<()> {
     {
         let mut book = shared.book();
-        if book.lines.len() >= CONNECTIONS_MAX {
+        if book.connections.len() >= CONNECTIONS_MAX {
             book.turned_away += 1;
             return Ok(());
         }
@@ -207,33 +254,25 @@ fn connect(shared: &Arc<Shared>, client: TcpStream) -> io::Result<()> {
     // Who says nothing for a while stays connected.
     server.socket.set_read_timeout(None)?;
     server.socket.set_write_timeout(None)?;
-    let (from_server, to_server) = server.split()?;
-    let to_client = client.try_clone()?;
-    let sockets = || io::Result::Ok([client.try_clone()?, to_server.socket.try_clone()?]);
-    let (ends, ends_too, [client_end, server_end]) = (sockets()?, sockets()?, sockets()?);
+    let (from_server, to_server) = server.split();
     let mut book = shared.book();
     let at = shared.now();
-    let connection = book.note(|writer| writer.open(at))?;
-    book.lines.push((connection, client_end, server_end));
-    let (one, other) = (Arc::clone(shared), Arc::clone(shared));
-    let there = thread::spawn(move || {
-        pass(
-            &one,
-            connection,
-            (client, to_server),
-            ProxyDirection::ToServer,
-            &ends,
-        );
+    let one = Arc::new(ProxyConnection {
+        number: book.note(|writer| writer.open(at))?,
+        client,
+        server: Arc::clone(&to_server.socket),
+        is_half_closed: AtomicBool::new(false),
     });
+    book.connections.push(Arc::clone(&one));
+    let (other, shared_too) = (Arc::clone(&one), Arc::clone(shared));
+    let there = thread::spawn(move || {
+        let (line, way) = ((&other.client, to_server), ProxyDirection::ToServer);
+        pass(&shared_too, &other, line, way);
+    });
+    let shared_too = Arc::clone(shared);
     let back = thread::spawn(move || {
-        let line = (from_server, to_client);
-        pass(
-            &other,
-            connection,
-            line,
-            ProxyDirection::ToClient,
-            &ends_too,
-        );
+        let (line, way) = ((from_server, &one.client), ProxyDirection::ToClient);
+        pass(&shared_too, &one, line, way);
     });
     // Threads that have ended are only forgotten.
     book.threads.retain(|thread| !thread.is_finished());
@@ -241,36 +280,45 @@ fn connect(shared: &Arc<Shared>, client: TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Carries bytes one way until somebody closes, or they cannot be read or recorded. Then it closes both
-/// ends.
+/// Carries bytes one way until there are no more, or they cannot be read or recorded.
 fn pass(
+    shared: &Shared,
+    connection: &ProxyConnection,
+    line: (impl Read, impl Write),
+    way: ProxyDirection,
+) {
+    if carry(shared, connection.number, line, way).is_ok() {
+        connection.finish(way);
+    } else {
+        connection.close();
+    }
+    if connection.is_half_closed.swap(true, Ordering::SeqCst) {
+        connection.close();
+        // A failure is kept in the book, and told when the recording stops.
+        shared.note(Kind::Closed, connection.number, &[]).ok();
+        let is_other = |one: &Arc<ProxyConnection>| one.number != connection.number;
+        shared.book().connections.retain(is_other);
+    }
+}
+
+/// Carries bytes until the end from which they come has finished sending.
+fn carry(
     shared: &Shared,
     connection: u32,
     (mut from, mut to): (impl Read, impl Write),
     way: ProxyDirection,
-    ends: &[TcpStream; 2],
-) {
+) -> io::Result<()> {
     let mut waiting = Vec::new();
     let mut buffer = vec![0; READ_BYTES];
-    while let Ok(read @ 1..) = from.read(&mut buffer) {
+    loop {
+        let read = from.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(());
+        }
         waiting.extend_from_slice(&buffer[..read]);
         // What is passed on is written down first: no answer can come before its request.
-        let noted = note_whole(shared, connection, way, &mut waiting);
-        if noted.is_err() || to.write_all(&buffer[..read]).is_err() {
-            break;
-        }
-    }
-    // The other way ends, too.
-    for end in ends {
-        end.shutdown(Shutdown::Both).ok();
-    }
-    if way == ProxyDirection::ToServer {
-        // A failure is kept in the book, and told when the recording stops.
-        shared.note(Kind::Closed, connection, &[]).ok();
-        shared
-            .book()
-            .lines
-            .retain(|(number, ..)| *number != connection);
+        note_whole(shared, connection, way, &mut waiting)?;
+        to.write_all(&buffer[..read])?;
     }
 }
 

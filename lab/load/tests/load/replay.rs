@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     path::PathBuf,
     thread,
     time::Duration,
@@ -175,6 +175,48 @@ fn a_request_that_is_never_answered_makes_a_replay_incomplete() {
     );
     assert!(!report.is_whole(), "{report}");
     assert!(report.to_string().contains("1 never answered"), "{report}");
+}
+
+/// The proxy closed both directions as soon as one had ended, and the answer was lost.
+#[test]
+fn a_client_that_has_finished_sending_gets_its_answers_through_the_proxy() {
+    let file = File::new("half-closed");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // It answers when it has all requests.
+        stream.read_to_end(&mut Vec::new()).unwrap();
+        stream.write_all(b"+PONG\r\n").unwrap();
+    });
+    let any = "127.0.0.1:0".parse().unwrap();
+    let proxy = Proxy::start(any, server, &file.0).unwrap();
+    let mut line = TcpStream::connect(proxy.address()).unwrap();
+    line.write_all(b"PING\r\n").unwrap();
+    line.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    line.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "+PONG\r\n");
+    proxy.stop().unwrap();
+    let kinds: Vec<Kind> = file.read().entries().map(|entry| entry.kind).collect();
+    assert_eq!(
+        kinds,
+        [Kind::Opened, Kind::Request, Kind::Answer, Kind::Closed]
+    );
+}
+
+#[test]
+fn connections_that_the_proxy_cannot_pass_on_are_counted() {
+    let file = File::new("failed");
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = nobody.local_addr().unwrap();
+    drop(nobody);
+    let any = "127.0.0.1:0".parse().unwrap();
+    let proxy = Proxy::start(any, server, &file.0).unwrap();
+    let mut line = TcpStream::connect(proxy.address()).unwrap();
+    assert_eq!(line.read(&mut [0; 1]).unwrap(), 0);
+    let recorded = proxy.stop().unwrap();
+    assert_eq!((recorded.connections, recorded.failed), (0, 1));
 }
 
 /// Entries by their kind, connection and length.
