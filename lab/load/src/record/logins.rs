@@ -7,7 +7,12 @@ use turnstile_client::resp::{ReplyLimits, Token, token};
 /// Replaces what a whole request says of a name and a key, in `AUTH` and in `HELLO ... AUTH`.
 pub(super) fn hide(request: &mut [u8]) {
     let words = words(request);
-    let is = |word: &Range<usize>, text: &[u8]| request[word.clone()].eq_ignore_ascii_case(text);
+    // In a line that somebody types, a word may have quotes.
+    let is = |word: &Range<usize>, text: &[u8]| {
+        let bytes = request[word.clone()].iter();
+        let plain = bytes.filter(|byte| !matches!(byte, b'"' | b'\''));
+        plain.map(u8::to_ascii_uppercase).eq(text.iter().copied())
+    };
     let secrets = match words.first() {
         Some(first) if is(first, b"AUTH") => 1..words.len(),
         Some(first) if is(first, b"HELLO") => {
@@ -77,6 +82,14 @@ mod tests {
         );
         check("AUTH  secret\r\n", "AUTH  ******\r\n");
         check("hello 3 auth ann secret\n", "hello 3 auth *** ******\n");
+        // As people type it, a word may have quotes.
+        check("\"AUTH\" secret\r\n", "\"AUTH\" ******\r\n");
+        check("'auth' \"se cret\"\r\n", "'auth' *** *****\r\n");
+        check("A\"UTH\" secret\r\n", "A\"UTH\" ******\r\n");
+        check(
+            "HELLO 3 \"AUTH\" ann secret\r\n",
+            "HELLO 3 \"AUTH\" *** ******\r\n",
+        );
         for other in [
             "*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n",
             "*2\r\n$4\r\nECHO\r\n$4\r\nAUTH\r\n",
