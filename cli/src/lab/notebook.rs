@@ -147,7 +147,7 @@ impl Notebook {
     pub(super) fn begin(&mut self, watched: Option<Vec<Watched>>) -> f64 {
         match watched {
             Some(watched) => self.sampler = Sampler::new(watched),
-            None => self.sampler.restart(),
+            None => self.sampler.look(Duration::ZERO),
         }
         self.started.elapsed().as_secs_f64()
     }

@@ -23,8 +23,8 @@ pub(crate) const USERS_MAX: usize = 50_000;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Lets each worker do its work on a thread of its own, and calls `watch` with the time since the
-/// start now and then, and when all have done it. Until then none of them ends: what a thread has used
-/// goes with it, and with its connections the threads of a server that has one for each.
+/// start: at the start, now and then, and when all have done it. Until then none of them ends: what a
+/// thread has used goes with it, and with its connections the threads of a server that has one for each.
 pub(crate) fn run<W: Send, E: Send>(
     workers: Vec<W>,
     work: fn(&mut W) -> io::Result<()>,
@@ -51,6 +51,7 @@ pub(crate) fn run<W: Send, E: Send>(
         drop(working);
         barrier.wait();
         let start = Instant::now();
+        watch(Duration::ZERO);
         while done.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             watch(start.elapsed());
         }
@@ -134,6 +135,16 @@ mod tests {
         );
         assert_eq!(ends.unwrap().len(), 4);
         assert_eq!(there.last(), Some(&4), "{there:?}");
+    }
+
+    /// What the preparation had used counted as used by the run.
+    #[test]
+    fn the_first_look_is_when_all_begin() {
+        let mut looks = Vec::new();
+        let ends = run(vec![&Told::default(); 2], tell, |_| (), |at| looks.push(at));
+        assert_eq!(ends.unwrap().len(), 2);
+        assert!(looks.len() > 1, "{looks:?}");
+        assert_eq!(looks[0], Duration::ZERO);
     }
 
     #[test]

@@ -119,14 +119,12 @@ impl Sampler {
         sampler
     }
 
-    /// Forgets what it has seen: another run begins.
-    pub fn restart(&mut self) {
-        self.samples.clear();
-        self.look(Duration::ZERO);
-    }
-
-    /// Looks, so long after the start.
+    /// Looks, so long after the start. A look at the start forgets those before: what the preparation
+    /// of a run has used is not used by the run.
     pub fn look(&mut self, at: Duration) {
+        if at.is_zero() {
+            self.samples.clear();
+        }
         let watched = &self.watched;
         self.samples.add(|| Sample::of(watched, at));
     }
@@ -358,6 +356,15 @@ mod tests {
         let resources = sampler.between(Duration::ZERO, Duration::from_secs(3), 1, 0);
         let waited = resources.processes[0].run_delay.unwrap();
         assert!((waited - 1.0 / 3.0).abs() < 1e-9, "{waited}");
+    }
+
+    #[test]
+    fn a_look_at_the_start_forgets_the_preparation() {
+        let mut sampler = Sampler::new(Vec::new());
+        sampler.look(Duration::ZERO);
+        sampler.look(Duration::from_secs(1));
+        let seen: Vec<Duration> = sampler.samples.seen().iter().map(|one| one.at).collect();
+        assert_eq!(seen, [Duration::ZERO, Duration::from_secs(1)]);
     }
 
     #[test]
