@@ -53,7 +53,7 @@ const DELAYED_ACK_SHARE: f64 = 0.05;
 /// Adds what was used to a point, checks it, and gives it its verdict. `goal`: how well its mean
 /// should be known, as a share; a point that is not is worth nothing.
 pub fn judge(point: &mut Point, resources: Resources, pace: &Pace, goal: Option<f64>) {
-    let threads = pace.threads;
+    let threads = pace.threads.min(users(&point.load));
     point.resources = resources;
     let checks = [
         little(point),
@@ -91,6 +91,15 @@ pub fn judge(point: &mut Point, resources: Resources, pace: &Pace, goal: Option<
     } else {
         Verdict::Fine
     };
+}
+
+/// How many users or connections a load has: it has no more threads.
+fn users(load: &OfferedLoad) -> usize {
+    let users = match *load {
+        OfferedLoad::Closed { users, .. } | OfferedLoad::Count { users, .. } => users,
+        OfferedLoad::Open { connections, .. } => connections,
+    };
+    usize::try_from(users).expect("32 bits fit")
 }
 
 /// The same for a point of this pace, with what was used in its window.
@@ -351,6 +360,38 @@ mod tests {
             let check = delayed_ack(&forty_ms(server)).unwrap();
             assert_eq!(check.outcome, outcome, "{check:?}");
         }
+    }
+
+    /// What they used was divided by the threads that were asked for.
+    #[test]
+    fn threads_that_have_no_user_are_not_idle_generators() {
+        let mut point = forty_ms(0.1);
+        point.load = OfferedLoad::Count {
+            users: 2,
+            requests: 1_000,
+        };
+        point.window_s = 10.0;
+        let resources = Resources {
+            processes: vec![Process {
+                role: "generator".to_owned(),
+                user: 1.8,
+                run_delay: Some(0.2),
+                ..Process::default()
+            }],
+            ..Resources::default()
+        };
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
+        let pace = Pace {
+            threads: 8,
+            ..Pace::closed(address, Duration::ZERO, Duration::from_secs(10))
+        };
+        judge(&mut point, resources, &pace, None);
+        let failed = point
+            .validity
+            .iter()
+            .filter(|check| check.outcome == Outcome::Fails);
+        let failed: Vec<&str> = failed.map(|check| &*check.check).collect();
+        assert_eq!(failed, ["generator_busy", "run_delay", "errors"]);
     }
 
     #[test]
