@@ -184,7 +184,7 @@ pub struct Operation {
     pub errors: BTreeMap<String, u64>,
     /// Requests that may have been carried out: their answer never came, or said so.
     pub unknown: u64,
-    /// Answered, but after the deadline.
+    /// Done or refused, but after the deadline.
     pub late: u64,
     /// Of what was done or refused in the window, from due to done.
     pub response: Distribution,

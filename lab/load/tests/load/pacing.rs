@@ -53,6 +53,23 @@ fn any_command_is_driven_and_errors_are_counted_apart() {
     assert_eq!((timed, unknown), (0, 0));
 }
 
+/// A late error counted twice: an objective for errors then saw twice as many.
+#[test]
+fn an_answer_is_late_or_an_error_and_not_both() {
+    let toy = Toy::start(Fault::None);
+    for (command, are_late) in [("PING", true), ("NONSENSE", false)] {
+        let pace = Pace {
+            deadline: Some(Duration::ZERO),
+            ..pace(toy.address, 50)
+        };
+        let users = vec![Repeater::new(command)];
+        let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
+        let operation = &totals.tally.operations[0];
+        assert!(operation.done + operation.errors.total() > 0, "{command}");
+        assert_eq!(operation.late > 0, are_late, "{command}");
+    }
+}
+
 #[test]
 fn the_warm_up_is_driven_but_not_timed() {
     let toy = Toy::start(Fault::None);
