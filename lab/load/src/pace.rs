@@ -354,7 +354,8 @@ fn drive<U: User>(
         let place = Place { thread, threads };
         let until = &until;
         let shared = WorkerView { board, until };
-        let worker = Worker::new(pace, place, share, at_once / threads, recorder, shared);
+        let at_once = at_once / threads + usize::from(thread < at_once % threads);
+        let worker = Worker::new(pace, place, share, at_once, recorder, shared);
         workers.push(worker.map_err(Error::Poll)?);
     }
     let mut reader = Reader::new(pace, Album::new(blank, inboxes, pace.length.bins_max()));

@@ -212,6 +212,54 @@ fn nobody_listening_is_an_error_before_the_start() {
     assert!(matches!(error, Error::Connect { user: 0, .. }), "{error}");
 }
 
+/// A user who asks once.
+#[derive(Debug)]
+struct Once(Option<Repeater>);
+
+impl User for Once {
+    type Ask = ();
+
+    const OPERATIONS: &'static [&'static str] = Repeater::OPERATIONS;
+
+    const REQUEST_BYTES_MAX: usize = Repeater::REQUEST_BYTES_MAX;
+
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<()> {
+        self.0.take()?.ask(out)
+    }
+
+    fn operation((): &()) -> usize {
+        0
+    }
+
+    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<ParsedAnswer<'a>>, Garbled> {
+        Repeater::new("PING").hear(&(), bytes)
+    }
+}
+
+/// Three threads had a user each, and the fourth user was never there.
+#[test]
+fn as_many_users_are_there_in_turn_as_were_asked_for_whatever_the_threads() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // Nothing is answered before there are four users.
+    let peer = thread::spawn(move || {
+        let there: Vec<_> = listener.incoming().take(4).map(Result::unwrap).collect();
+        for mut stream in there {
+            stream.read_exact(&mut [0; 14]).unwrap();
+            stream.write_all(b"+PONG\r\n").unwrap();
+        }
+    });
+    let pace = Pace {
+        threads: 3,
+        patience: Some(Duration::from_secs(20)),
+        ..pace(address, 60_000)
+    };
+    let users = (0..4).map(|_| Once(Some(Repeater::new("PING")))).collect();
+    let totals = pace::run_in_turn(&pace, users, 4, &mut |_progress| {}).unwrap();
+    assert_eq!(totals.tally.operations[0].done, 4);
+    peer.join().unwrap();
+}
+
 /// A user who always begins a pair of requests, and remembers when each was due.
 #[derive(Debug)]
 struct Pairs {
