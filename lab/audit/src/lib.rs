@@ -17,4 +17,4 @@ pub use audit::{Audit, Series};
 pub use finding::{AuditFinding, Law, Weight};
 pub use points::{Point, Settings};
 pub use published::{Published, published};
-pub use table::{InvalidTable, Row, Table};
+pub use table::{InvalidTable, RoundedFigure, Row, Table};

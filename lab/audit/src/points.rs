@@ -6,7 +6,7 @@ use turnstile_stats::{
     units::{Nanos, PerSecond},
 };
 
-use crate::{AuditFinding, Law, Row, Weight};
+use crate::{AuditFinding, Law, RoundedFigure, Row, Weight};
 
 /// How far what is printed of runs may be from what follows from them: rounding.
 const ROUNDING: f64 = 0.01;
@@ -211,37 +211,45 @@ fn statistics(row: &Row) -> Vec<AuditFinding> {
     let runs = f64::from(u32::try_from(row.runs.len()).expect("a row is short"));
     let mean = sample::mean(&row.runs);
     let deviation = sample::variance(&row.runs).sqrt();
-    let rate = row.requests.map(|requests| requests / mean);
-    let time = |seconds: f64| Nanos(seconds * 1e9).to_string();
-    let rows = [
-        ("mean", row.mean, Some(mean), true),
-        ("standard deviation", row.deviation, Some(deviation), true),
+    // Some divide by the number of runs, others by one less, as is right for a sample.
+    let of_all = deviation * ((runs - 1.0) / runs).sqrt();
+    let deviations = [deviation, of_all];
+    let times: [(_, _, &[f64]); 3] = [
+        ("mean", row.mean, &[mean]),
+        ("standard deviation", row.deviation, &deviations),
         (
             "standard error",
             row.error,
-            Some(deviation / runs.sqrt()),
-            true,
+            &deviations.map(|deviation| deviation / runs.sqrt()),
         ),
-        ("rate", row.throughput, rate, false),
     ];
+    let broken = |what: &str, follows: String, printed: String| {
+        AuditFinding::broken(
+            Law::Statistics,
+            format!("the {what} of its runs is {follows}, {printed} is printed"),
+        )
+    };
+    let time = |seconds: f64| Nanos(seconds * 1e9).to_string();
     let mut findings = Vec::new();
-    for (what, printed, follows, is_time) in rows {
-        let Some((printed, follows)) = printed.zip(follows) else {
-            continue;
+    for (what, printed, follows) in times {
+        let agrees = |printed: RoundedFigure| {
+            let mut follows = follows.iter();
+            follows.any(|follows| {
+                (printed.value - follows).abs() <= printed.rounding.max(ROUNDING * follows)
+            })
         };
-        if (printed - follows).abs() > ROUNDING * follows {
-            let [printed, follows] = [printed, follows].map(|figure| {
-                if is_time {
-                    time(figure)
-                } else {
-                    format!("{}/s", PerSecond(figure))
-                }
-            });
-            findings.push(AuditFinding::broken(
-                Law::Statistics,
-                format!("the {what} of its runs is {follows}, {printed} is printed"),
-            ));
+        if let Some(printed) = printed.filter(|&printed| !agrees(printed)) {
+            findings.push(broken(what, time(follows[0]), time(printed.value)));
         }
+    }
+    let rates = row
+        .throughput
+        .zip(row.requests.map(|requests| requests / mean));
+    if let Some((printed, follows)) = rates
+        && (printed - follows).abs() > ROUNDING * follows
+    {
+        let [follows, printed] = [follows, printed].map(|rate| format!("{}/s", PerSecond(rate)));
+        findings.push(broken("rate", follows, printed));
     }
     findings
 }

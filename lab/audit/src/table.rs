@@ -33,9 +33,17 @@ pub struct Row {
     pub requests: Option<f64>,
     pub runs: Vec<f64>,
     /// Printed about the runs.
-    pub mean: Option<f64>,
-    pub deviation: Option<f64>,
-    pub error: Option<f64>,
+    pub mean: Option<RoundedFigure>,
+    pub deviation: Option<RoundedFigure>,
+    pub error: Option<RoundedFigure>,
+}
+
+/// A figure as it is printed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundedFigure {
+    pub value: f64,
+    /// Half a unit of its last digit.
+    pub rounding: f64,
 }
 
 /// Why text is no table.
@@ -174,29 +182,47 @@ fn row(
         }
         let figure = text.parse::<f64>().ok();
         let figure = figure.filter(|figure| figure.is_finite() && *figure >= 0.0);
-        row.put(
-            column,
-            figure.ok_or_else(|| InvalidTable::Figure {
-                line,
-                column: name.to_owned(),
-                text: text.to_owned(),
-            })?,
-        );
+        let value = figure.ok_or_else(|| InvalidTable::Figure {
+            line,
+            column: name.to_owned(),
+            text: text.to_owned(),
+        })?;
+        let rounding = rounding(text);
+        row.put(column, RoundedFigure { value, rounding });
     }
     Ok(row)
 }
 
+/// Half a unit of the last digit of a number.
+fn rounding(number: &str) -> f64 {
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let decimals = digits.split_once('.').map_or(0, |(_, after)| after.len());
+    let decimals = i32::try_from(decimals).unwrap_or(i32::MAX);
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    0.5 * 10.0_f64.powi(exponent.saturating_sub(decimals))
+}
+
+impl RoundedFigure {
+    fn per(self, unit: f64) -> Self {
+        Self {
+            value: self.value / unit,
+            rounding: self.rounding / unit,
+        }
+    }
+}
+
 impl Row {
-    fn put(&mut self, column: Column, figure: f64) {
+    fn put(&mut self, column: Column, printed: RoundedFigure) {
+        let figure = printed.value;
         match column {
             Column::Users => self.users = Some(figure),
             Column::Throughput => self.throughput = Some(figure),
             Column::Response(unit) => self.response = Some(figure / unit),
             Column::Think(unit) => self.think = Some(figure / unit),
             Column::Run(unit) => self.runs.push(figure / unit),
-            Column::Mean(unit) => self.mean = Some(figure / unit),
-            Column::Deviation(unit) => self.deviation = Some(figure / unit),
-            Column::Error(unit) => self.error = Some(figure / unit),
+            Column::Mean(unit) => self.mean = Some(printed.per(unit)),
+            Column::Deviation(unit) => self.deviation = Some(printed.per(unit)),
+            Column::Error(unit) => self.error = Some(printed.per(unit)),
             Column::Utilization(whole) => self.utilization = Some(figure / whole),
             Column::Cores => self.cores = Some(figure),
             Column::Requests => self.requests = Some(figure),

@@ -125,6 +125,30 @@ fn each_law_names_what_it_finds_and_why() {
 }
 
 #[test]
+fn both_formulas_of_a_deviation_and_the_rounding_of_the_last_digit_are_allowed() {
+    for printed in ["141.4", "100", "141", "1.4e2", "1e2"] {
+        check(
+            &format!("run_1_ms,run_2_ms,sd_ms\n900,1100,{printed}\n"),
+            &[],
+        );
+    }
+    let broken = "the standard deviation of its runs is 141ms, 120ms is printed";
+    check(
+        "run_1_ms,run_2_ms,sd_ms\n900,1100,120\n",
+        &[(Law::Statistics, Weight::Broken, broken)],
+    );
+    check("run_1_s,run_2_s,se_s\n1.000,1.208,0.1\n", &[]);
+    check(
+        "run_1_s,run_2_s,se_s\n1.000,1.208,0.15\n",
+        &[(
+            Law::Statistics,
+            Weight::Broken,
+            "the standard error of its runs is 104ms, 150ms is printed",
+        )],
+    );
+}
+
+#[test]
 fn fifty_of_the_published_booking_points_break_littles_law() {
     let found = published(0.1);
     assert_eq!(found.bookings(), (50, 54));

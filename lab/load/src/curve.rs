@@ -1,8 +1,6 @@
 //! What the points of a curve say together: capacity, knee, demands, and what other rules would say.
 
-use turnstile_result::{
-    Curve, OfferedLoad, OtherRules, Outcome, Point, ResourceDemand, Usl, Verdict,
-};
+use turnstile_result::{Curve, OfferedLoad, OtherRules, Point, ResourceDemand, Usl, Verdict};
 use turnstile_stats::{
     Interval,
     capacity::{self, Segments},
@@ -89,13 +87,7 @@ pub fn of(points: &[Point], places: &[usize], allowed: CoreQuota, why: &str, see
 /// Whether a point may enter a fit. A rate that the server could not keep up with is what shows its
 /// capacity.
 fn is_usable(point: &Point) -> bool {
-    let fails = |name: &str| {
-        let failed = |check: &&turnstile_result::Validity| check.outcome == Outcome::Fails;
-        let mut failed = point.validity.iter().filter(failed);
-        failed.all(|check| check.check == name)
-    };
-    let is_behind = is_open(point) && fails("delivered");
-    point.verdict < Verdict::Invalid || (point.verdict == Verdict::Invalid && is_behind)
+    point.verdict < Verdict::Invalid || point.is_behind()
 }
 
 const fn is_open(point: &Point) -> bool {

@@ -1,6 +1,6 @@
 //! The twelve parts of a page.
 
-mod again;
+pub(crate) mod again;
 mod correctness;
 mod curve;
 mod limits;

@@ -3,7 +3,7 @@
 use turnstile_result::{Bottleneck, Curve, Metric, Outcome, Point, Run, Verdict};
 use turnstile_stats::pairs;
 
-use crate::{curves, rows, text};
+use crate::{curves, part::again, rows, text};
 
 /// What is said of a run first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,35 +204,53 @@ fn measured(run: &Run) -> Option<String> {
     ))
 }
 
-fn refused(run: &Run) -> Option<String> {
-    let refused = run
-        .points
-        .iter()
-        .filter(|point| point.verdict == Verdict::Invalid);
-    match refused.count() {
-        0 => None,
-        1 => Some("One point is invalid: it is drawn hollow and used for nothing.".to_owned()),
-        points => Some(format!(
+fn refused(run: &Run) -> Vec<String> {
+    let invalid = |is_behind: bool| {
+        let points = run.points.iter();
+        points
+            .filter(move |point| {
+                point.verdict == Verdict::Invalid && point.is_behind() == is_behind
+            })
+            .count()
+    };
+    let mut sentences = Vec::new();
+    match invalid(true) {
+        0 => {}
+        1 => sentences.push(
+            "The server fell behind one rate: that point is drawn hollow and used for the capacity alone."
+                .to_owned(),
+        ),
+        rates => sentences.push(format!(
+            "The server fell behind {rates} rates: those points are drawn hollow and used for the capacity \
+             alone."
+        )),
+    }
+    match invalid(false) {
+        0 => {}
+        1 => sentences
+            .push("One point is invalid: it is drawn hollow and used for nothing.".to_owned()),
+        points => sentences.push(format!(
             "{points} points are invalid: they are drawn hollow and used for nothing."
         )),
     }
+    sentences
 }
 
 fn proven(run: &Run) -> Option<String> {
     let rules = || run.points.iter().flat_map(|point| &point.proof);
-    let broken = rules()
-        .filter(|rule| rule.outcome == Outcome::Fails)
-        .count();
+    let are = |outcome| rules().filter(|rule| rule.outcome == outcome).count();
+    let (broken, unknown) = (are(Outcome::Fails), are(Outcome::NotTestable));
     let all = rules().count();
     let answers: u64 = run.points.iter().flat_map(answers).sum();
-    match (all, broken) {
-        (0, _) => None,
-        (_, 0) => Some(format!(
+    match (all, broken, unknown) {
+        (0, ..) => None,
+        (_, 0, 0) => Some(format!(
             "Everything acknowledged is there, and nothing else: {} over {}.",
             text::number_of(all as u64, "check"),
             text::number_of(answers, "request")
         )),
-        (_, broken) => Some(format!("{broken} of {all} promises were broken.")),
+        (_, 0, unknown) => Some(format!("{unknown} of {all} promises could not be checked.")),
+        (_, broken, _) => Some(format!("{broken} of {all} promises were broken.")),
     }
 }
 
@@ -256,6 +274,6 @@ pub fn markdown(run: &Run) -> String {
         text += &format!("* {sentence}\n");
     }
     text += &rows::markdown(run);
-    text += &format!("\n    {}\n", run.asked.line.join(" "));
+    text += &format!("\n    {}\n", again::command(&run.asked.line));
     text
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use turnstile_stats::{Interval, fit::AndersonDarling, operational::Check};
 
-use crate::{Distribution, OfferedLoad, Resources, Rule, Validity, Verdict};
+use crate::{Distribution, OfferedLoad, Outcome, Resources, Rule, Validity, Verdict};
 
 /// One load on one server, measured once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,6 +100,19 @@ impl Point {
             (Some(cores), Some(quota)) => Some(format!("{cores}, {quota}")),
             (cores, quota) => cores.or(quota),
         }
+    }
+
+    /// Whether it is invalid for one reason alone: the server did not keep up with the rate. Then it shows the
+    /// server's capacity, and nothing else.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        let mut failed = self
+            .validity
+            .iter()
+            .filter(|check| check.outcome == Outcome::Fails);
+        matches!(self.load, OfferedLoad::Open { .. })
+            && self.verdict == Verdict::Invalid
+            && failed.all(|check| check.check == "delivered")
     }
 
     /// A point of which nothing is known yet.

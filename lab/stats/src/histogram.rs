@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     percentile,
-    units::{Count, Nanos, to_float},
+    units::{Count, Nanos, long_to_float, to_float},
 };
 
 /// The longest duration told apart: an hour. A longer one counts as an hour.
@@ -79,8 +79,7 @@ impl Histogram {
         if self.count() == 0 {
             return 0.0;
         }
-        let sum = u64::try_from(self.sum).expect("a run lasts less than 584 years in all");
-        to_float(sum) / to_float(self.count())
+        long_to_float(self.sum) / to_float(self.count())
     }
 
     /// The shortest and the longest duration, in three digits; zero when nothing was recorded.

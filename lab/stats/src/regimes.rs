@@ -105,11 +105,26 @@ fn noise(bins: &[f64]) -> f64 {
         sample::mean(kept) / KEPT_OF_NORMAL / 2.0
     };
     let (near, far) = (apart(1), apart(2));
+    let least = least_noise(bins);
     if near <= 0.0 {
-        return f64::MIN_POSITIVE;
+        return least;
     }
     let memory = (far / near - 1.0).clamp(0.0, MEMORY_MAX);
-    near / (1.0 - memory) * (1.0 + memory) / (1.0 - memory)
+    (near / (1.0 - memory) * (1.0 + memory) / (1.0 - memory)).max(least)
+}
+
+/// Bins of a few answers each differ by whole answers: a rate between two such levels goes to and fro, with
+/// at most a quarter of the square of their distance as its variance.
+fn least_noise(bins: &[f64]) -> f64 {
+    let steps = bins.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+    let step = steps
+        .filter(|&step| step > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    if step.is_finite() {
+        step * step / 4.0
+    } else {
+        f64::MIN_POSITIVE
+    }
 }
 
 /// The first bins of all levels but the first, for a price of each change. `prunes`: whether beginnings
@@ -201,6 +216,35 @@ mod tests {
             let more = runs.iter().filter(|regimes| regimes.len() > 1).count();
             assert!(more <= 12, "{memory}: {more}");
         }
+    }
+
+    /// Answers a second in bins of 100 ms to a user who is answered every so many microseconds, and up to
+    /// two milliseconds more.
+    fn single_user(random: &mut Random, period: u64) -> Vec<f64> {
+        let mut bins = vec![0.0; 100];
+        let mut at = random.below(period);
+        while let Some(bin) = usize::try_from(at / 100_000)
+            .ok()
+            .and_then(|bin| bins.get_mut(bin))
+        {
+            *bin += 10.0;
+            at += period + random.below(2_000);
+        }
+        bins
+    }
+
+    #[test]
+    fn a_steady_user_stands_at_one_level_though_no_bin_has_a_whole_number_of_answers() {
+        let mut random = Random::new(7);
+        for period in [33_000, 50_100, 99_000, 100_200, 200_000, 300_000] {
+            for _ in 0..20 {
+                let bins = single_user(&mut random, period);
+                assert_eq!(of(&bins).len(), 1, "{period}: {bins:?}");
+            }
+        }
+        let mut bins = single_user(&mut random, 99_000);
+        bins.extend(single_user(&mut random, 49_000));
+        assert_eq!(of(&bins).len(), 2);
     }
 
     #[test]

@@ -14,8 +14,8 @@ pub struct Search {
     /// The highest rate that met it, and the lowest that missed it.
     met: Option<f64>,
     missed: Option<f64>,
-    /// The lowest and the highest of those between that were neither.
-    unsure: Option<(f64, f64)>,
+    /// Those between the two that were neither.
+    unsure: Vec<f64>,
     probes: usize,
 }
 
@@ -52,7 +52,7 @@ impl Search {
             tolerance,
             met: None,
             missed: None,
-            unsure: None,
+            unsure: Vec::new(),
             probes: 0,
         }
     }
@@ -63,11 +63,13 @@ impl Search {
         match met {
             Some(true) => self.met = Some(self.met.map_or(rate, |best| best.max(rate))),
             Some(false) => self.missed = Some(self.missed.map_or(rate, |worst| worst.min(rate))),
-            None => {
-                let (low, high) = self.unsure.unwrap_or((rate, rate));
-                self.unsure = Some((low.min(rate), high.max(rate)));
-            }
+            None => self.unsure.push(rate),
         }
+        // What is sure says more than what is not.
+        let (met, missed) = (self.met, self.missed);
+        self.unsure.retain(|&rate| {
+            met.is_none_or(|met| rate > met) && missed.is_none_or(|missed| rate < missed)
+        });
     }
 
     /// What to try next.
@@ -78,9 +80,8 @@ impl Search {
         if self.probes >= PROBES_MAX {
             return NextRate::GivenUp;
         }
-        let (below, above) = self
-            .unsure
-            .map_or((None, None), |(low, high)| (Some(low), Some(high)));
+        let below = self.unsure.iter().copied().reduce(f64::min);
+        let above = self.unsure.iter().copied().reduce(f64::max);
         match (self.met, self.missed) {
             (None, None) if self.probes == 0 => NextRate::Try(self.first),
             (None, missed) => {
@@ -198,6 +199,39 @@ mod tests {
             assert!(probes <= PROBES_MAX);
         }
         assert!(held >= 93, "{held} of 100");
+    }
+
+    #[test]
+    fn what_is_not_sure_counts_only_between_what_is() {
+        let outcomes = [
+            (500.0, Some(true)),
+            (700.0, None),
+            (800.0, Some(true)),
+            (900.0, Some(false)),
+        ];
+        for shift in [1.0, -1.0] {
+            // The same the other way round: the lowest unsure rate lies above one that was missed.
+            let mut search = Search::new(500.0, 1.0, 0.03);
+            let met = |rate: f64| rate < 850.0;
+            for (rate, outcome) in outcomes {
+                let (rate, outcome) = if shift > 0.0 {
+                    (rate, outcome)
+                } else {
+                    (1_700.0 - rate, outcome.map(|met| !met))
+                };
+                search.note(rate, outcome);
+            }
+            let mut tried = Vec::new();
+            while let NextRate::Try(rate) = search.next() {
+                assert!(!tried.contains(&rate), "{rate} again");
+                tried.push(rate);
+                search.note(rate, Some(met(rate)));
+            }
+            let NextRate::Known(rate) = search.next() else {
+                panic!("{:?} after {tried:?}", search.next());
+            };
+            assert!(rate.low <= 850.0 && 850.0 <= rate.high, "{rate}");
+        }
     }
 
     #[test]

@@ -87,6 +87,17 @@ pub const fn to_float(count: u64) -> f64 {
     count as f64
 }
 
+/// A sum of times in nanoseconds as a float: all that wait behind a server that is too slow may wait for more
+/// than 64 bits hold.
+#[must_use]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a sum of more than 2^53 nanoseconds may be off by one part in 2^53"
+)]
+pub const fn long_to_float(sum: u128) -> f64 {
+    sum as f64
+}
+
 /// A number of items as a float: exact, for memory holds no 2^53 items.
 ///
 /// # Panics
@@ -96,8 +107,10 @@ pub fn count(items: usize) -> f64 {
     to_float(u64::try_from(items).expect("a length has at most 64 bits"))
 }
 
-fn grouped(digits: &str) -> String {
-    let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
+fn grouped(number: &str) -> String {
+    let digits = number.trim_start_matches('-');
+    let mut text = String::with_capacity(number.len() * 4 / 3 + 1);
+    text.push_str(&number[..number.len() - digits.len()]);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(' ');
@@ -110,6 +123,13 @@ fn grouped(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Bytes, Count, Nanos, PerSecond};
+
+    #[test]
+    fn thousands_are_grouped_behind_the_sign() {
+        let rows = [-1.0, -500.0, -123_456.0, 500.0, 123_456.0];
+        let shown = rows.map(|rate| PerSecond(rate).to_string());
+        assert_eq!(shown, ["-1.00", "-500", "-123 456", "500", "123 456"]);
+    }
 
     #[test]
     fn durations_have_three_digits_and_the_unit_that_fits() {

@@ -77,20 +77,24 @@ pub(super) fn quota() -> HealthCheck {
 fn allowed_processors() -> Option<f64> {
     let group = told("/proc/self/cgroup")?;
     let own = group.lines().find_map(|line| line.strip_prefix("0::/"));
-    let v2 = [
-        "/sys/fs/cgroup".to_owned(),
-        format!("/sys/fs/cgroup/{}", own.unwrap_or("")),
-    ];
-    let least = v2
-        .iter()
-        .filter_map(|folder| parse_max(&told(Path::new(folder).join("cpu.max"))?))
-        .reduce(f64::min);
+    let least = least_quota(Path::new("/sys/fs/cgroup"), own.unwrap_or(""));
     least.or_else(|| {
         let folder = Path::new("/sys/fs/cgroup/cpu");
         let of = |name: &str| told(folder.join(name))?.parse::<f64>().ok();
         let quota = of("cpu.cfs_quota_us").filter(|quota| *quota > 0.0)?;
         Some(quota / of("cpu.cfs_period_us")?)
     })
+}
+
+/// The least that a group, or one above it, allows.
+fn least_quota(root: &Path, group: &str) -> Option<f64> {
+    let group = root.join(group);
+    let groups = group
+        .ancestors()
+        .take_while(|folder| folder.starts_with(root));
+    groups
+        .filter_map(|folder| parse_max(&told(folder.join("cpu.max"))?))
+        .reduce(f64::min)
 }
 
 /// `50000 100000` is half a processor, `max 100000` no limit.
@@ -154,7 +158,25 @@ pub(super) fn perf() -> HealthCheck {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_max;
+    use std::fs;
+
+    use super::{least_quota, parse_max};
+
+    #[test]
+    fn a_limit_of_any_group_above_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let group = "user.slice/user-1000.slice/session-3.scope";
+        fs::create_dir_all(root.path().join(group)).unwrap();
+        let limit = |group: &str, text: &str| {
+            fs::write(root.path().join(group).join("cpu.max"), text).unwrap();
+        };
+        assert_eq!(least_quota(root.path(), group), None);
+        limit(group, "max 100000\n");
+        limit("user.slice/user-1000.slice", "100000 100000\n");
+        limit("user.slice", "300000 100000\n");
+        assert_eq!(least_quota(root.path(), group), Some(1.0));
+        assert_eq!(least_quota(root.path(), ""), None);
+    }
 
     #[test]
     fn a_limit_is_a_share_of_a_period() {

@@ -127,7 +127,7 @@ impl Table {
         let again = self.was_given(reference);
         let free = self.make_free(position, place, &format!("held as {reference}"));
         self.fill(place, Some(CellHolder::Hold(reference)));
-        self.forget_holds();
+        self.forget_holds(OVER_MAX);
         let until = Some(until);
         let hold = Hold {
             place,
@@ -142,13 +142,23 @@ impl Table {
         Ok(())
     }
 
-    /// What ended longest ago is forgotten where there is too much of it.
-    fn forget_holds(&mut self) {
-        if self.holds.len() >= OVER_MAX {
-            let clock = self.clock;
-            self.holds.retain(|_reference, hold| hold.may_stand(&clock));
-            self.forgot_holds = true;
+    /// The half of those that are over which ended longest ago is forgotten where there are too many: those
+    /// that just ended may be confirmed late.
+    pub(super) fn forget_holds(&mut self, most: usize) {
+        if self.holds.len() < most {
+            return;
         }
+        let clock = self.clock;
+        let over = |hold: &Hold| hold.until.filter(|&until| clock.has_passed(until));
+        let mut ends: Vec<u64> = self.holds.values().filter_map(over).collect();
+        if ends.is_empty() {
+            return;
+        }
+        let half = (ends.len() - 1) / 2;
+        let (_, &mut middle, _) = ends.select_nth_unstable(half);
+        self.holds
+            .retain(|_reference, hold| over(hold).is_none_or(|until| until > middle));
+        self.forgot_holds = true;
     }
 
     /// Why an answer to what was asked about a hold cannot be, where that is not known, or over.

@@ -570,6 +570,33 @@ fn a_late_confirmation_without_an_answer_may_have_been_carried_out() {
 }
 
 #[test]
+fn a_hold_that_just_ended_is_not_forgotten_and_may_be_confirmed_late() {
+    let (mut table, found) = replay(
+        &[],
+        &[
+            held(place(0, 2, 1), "R1", 1_000, 100),
+            held(place(1, 2, 1), "R2", 1_000, 200),
+            held(place(2, 2, 1), "R3", 1_000, 9_000),
+        ],
+    );
+    assert_eq!(found, Vec::<String>::new());
+    assert_eq!(table.tell_time(4, 1_300), Ok(()));
+    table.forget_holds(4);
+    let late = |room| Confirmed::Done { room, late: true };
+    assert_eq!(table.clone().apply(5, &confirm("R1", late(0))), Ok(()));
+    table.forget_holds(3);
+    assert_eq!(table.apply(5, &confirm("R2", late(1))), Ok(()));
+    assert_eq!(table.bookings(), 1);
+    let wrong = table.apply(6, &booked(place(1, 2, 1), "R4")).unwrap_err();
+    assert!(wrong.contains("R2"), "{wrong}");
+    let in_time = Confirmed::Done {
+        room: 2,
+        late: false,
+    };
+    assert_eq!(table.apply(7, &confirm("R3", in_time)), Ok(()));
+}
+
+#[test]
 fn who_feeds_the_table_may_know_what_time_it_is() {
     let stay = place(1, 2, 2);
     let mut table = Table::new(3, 10);

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_stats::{Histogram, units::to_float};
+use turnstile_stats::{
+    Histogram,
+    units::{long_to_float, to_float},
+};
 
 use super::{Answer, Ended};
 use crate::door;
@@ -113,11 +116,11 @@ pub struct LatencyBreakdown {
 #[derive(Clone, Copy, Debug, Default)]
 struct Gaps {
     count: u64,
-    backlog: u64,
-    lag: u64,
-    sending: u64,
-    answering: u64,
-    reading: u64,
+    backlog: u128,
+    lag: u128,
+    sending: u128,
+    answering: u128,
+    reading: u128,
 }
 
 /// How often each of a few words was said, in memory taken at the start.
@@ -199,11 +202,11 @@ impl Tally {
                 let backlog = instants.free - instants.due;
                 self.wait.record(backlog + instants.sent - instants.ready);
             }
-            self.gaps.backlog += instants.free - instants.due;
-            self.gaps.lag += instants.ready - instants.free;
-            self.gaps.sending += instants.sent - instants.ready;
-            self.gaps.answering += instants.first_byte - instants.sent;
-            self.gaps.reading += instants.done - instants.first_byte;
+            self.gaps.backlog += u128::from(instants.free - instants.due);
+            self.gaps.lag += u128::from(instants.ready - instants.free);
+            self.gaps.sending += u128::from(instants.sent - instants.ready);
+            self.gaps.answering += u128::from(instants.first_byte - instants.sent);
+            self.gaps.reading += u128::from(instants.done - instants.first_byte);
         }
     }
 
@@ -323,7 +326,7 @@ impl Tally {
         } else {
             wholes.sum()
         };
-        let mean = |sum| to_float(sum) / to_float(count.max(1));
+        let mean = |sum| long_to_float(sum) / to_float(count.max(1));
         LatencyBreakdown {
             backlog: mean(self.gaps.backlog),
             lag: mean(self.gaps.lag),
@@ -441,6 +444,30 @@ mod tests {
             reading: 20.0,
         };
         assert_eq!(tally.split(), split);
+    }
+
+    #[test]
+    fn waiting_behind_a_server_that_is_too_slow_may_sum_up_to_centuries() {
+        let mut tally = Tally::new(&["book"], &[]);
+        let century = u64::MAX / 6;
+        let late = Instants {
+            due: 0,
+            free: century,
+            ready: century,
+            sent: century,
+            first_byte: century,
+            done: century,
+            scheduled: true,
+        };
+        for _ in 0..12 {
+            tally.record(0, Answer::Done, &late, true);
+        }
+        let expected = u32::try_from(century / 1_000_000_000)
+            .map(f64::from)
+            .unwrap();
+        for mean in [tally.split().backlog, tally.operations[0].times.mean()] {
+            assert!((mean / 1e9 / expected - 1.0).abs() < 1e-6, "{mean}");
+        }
     }
 
     #[test]

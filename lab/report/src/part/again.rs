@@ -15,7 +15,7 @@ pub(super) fn body(run: &Run) -> Markup {
 }
 
 /// Words with blanks in quotes, as a shell wants them.
-fn command(line: &[String]) -> String {
+pub(crate) fn command(line: &[String]) -> String {
     let quoted = line.iter().map(|word| {
         let plain =
             |character: char| character.is_ascii_alphanumeric() || "-_=,./:%@+".contains(character);

@@ -118,11 +118,13 @@ fn tiles(run: &Run) -> Vec<Tile> {
         }
     }
     let rules = || run.points.iter().flat_map(|point| &point.proof);
-    let kept = rules()
-        .filter(|rule| rule.outcome == Outcome::Holds)
-        .count();
+    let are = |outcome| rules().filter(|rule| rule.outcome == outcome).count();
+    let (kept, unknown) = (are(Outcome::Holds), are(Outcome::NotTestable));
     if rules().next().is_some() {
-        let of = format!("{kept} of {}", rules().count());
+        let mut of = format!("{kept} of {}", rules().count());
+        if unknown > 0 {
+            of += &format!(", {unknown} not checked");
+        }
         tiles.push(Tile::new("promises kept", of, None, text::plain));
     }
     tiles

@@ -1,7 +1,7 @@
 //! What the views say, word for word where it is short.
 
 use turnstile_report::{Headline, csv, html, markdown};
-use turnstile_result::{Bottleneck, Run, Verdict};
+use turnstile_result::{Arrivals, Bottleneck, OfferedLoad, Outcome, Run, Validity, Verdict};
 
 use crate::simulated;
 
@@ -121,6 +121,73 @@ fn a_run_is_told_in_plain_sentences() {
                    throughput: 98 % of 1 are busy; of what more users could bring, the last of 40 \
                    brought 2 %.";
     assert_eq!(Headline::of(&simulated::bottleneck()).sentences[0], limited);
+}
+
+#[test]
+fn what_was_not_proven_is_not_said_to_be_so() {
+    let mut run = simulated::single();
+    let rules = run.points[0].proof.len();
+    assert_eq!(rules, 2);
+    run.points[0].proof[1].outcome = Outcome::NotTestable;
+    let last = |run: &Run| Headline::of(run).sentences.pop().unwrap();
+    assert_eq!(last(&run), "1 of 2 promises could not be checked.");
+    assert!(html(&run).contains("1 of 2, 1 not checked"));
+    run.points[0].proof[0].outcome = Outcome::Fails;
+    assert_eq!(last(&run), "1 of 2 promises were broken.");
+}
+
+#[test]
+fn a_rate_that_the_server_fell_behind_is_not_said_to_be_used_for_nothing() {
+    let mut run = simulated::single();
+    let point = &mut run.points[0];
+    point.verdict = Verdict::Invalid;
+    point.validity = vec![Validity {
+        check: "delivered".to_owned(),
+        outcome: Outcome::Fails,
+        found: String::new(),
+        cure: None,
+    }];
+    let told = |run: &Run| Headline::of(run).sentences.concat();
+    assert!(told(&run).contains("used for nothing"));
+    run.points[0].load = OfferedLoad::Open {
+        rate: 20_000.0,
+        arrivals: Arrivals::Poisson,
+        connections: 8,
+        deadline_ns: None,
+    };
+    assert!(told(&run).contains("used for the capacity alone"));
+    assert!(!told(&run).contains("used for nothing"));
+}
+
+#[test]
+fn quotas_on_several_numbers_of_cores_are_shown_apart() {
+    let mut run = simulated::cores();
+    let curves = &mut run.sweep.as_mut().unwrap().curves;
+    for (place, curve) in (0..).zip(curves.iter_mut()) {
+        curve.cores = Some(1 + place / 2);
+        curve.quota = Some([0.25, 0.5][usize::try_from(place).unwrap() % 2]);
+    }
+    let page = html(&run);
+    for cores in [1, 2] {
+        let title = format!("Capacity by what the server may use of {cores} cores");
+        assert!(page.contains(&title), "{title}");
+    }
+    for curve in &mut run.sweep.as_mut().unwrap().curves {
+        curve.quota = Some(0.5);
+    }
+    let page = html(&run);
+    assert!(!page.contains("Capacity by what"));
+    assert!(!page.contains("NaN") && !page.contains("elasticity inf"));
+}
+
+#[test]
+fn the_command_of_a_text_can_be_pasted() {
+    let mut run = simulated::single();
+    run.asked.line = ["turnstile", "lab", "run", "--header", "accept: text/plain"]
+        .map(str::to_owned)
+        .to_vec();
+    let expected = "\n    turnstile lab run --header 'accept: text/plain'\n";
+    assert!(markdown(&run).contains(expected), "{}", markdown(&run));
 }
 
 /// The first tile of a page: what it is, and its value.
