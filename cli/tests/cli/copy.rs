@@ -283,5 +283,5 @@ fn the_password_of_a_place_is_not_shown() {
     fs::write(&file, format!("{wrong}\n")).unwrap();
     check(&in_file, 2, &format!("{shown}: a back end is postgres://"));
     fs::write(&file, format!("{right}\n")).unwrap();
-    check(&in_file, 1, "redis://127.0.0.1:1/0 is unavailable: ");
+    check(&in_file, 1, "error: 127.0.0.1:1/0 is unavailable: ");
 }
