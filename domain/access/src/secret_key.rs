@@ -7,9 +7,6 @@ use zeroize::Zeroizing;
 
 use crate::{KeyDigest, KeyId, key_id};
 
-/// What every key begins with, so that searches for lost secrets find it.
-const MARK: &str = "ts_";
-
 /// The longest name of an environment.
 const ENVIRONMENT_MAX: usize = 16;
 
@@ -34,6 +31,9 @@ pub struct SecretKey {
 pub struct InvalidSecretKey;
 
 impl SecretKey {
+    /// What every key begins with, so that searches for lost secrets find it.
+    pub const MARK: &str = "ts_";
+
     /// Makes a key of random bits: the caller has the source of randomness.
     ///
     /// # Errors
@@ -45,12 +45,12 @@ impl SecretKey {
     ) -> Result<Self, InvalidSecretKey> {
         let secret = Zeroizing::new(secret);
         let mut text = Zeroizing::new(String::with_capacity(
-            MARK.len() + ENVIRONMENT_MAX + key_id::LENGTH + SECRET_LENGTH + 2,
+            Self::MARK.len() + ENVIRONMENT_MAX + key_id::LENGTH + SECRET_LENGTH + 2,
         ));
         if environment.len() > ENVIRONMENT_MAX {
             return Err(InvalidSecretKey);
         }
-        text.push_str(MARK);
+        text.push_str(Self::MARK);
         text.push_str(environment);
         text.push('_');
         put_characters(&id_random, key_id::LENGTH, &mut text);
@@ -65,7 +65,10 @@ impl SecretKey {
     /// Any other text.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidSecretKey> {
         let text = str::from_utf8(text).map_err(|_invalid| InvalidSecretKey)?;
-        let mut parts = text.strip_prefix(MARK).ok_or(InvalidSecretKey)?.split('_');
+        let mut parts = text
+            .strip_prefix(Self::MARK)
+            .ok_or(InvalidSecretKey)?
+            .split('_');
         let (Some(environment), Some(id), Some(secret), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use turnstile_access::SecretKey;
 use turnstile_resp::{Arguments, Encoder};
 
 use crate::core::request_log::micros;
@@ -25,6 +26,9 @@ const WORD_BYTES_MAX: usize = 128;
 
 /// A date has eight digits. A word with more may be an id number, which is shown nowhere.
 const DIGITS_MAX: usize = 8;
+
+/// Commands that carry a password, of which an entry keeps nothing but the name.
+const LOGINS: [&[u8]; 2] = [b"AUTH", b"HELLO"];
 
 /// The slow commands since the start or the last reset.
 #[derive(Debug)]
@@ -150,9 +154,12 @@ impl Entry {
     }
 }
 
-/// A request as it is kept: long ones cut, id numbers masked.
+/// A request as it is kept: long ones cut, id numbers and access keys masked.
 fn words(request: Arguments<'_, '_>, others: usize) -> Vec<String> {
-    let mut words: Vec<_> = request.iter().take(WORDS_MAX).map(word).collect();
+    let name = request.get(0).unwrap_or_default();
+    let is_login = LOGINS.iter().any(|login| name.eq_ignore_ascii_case(login));
+    let most = if is_login { 1 } else { WORDS_MAX };
+    let mut words: Vec<_> = request.iter().take(most).map(word).collect();
     let cut = request.len() - words.len();
     if cut > 0 {
         words.push(format!("... ({cut} more arguments)"));
@@ -164,7 +171,8 @@ fn words(request: Arguments<'_, '_>, others: usize) -> Vec<String> {
 }
 
 fn word(word: &[u8]) -> String {
-    if word.iter().filter(|byte| byte.is_ascii_digit()).count() > DIGITS_MAX {
+    let may_be_id = word.iter().filter(|byte| byte.is_ascii_digit()).count() > DIGITS_MAX;
+    if may_be_id || holds_key(word) {
         return "(masked)".to_owned();
     }
     match word.get(..WORD_BYTES_MAX) {
@@ -174,6 +182,12 @@ fn word(word: &[u8]) -> String {
         }
         _ => String::from_utf8_lossy(word).into_owned(),
     }
+}
+
+/// Whether an access key may stand in a word, at its start or behind a character that no name has.
+fn holds_key(word: &[u8]) -> bool {
+    let mut parts = word.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    parts.any(|part| part.starts_with(SecretKey::MARK.as_bytes()))
 }
 
 #[cfg(test)]
@@ -219,6 +233,29 @@ mod tests {
         let many = kept(&format!("ECHO{}\n", " a".repeat(40)), 0);
         assert_eq!(many.len(), WORDS_MAX + 1);
         assert_eq!(many.last().unwrap(), "... (9 more arguments)");
+    }
+
+    /// A key of random letters seldom has more than eight digits, and stood in the log in clear.
+    #[test]
+    fn an_entry_keeps_no_access_key_and_no_password() {
+        let key = format!("ts_live_abcdefghijkl_{}", "a".repeat(52));
+        let rows: [(&str, &[&str]); 8] = [
+            ("AUTH KEY", &["AUTH", "... (1 more arguments)"]),
+            ("auth ada \"KEY\"", &["auth", "... (2 more arguments)"]),
+            ("AUTH secret", &["AUTH", "... (1 more arguments)"]),
+            ("HELLO 3 AUTH ada KEY", &["HELLO", "... (4 more arguments)"]),
+            ("HELLO 3", &["HELLO", "... (1 more arguments)"]),
+            ("ECHO KEY", &["ECHO", "(masked)"]),
+            (
+                "ECHO 'Bearer KEY' \"'KEY'\"",
+                &["ECHO", "(masked)", "(masked)"],
+            ),
+            ("ECHO guests_a", &["ECHO", "guests_a"]),
+        ];
+        for (line, words) in rows {
+            let line = line.replace("KEY", &key) + "\n";
+            assert_eq!(kept(&line, 0), words, "{line}");
+        }
     }
 
     #[test]
