@@ -1,8 +1,8 @@
 //! One request, read whole.
 
-use std::pin::pin;
+use std::{borrow::Cow, pin::pin};
 
-use axum::http::{HeaderName, Request, header, request::Parts};
+use axum::http::{HeaderMap, HeaderName, Request, header, request::Parts};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use turnstile_http::{
@@ -80,9 +80,10 @@ impl HttpCall {
     /// What it gives to its operation.
     ///
     /// # Errors
-    /// It has no body of JSON where the operation takes one, or a body where it takes none.
+    /// It has no body of JSON where the operation takes one, or a body or a condition where it takes none.
     pub(super) fn given(&self) -> Result<Given<'_>, RaisedProblem> {
         let operation = self.operation;
+        self.assert_condition_is_read()?;
         let mut given = Given::new(&operation.parameters);
         for (name, value) in &self.path {
             given.add_path(name, value);
@@ -101,6 +102,20 @@ impl HttpCall {
             )));
         }
         Ok(given)
+    }
+
+    /// A command whose condition nobody reads is refused: its client relies on the condition.
+    fn assert_condition_is_read(&self) -> Result<(), Problem> {
+        let operation = self.operation;
+        let is_read = operation.has_precondition || operation.method == Method::Get;
+        if is_read || !self.parts.headers.contains_key(header::IF_MATCH) {
+            return Ok(());
+        }
+        Err(Problem::invalid(vec![FieldError {
+            place: Place::Header,
+            field: "If-Match".to_owned(),
+            message: "this operation takes no condition".to_owned(),
+        }]))
     }
 
     fn assert_json(&self) -> Result<(), Problem> {
@@ -147,10 +162,18 @@ impl HttpCall {
         Ok(Some(key.map_err(|invalid| wrong(invalid.to_string()))?))
     }
 
-    /// One header's text.
-    pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
-        self.parts.headers.get(name)?.to_str().ok()
+    /// The text of a header, as [`joined`] makes it.
+    pub(super) fn header(&self, name: HeaderName) -> Option<Cow<'_, str>> {
+        joined(&self.parts.headers, name)
     }
+}
+
+/// The lines of a header as one list (RFC 9110, section 5.3). Bytes that are no text are replaced, not left
+/// out: a condition that cannot be read is one that does not hold.
+pub(super) fn joined(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
+    let lines = headers.get_all(name).iter();
+    let texts = lines.map(|line| String::from_utf8_lossy(line.as_bytes()));
+    texts.reduce(|list, line| Cow::Owned(format!("{list}, {line}")))
 }
 
 /// Reads a body to its end. One that comes in one part, as almost all do, is not copied; many small parts

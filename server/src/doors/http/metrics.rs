@@ -10,6 +10,7 @@ use turnstile_http::acceptance;
 
 use super::{
     Door,
+    call::joined,
     documents::content,
     exposition::{Exposition, Value},
     operations::Answered,
@@ -67,10 +68,8 @@ pub(super) async fn metrics(door: Arc<Door>, headers: HeaderMap) -> Answered {
     ];
     all.sample(&labels, Value::Whole(1));
     put_process(&mut all);
-    let accept = headers
-        .get(header::ACCEPT)
-        .and_then(|value| value.to_str().ok());
-    let likes = |form: &str| accept.map_or(0, |accept| acceptance(accept, form));
+    let accept = joined(&headers, header::ACCEPT);
+    let likes = |form: &str| accept.as_ref().map_or(0, |accept| acceptance(accept, form));
     Ok(
         if likes("application/openmetrics-text") > likes("text/plain") {
             let form = "application/openmetrics-text; version=1.0.0; charset=utf-8";

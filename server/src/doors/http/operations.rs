@@ -176,7 +176,9 @@ fn show(call: &HttpCall, position: Position, told: Result<Told, Problem>) -> Ans
     let next = told.next.take();
     let is_known = told.etag.as_deref().is_some_and(|etag| {
         let known = call.header(header::IF_NONE_MATCH);
-        known.is_some_and(|known| matches_any(known, etag, true) == TagMatch::Yes)
+        known
+            .as_ref()
+            .is_some_and(|known| matches_any(known, etag, true) == TagMatch::Yes)
     });
     let mut response = told_response(told, position);
     // A cursor in a body is in no link.

@@ -34,6 +34,7 @@ use turnstile_types::RequestId;
 use super::{
     Door,
     access::{HttpRequester, problem_of_denied},
+    call::joined,
     console,
     limits::{LINGER, READ_BYTES},
     line::{Line, LineIo, Verdict},
@@ -286,8 +287,7 @@ fn judge_accept(method: &str, path: &str, headers: &HeaderMap) -> Result<(), Pro
         return Ok(());
     }
     let contents = operation_at(method, path).map_or(&[][..], Operation::contents);
-    let texts: Vec<_> = named().filter_map(|value| value.to_str().ok()).collect();
-    let accept = texts.join(",");
+    let accept = joined(headers, header::ACCEPT).unwrap_or_default();
     if contents.is_empty() || contents.iter().any(|one| acceptance(&accept, one) > 0) {
         return Ok(());
     }

@@ -315,7 +315,7 @@ fn last_seen<T>(
     let Some(last) = call.header(LAST_EVENT_ID) else {
         return Ok(since);
     };
-    let last = parse(last).map_err(|invalid| {
+    let last = parse(&last).map_err(|invalid| {
         Problem::invalid(vec![FieldError {
             place: FieldPlace::Header,
             field: "Last-Event-ID".to_owned(),

@@ -56,7 +56,7 @@ struct Watcher {
 pub(super) async fn watch(door: Arc<Door>, call: HttpCall) -> Answered {
     let (match_id, last, form) = {
         let accepted = call.header(header::ACCEPT);
-        let (match_id, since, form) = watching(&call.given()?, accepted)?;
+        let (match_id, since, form) = watching(&call.given()?, accepted.as_deref())?;
         (match_id, last_event(&call, since)?, form)
     };
     let pass = StreamPass::take(

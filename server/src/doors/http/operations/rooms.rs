@@ -22,7 +22,7 @@ pub(super) async fn cancel(door: Arc<Door>, call: HttpCall, place: usize) -> Ans
         (order, booking)
     };
     if let Some(wanted) = call.header(header::IF_MATCH) {
-        assert_version((&door, &call), booking, wanted).await?;
+        assert_version((&door, &call), booking, &wanted).await?;
     }
     execute::<Rooms>(&door, &call, order).await
 }

@@ -91,6 +91,33 @@ fn a_version_is_compared_on_look_up_and_cancel() {
     site.close();
 }
 
+/// The first line alone was read, and one that was no ASCII counted as none: a booking was cancelled
+/// whose version the client had not named.
+#[test]
+fn every_line_of_a_condition_counts_whatever_is_in_it() {
+    let site = Site::open();
+    let mut peer = site.peer();
+    let made = peer.post(BOOK, "", &booking("1", "2027-01-01", "2027-01-03"));
+    let path = made.header("location").unwrap();
+    let cancel = format!("{path}/cancel");
+    for stale in [
+        "If-Match: \"\u{e9}\"\r\n",
+        "If-Match: \u{e9}\r\n",
+        "If-Match: \"0\"\r\nIf-Match: \"\u{e9}\"\r\n",
+        "If-Match: *\r\nIf-Match: \"0\"\r\n",
+    ] {
+        let reply = peer.post(&cancel, stale, ID);
+        let expected = (412, "precondition_failed".to_owned());
+        assert_eq!(reply.problem(), expected, "{stale}");
+    }
+    let etag = peer.get(&path, "").header("etag").unwrap();
+    let second = format!("If-None-Match: \"0\"\r\nIf-None-Match: {etag}\r\n");
+    assert_eq!(peer.get(&path, &second).status, 304);
+    let second = format!("If-Match: \"0\"\r\nIf-Match: {etag}\r\n");
+    assert_eq!(peer.post(&cancel, &second, ID).status, 200);
+    site.close();
+}
+
 #[test]
 fn a_booking_moves_under_its_reference_and_a_refusal_leaves_it() {
     let site = Site::open();
@@ -104,6 +131,9 @@ fn a_booking_moves_under_its_reference_and_a_refusal_leaves_it() {
         )
     };
     let moves = format!("{path}/move");
+    // A retry with its key would find the version that the first attempt made: there is no condition.
+    let conditional = peer.post(&moves, "If-Match: \"0\"\r\n", &body("2", "2027-01-04"));
+    assert_eq!(conditional.problem(), (400, "invalid_request".to_owned()));
     let sold = peer.post(&moves, "", &body("2", "2027-01-05"));
     assert_eq!(sold.problem(), (409, "sold_out".to_owned()));
     assert_eq!(peer.get(&path, "").json()["room"], "1");
