@@ -12,6 +12,9 @@ use crate::{
     sentence::Sentence,
 };
 
+/// Before the reason why an order that was just cancelled is not shown.
+const CANCELLED: &str = "the order was cancelled, query it to learn what of it";
+
 /// The answer to one request, under way: the output is appended to piece by piece, an answer to
 /// each item in order. It holds no reference, so that it can wait between two items.
 #[derive(Clone, Copy, Debug)]
@@ -70,8 +73,9 @@ impl Answers {
 
     /// An order as a query found it.
     pub fn status(&self, out: &mut Vec<u8>, echo: &Echo<'_>, answer: &Answer) {
-        let Some(order) = self.order(out, echo, answer) else {
-            return;
+        let order = match self.order(out, answer) {
+            Ok(order) => order,
+            Err(why) => return self.error(out, echo, why),
         };
         begin(out, b"<status", echo);
         out.push(b'>');
@@ -88,14 +92,20 @@ impl Answers {
 
     /// An order that was just cancelled, as a query found it then.
     pub fn cancelled(&self, out: &mut Vec<u8>, echo: &Echo<'_>, answer: &Answer) {
-        let Some(order) = self.order(out, echo, answer) else {
-            return;
+        let order = match self.order(out, answer) {
+            Ok(order) => order,
+            Err(why) => return self.cancelled_unseen(out, echo, why),
         };
         begin(out, b"<canceled", echo);
         out.push(b'>');
         put_cancelled(out, order);
         put_executions(out, &order.executions);
         out.extend_from_slice(b"</canceled>");
+    }
+
+    /// An order that was just cancelled, and why it cannot be shown.
+    pub fn cancelled_unseen(&self, out: &mut Vec<u8>, echo: &Echo<'_>, why: impl fmt::Display) {
+        self.error(out, echo, format_args!("{CANCELLED}: {why}"));
     }
 
     pub fn refused(&self, out: &mut Vec<u8>, echo: &Echo<'_>, refusal: &Refusal) {
@@ -118,27 +128,30 @@ impl Answers {
         out.extend_from_slice(b"</error>");
     }
 
-    /// The order of an answer, or an `error` that says why there is none.
-    fn order<'a>(
-        &self,
-        out: &mut Vec<u8>,
-        echo: &Echo<'_>,
-        answer: &'a Answer,
-    ) -> Option<&'a OrderView> {
+    /// The order of an answer, where there is one and room for it.
+    fn order<'a>(&self, out: &[u8], answer: &'a Answer) -> Result<&'a OrderView, Unshown<'a>> {
         match answer {
-            Answer::Order(order) if out.len() - self.start < ANSWER_BYTES_MAX => Some(order),
-            Answer::Order(_) => {
-                self.invalid(out, echo, &Invalid::AnswerTooLong);
-                None
-            }
-            Answer::Refused(refusal) => {
-                self.refused(out, echo, refusal);
-                None
-            }
-            _ => {
-                self.error(out, echo, "the answer is not about an order");
-                None
-            }
+            Answer::Order(order) if out.len() - self.start < ANSWER_BYTES_MAX => Ok(order),
+            Answer::Order(_) => Err(Unshown::TooLong),
+            Answer::Refused(refusal) => Err(Unshown::Refused(refusal)),
+            _ => Err(Unshown::NoOrder),
+        }
+    }
+}
+
+/// Why an order is not shown.
+enum Unshown<'a> {
+    TooLong,
+    Refused(&'a Refusal),
+    NoOrder,
+}
+
+impl fmt::Display for Unshown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => Invalid::AnswerTooLong.fmt(f),
+            Self::Refused(refusal) => Sentence(refusal).fmt(f),
+            Self::NoOrder => f.write_str("the answer is not about an order"),
         }
     }
 }

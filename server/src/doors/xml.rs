@@ -33,9 +33,6 @@ pub(crate) static XML: FastDoor = FastDoor {
     proof: ClientProof::Certificate,
 };
 
-/// An order was cancelled, and then it could not be asked what was left of it.
-const CANCELLED: &str = "the order was cancelled, query it to learn what of it";
-
 /// The client's side of the conversation.
 ///
 /// A request may hold more items than one turn has time for. It is answered over several turns
@@ -278,7 +275,7 @@ fn answer<A: Answering>(
         Ask::Cancel { command, then } => match by.decide(command)? {
             Outcome::Done(_) => match by.ask(then) {
                 Ok(order) => answers.cancelled(out, echo, &order),
-                Err(error) => answers.error(out, echo, format_args!("{CANCELLED}: {error}")),
+                Err(error) => answers.cancelled_unseen(out, echo, error),
             },
             Outcome::Refused(refusal) => answers.refused(out, echo, &refusal),
         },

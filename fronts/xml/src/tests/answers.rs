@@ -183,6 +183,17 @@ fn an_answer_stops_listing_executions_when_it_is_too_long() {
         (ANSWER_BYTES_MAX..ANSWER_BYTES_MAX + 2_000_000).contains(&longest),
         "{longest}"
     );
+    // An order is cancelled whether there is room to say so or not.
+    let begins = out.len();
+    answers.cancelled(&mut out, &QUERY, &order);
+    answers.cancelled(&mut out, &QUERY, &Answer::Refused(Refusal::NotFound));
+    assert_eq!(
+        String::from_utf8_lossy(&out[begins..]),
+        "<error id=\"7\">the order was cancelled, query it to learn what of it: the answer is too \
+         long; query fewer orders in one request</error>\
+         <error id=\"7\">the order was cancelled, query it to learn what of it: there never was such \
+         an order, or it is forgotten</error>"
+    );
     // The orders of a request are answered all the same.
     let echo = Echo::Account { id: Some("1") };
     answers.outcome(&mut out, &echo, &Outcome::Done(Done::AccountCreated));
