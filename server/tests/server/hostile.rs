@@ -4,6 +4,7 @@
 use std::io::{Read, Write};
 
 use turnstile_server::{DoorName, Limits};
+use turnstile_trial::PostgresServer;
 
 use super::client::{Client, Server, book};
 
@@ -20,6 +21,20 @@ fn a_request_may_come_byte_by_byte() {
         }
     }
     slow.expect("$0||$5|hello|");
+    server.stop();
+}
+
+/// The error overtook the answers that a database still had to give, and they were lost.
+#[test]
+fn requests_before_a_broken_one_are_answered_first_when_a_database_decides_them() {
+    let postgres = PostgresServer::start();
+    let server = Server::over_http_from(Some(&postgres.database()));
+    let mut client = server.client();
+    client.send("ROOMS.ADD-PROPERTY grand OPEN\nROOMS.ADD-PROPERTY plaza OPEN\n*1\r\n+x");
+    let told = client.rest();
+    let (answers, fault) = told.split_once('-').expect(&told);
+    assert_eq!(fault, "ERR Protocol error: expected '$', got '+'|");
+    assert_eq!(answers.matches('*').count(), 2, "{answers}");
     server.stop();
 }
 

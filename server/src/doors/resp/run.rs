@@ -230,7 +230,10 @@ impl Session {
             around.engine.caller.name_request(None);
             return run;
         }
-        self.decide_all(around, &ahead, start, out);
+        if self.decide_all(around, &ahead, start, out) && matches!(run.end, RunEnd::Fault(_)) {
+            // The same bytes are found broken again when what came before them is answered.
+            run.end = RunEnd::More;
+        }
         run
     }
 
