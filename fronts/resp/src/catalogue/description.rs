@@ -34,7 +34,10 @@ pub fn info<'a>(
     catalogue: &Catalogue,
     names: impl Iterator<Item = &'a [u8]>,
 ) {
-    let names: Vec<_> = names.collect();
+    let names = match bounded(names) {
+        Ok(names) => names,
+        Err(too_many) => return reply.error(format_args!("ERR {too_many}")),
+    };
     if names.is_empty() {
         return every(reply);
     }
@@ -47,19 +50,48 @@ pub fn info<'a>(
     }
 }
 
-/// `COMMAND DOCS name...`; without names, of every command; unknown names are left out.
+/// `COMMAND DOCS name...`; without names, of every command; unknown and repeated names are left out.
 pub fn docs<'a>(
     reply: &mut Encoder<'_>,
     catalogue: &Catalogue,
     names: impl Iterator<Item = &'a [u8]>,
 ) {
-    let mut names = names.peekable();
-    let known: Vec<&Syntax> = if names.peek().is_none() {
-        COMMANDS.iter().collect()
-    } else {
-        names.filter_map(|name| named(catalogue, name)).collect()
+    let names = match bounded(names) {
+        Ok(names) => names,
+        Err(too_many) => return reply.error(format_args!("ERR {too_many}")),
     };
+    let mut known: Vec<&Syntax> = Vec::new();
+    if names.is_empty() {
+        known.extend(COMMANDS.iter());
+    }
+    for syntax in names.iter().filter_map(|name| named(catalogue, name)) {
+        if known.iter().all(|told| told.name != syntax.name) {
+            known.push(syntax);
+        }
+    }
     put_docs(reply, &known);
+}
+
+/// A request names more commands than there are.
+struct TooManyNames {
+    most: usize,
+}
+
+impl fmt::Display for TooManyNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at most {} names: there are no more commands", self.most)
+    }
+}
+
+/// The names of a request: no more than there are commands and subcommands, because a name is short and
+/// what is told about it is long.
+fn bounded<'a>(names: impl Iterator<Item = &'a [u8]>) -> Result<Vec<&'a [u8]>, TooManyNames> {
+    let most = COMMANDS.iter().map(|one| 1 + one.subcommands.len()).sum();
+    let names: Vec<_> = names.take(most + 1).collect();
+    if names.len() > most {
+        return Err(TooManyNames { most });
+    }
+    Ok(names)
 }
 
 /// Why `COMMAND GETKEYS` answers no keys for this request: no command has any, if it is one at all.

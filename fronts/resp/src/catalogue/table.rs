@@ -143,7 +143,7 @@ const OTHERS: &[Syntax] = &[
         Verb::Auth,
         "auth",
         &[optional(text("username")), text("password")],
-        "Names the caller; this server asks for no key",
+        "Names the caller by its key",
     ),
     session(
         Verb::Select,

@@ -532,6 +532,37 @@ fn trades_and_totals_are_fields_and_values() {
     );
 }
 
+/// A request of 12 KB that repeated one name had 8 MB for an answer.
+#[test]
+fn the_catalogue_tells_no_more_than_all_of_itself() {
+    let catalogue = Catalogue::new();
+    let docs = |count: usize| {
+        shown(Protocol::Resp3, |reply| {
+            catalogue::docs(
+                reply,
+                &catalogue,
+                std::iter::repeat_n(&b"client"[..], count),
+            );
+        })
+    };
+    let info = |count: usize| {
+        shown(Protocol::Resp3, |reply| {
+            catalogue::info(
+                reply,
+                &catalogue,
+                std::iter::repeat_n(&b"client"[..], count),
+            );
+        })
+    };
+    let commands = catalogue::COMMANDS.iter();
+    let most: usize = commands.map(|one| 1 + one.subcommands.len()).sum();
+    let refused = format!("-ERR at most {most} names: there are no more commands|");
+    assert_eq!(docs(most), docs(1));
+    assert_eq!(docs(most + 1), refused);
+    assert!(info(most).starts_with(&format!("*{most}|")));
+    assert_eq!(info(most + 1), refused);
+}
+
 #[test]
 fn the_catalogue_tells_a_command_without_keys_and_how_it_is_written() {
     let catalogue = Catalogue::new();
