@@ -170,7 +170,7 @@ impl Session {
             return Next::Go;
         }
         let start = out.len();
-        let silent = self.replies != ReplyMode::On;
+        let replies = self.replies;
         let action = match around.engine.catalogue.resolve(&arguments) {
             Ok(Action::Session(Verb::ClientReply)) => {
                 self.reply_mode(around.engine, arguments, out);
@@ -191,6 +191,8 @@ impl Session {
                 self.invalid(around.engine, format_args!("ERR {unknown}"), out)
             }
         };
+        // `RESET` turns replies on, and is answered like everything behind it.
+        let silent = replies == ReplyMode::Skip || self.replies == ReplyMode::Off;
         if self.waits() {
             self.late.hold(out, start, silent);
         }

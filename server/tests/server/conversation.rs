@@ -333,6 +333,8 @@ fn client_reply_silences_what_it_says() {
         "CLIENT REPLY OFF\nPING\nnonsense\nCLIENT REPLY ON\nECHO b\n",
         "+OK|$1|b|",
     );
+    client.exchange("CLIENT REPLY OFF\nPING\nRESET\nECHO c\n", "+RESET|$1|c|");
+    client.exchange("CLIENT REPLY SKIP\nRESET\nECHO d\n", "$1|d|");
     server.stop();
 }
 
