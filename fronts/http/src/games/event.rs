@@ -8,6 +8,7 @@ use turnstile_json::Object;
 use turnstile_types::Position;
 
 use crate::{
+    accept::acceptance,
     event::{self, EventId, put_block, since},
     given::Given,
     problem::Problem,
@@ -50,29 +51,19 @@ pub fn watching<'a>(
     given: &'a Given<'a>,
     accepted: Option<&str>,
 ) -> Result<(MatchId, Option<EventId>, StreamForm), Problem> {
+    let accepted = accepted.unwrap_or_default();
+    let likes = |form: StreamForm| acceptance(accepted, form.content_type());
     given.read_with(|reader| {
         let match_id = reader.required("match", MatchId::read);
         let since = since(reader);
         let form = match reader.optional("format", str::from_utf8)? {
             Some("ndjson") => StreamForm::Lines,
             Some(_) => StreamForm::Events,
-            None => accepted_form(accepted.unwrap_or_default()),
+            None if likes(StreamForm::Lines) > likes(StreamForm::Events) => StreamForm::Lines,
+            None => StreamForm::Events,
         };
         Some((match_id?, since?, form))
     })
-}
-
-/// Events, unless the client accepts lines and no events.
-fn accepted_form(accepted: &str) -> StreamForm {
-    let has = |form: StreamForm| {
-        let mut types = accepted.split(',').filter_map(|one| one.split(';').next());
-        types.any(|one| one.trim().eq_ignore_ascii_case(form.content_type()))
-    };
-    if has(StreamForm::Lines) && !has(StreamForm::Events) {
-        StreamForm::Lines
-    } else {
-        StreamForm::Events
-    }
 }
 
 /// A match as it was found at a position.
@@ -200,7 +191,14 @@ mod tests {
             ("", "", StreamForm::Events),
             ("", "*/*", StreamForm::Events),
             ("", lines, StreamForm::Lines),
-            ("", "application/X-NDJSON;q=0.9, */*", StreamForm::Lines),
+            ("", "application/X-NDJSON, */*;q=0.9", StreamForm::Lines),
+            ("", "application/x-ndjson;q=0.9, */*", StreamForm::Events),
+            (
+                "",
+                "application/x-ndjson, text/event-stream;q=0",
+                StreamForm::Lines,
+            ),
+            ("", "application/x-ndjson;q=0, */*", StreamForm::Events),
             (
                 "",
                 "text/event-stream, application/x-ndjson",
