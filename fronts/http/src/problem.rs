@@ -18,6 +18,9 @@ pub enum Place {
     Header,
 }
 
+/// Wrong fields that are told at once: the answer to a small request stays small.
+pub(crate) const FAULTS_MAX: usize = 32;
+
 /// One wrong field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {
@@ -62,9 +65,11 @@ impl Problem {
         }
     }
 
-    /// A request with wrong fields.
+    /// A request with wrong fields. The first [`FAULTS_MAX`] are told.
     #[must_use]
-    pub fn invalid(errors: Vec<FieldError>) -> Self {
+    pub fn invalid(mut errors: Vec<FieldError>) -> Self {
+        let has_more = errors.len() > FAULTS_MAX;
+        errors.truncate(FAULTS_MAX);
         let all = || {
             let fields: Vec<&str> = errors.iter().map(|error| &*error.field).collect();
             fields.join(", ")
@@ -74,7 +79,10 @@ impl Problem {
             several if several.iter().all(|error| error.message == "missing") => {
                 format!("missing: {}", all())
             }
-            _ => format!("{} fields are wrong: {}", errors.len(), all()),
+            several => {
+                let more_than = if has_more { "more than " } else { "" };
+                format!("{more_than}{} fields are wrong: {}", several.len(), all())
+            }
         };
         Self {
             errors: errors.into(),
