@@ -24,7 +24,7 @@ use tokio_tungstenite::{
 use turnstile_chassis::{Right, Subject};
 use turnstile_exchange::Exchange;
 use turnstile_games::{Games, PlayerId};
-use turnstile_http::{Code, EventId, games::play::player_and_since};
+use turnstile_http::{Code, EventId, FieldError, Place, Problem, games::play::player_and_since};
 
 use super::{
     Door,
@@ -83,9 +83,10 @@ pub(super) async fn play(door: Arc<Door>, call: HttpCall) -> Answered {
 /// Answers the handshake; the conversation begins when the answer is sent.
 fn invite(door: &Arc<Door>, mut call: HttpCall, party: SocketParty) -> Answered {
     let upgrade = call.parts.extensions.remove::<OnUpgrade>();
-    let (Some(accept), Some(upgrade)) = (accept_key(&call.parts.headers), upgrade) else {
+    let (Some(key), Some(upgrade)) = (handshake_key(&call.parts.headers), upgrade) else {
         return Ok(upgrade_required());
     };
+    let accept = accept_key(key)?;
     let wanted = match party {
         SocketParty::Trader => (Exchange::SERVICE, Right::Read, Subject::Public),
         SocketParty::Player(player, _) => {
@@ -113,8 +114,8 @@ fn invite(door: &Arc<Door>, mut call: HttpCall, party: SocketParty) -> Answered 
     Ok(response)
 }
 
-/// The proof that the handshake was understood; none where it is no handshake of RFC 6455.
-fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
+/// The key of a handshake; none where it is no handshake of RFC 6455.
+fn handshake_key(headers: &HeaderMap) -> Option<&HeaderValue> {
     let has_word = |name: HeaderName, word: &str| {
         let mut values = headers.get_all(name).iter();
         values.any(|value| {
@@ -128,9 +129,25 @@ fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
         has_word(header::CONNECTION, "upgrade") && has_word(header::UPGRADE, "websocket");
     let version = headers.get(header::SEC_WEBSOCKET_VERSION);
     let key = headers.get(header::SEC_WEBSOCKET_KEY)?;
+    (is_asked && version == Some(&VERSION)).then_some(key)
+}
+
+/// The proof that a handshake was understood.
+///
+/// # Errors
+/// Its key is not 16 bytes in base64 (RFC 6455, section 4.2.1).
+fn accept_key(key: &HeaderValue) -> Result<HeaderValue, Problem> {
+    let digits = key.as_bytes().strip_suffix(b"==").unwrap_or_default();
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    if digits.len() != 22 || !digits.iter().all(is_digit) {
+        return Err(Problem::invalid(vec![FieldError {
+            place: Place::Header,
+            field: "Sec-WebSocket-Key".to_owned(),
+            message: "16 bytes in base64".to_owned(),
+        }]));
+    }
     let proof = derive_accept_key(key.as_bytes());
-    (is_asked && version == Some(&VERSION))
-        .then(|| HeaderValue::try_from(proof).expect("a proof is base64"))
+    Ok(HeaderValue::try_from(proof).expect("a proof is base64"))
 }
 
 fn upgrade_required() -> Response<Body> {

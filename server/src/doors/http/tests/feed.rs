@@ -357,6 +357,20 @@ fn a_handshake_is_one_or_the_answer_says_what_is_missing() {
         assert_eq!(reply.header("sec-websocket-version").as_deref(), Some("13"));
         assert_eq!(reply.header("upgrade").as_deref(), Some("websocket"));
     }
+    for key in [
+        "x",
+        "dGhlIHNhbXBsZSBub25jZ===",
+        "dGhlIHNhbXBsZSBub25jZQ",
+        "",
+    ] {
+        let headers = whole.replace("dGhlIHNhbXBsZSBub25jZQ==", key);
+        let reply = market.peer().get("/v1/exchange/feed", &headers);
+        assert_eq!(
+            reply.problem(),
+            (400, "invalid_request".to_owned()),
+            "{key}"
+        );
+    }
     for origin in [
         "http://evil.example",
         "null",
