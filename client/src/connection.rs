@@ -142,4 +142,18 @@ mod tests {
         ));
         peer.join().unwrap();
     }
+
+    /// A listener that accepts nothing: the kernel connects and takes the request.
+    #[test]
+    fn a_timeout_says_that_the_outcome_is_unknown() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let timeout = Duration::from_millis(100);
+        let mut connection = Connection::connect(listener.local_addr().unwrap(), timeout).unwrap();
+        let error = connection.command(&[b"PING"]).unwrap_err();
+        assert!(matches!(error, ConnectionError::TimedOut(passed) if passed == timeout));
+        assert_eq!(
+            error.to_string(),
+            "no answer within 100ms: the server may have carried out the request or not"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Why a connection gave no answer.
 
-use std::{fmt, io};
+use std::{fmt, io, time::Duration};
 
 use turnstile_resp::catalogue::Misnamed;
 
@@ -12,8 +12,10 @@ const TLS_ALERT: u8 = 0x15;
 /// Why a connection gave no answer.
 #[derive(Debug)]
 pub enum ConnectionError {
-    /// The socket failed, or a timeout passed.
+    /// The socket failed, or no server let the client connect in time.
     Io(io::Error),
+    /// The server took longer than this for its answer, or to take a request.
+    TimedOut(Duration),
     /// The server does not let this client in, or do this.
     Denied(Denied),
     /// The peer closed the connection while an answer was owed.
@@ -58,6 +60,10 @@ impl fmt::Display for ConnectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(f, "the connection failed: {error}"),
+            Self::TimedOut(timeout) => write!(
+                f,
+                "no answer within {timeout:?}: the server may have carried out the request or not"
+            ),
             Self::Denied(denied) => denied.fmt(f),
             Self::Closed => f.write_str("the server closed the connection"),
             Self::Malformed(MalformedReply::Type(TLS_ALERT)) => {
@@ -80,7 +86,8 @@ impl std::error::Error for ConnectionError {
             Self::Denied(denied) => Some(denied),
             Self::Malformed(malformed) => Some(malformed),
             Self::Misnamed(misnamed) => Some(misnamed),
-            Self::Closed
+            Self::TimedOut(_)
+            | Self::Closed
             | Self::NotXml
             | Self::NotHttp
             | Self::UnknownOperation(_)

@@ -119,7 +119,6 @@ impl<S: Read + Write> PeerStream<S> {
             match self.read_plain(&mut byte) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(_) => login.answer.push(byte[0]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
             if login.answer.len() > LOGIN_ANSWER_MAX {
@@ -166,7 +165,7 @@ impl<S: Read + Write> PeerStream<S> {
 
     fn read_plain(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
-            return self.socket.read(buffer);
+            return uninterrupted(|| self.socket.read(buffer));
         };
         loop {
             // One record at a time: on the arena's wire a message ends where its record does.
@@ -183,7 +182,7 @@ impl<S: Read + Write> PeerStream<S> {
                 }
             }
             send(tls, &mut self.socket)?;
-            tls.read_tls(&mut self.socket)?;
+            uninterrupted(|| tls.read_tls(&mut self.socket))?;
             let processed = tls.process_new_packets();
             // An alert tells the server why: it is sent before the error is told here.
             let sent = send(tls, &mut self.socket);
@@ -230,6 +229,16 @@ fn no_login() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, told)
 }
 
+/// Reads again after a signal. A socket with a timeout ends a read when its process was stopped and goes on.
+fn uninterrupted(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match read() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
 /// Sends what TLS has to send, as far as the socket takes it.
 fn send(tls: &mut ClientConnection, socket: &mut impl Write) -> io::Result<()> {
     while tls.wants_write() {
@@ -268,5 +277,52 @@ impl<S: Read + Write> Write for PeerStream<S> {
             }
         }
         self.flush_plain()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AccessKey;
+
+    /// Gives these bytes one by one, each after a read that a signal interrupts.
+    struct Interrupted {
+        bytes: &'static [u8],
+        is_next: bool,
+    }
+
+    impl Read for Interrupted {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.is_next = !self.is_next;
+            if self.is_next {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            self.bytes.read(&mut buffer[..1])
+        }
+    }
+
+    impl Write for Interrupted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_signal_ends_neither_a_login_nor_a_read() {
+        let key = AccessKey::parse("ts_test_abc_secret").unwrap();
+        let socket = Interrupted {
+            bytes: b"+OK\r\n+PONG\r\n",
+            is_next: false,
+        };
+        let mut stream = PeerStream::new(socket, None, Some(key.login()));
+        let mut answer = [0; 7];
+        for byte in &mut answer {
+            assert_eq!(stream.read(std::slice::from_mut(byte)).unwrap(), 1);
+        }
+        assert_eq!(&answer, b"+PONG\r\n");
     }
 }

@@ -1,7 +1,7 @@
 //! The socket beneath every blocking connection: what waits to be sent, and what has come.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{self, ErrorKind, Read as _, Write as _},
     net::TcpStream,
     time::Duration,
 };
@@ -15,6 +15,8 @@ const READ_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct BufferedSocket {
     stream: PeerStream<TcpStream>,
+    /// For each read and write.
+    timeout: Duration,
     pub(crate) outbox: Vec<u8>,
     inbox: Vec<u8>,
     /// How many bytes of `inbox` have been handed out.
@@ -30,6 +32,7 @@ impl BufferedSocket {
     ) -> Result<Self, ConnectionError> {
         Ok(Self {
             stream: address.connect(timeout)?,
+            timeout,
             outbox: Vec::new(),
             inbox: Vec::new(),
             used: 0,
@@ -40,8 +43,9 @@ impl BufferedSocket {
     /// Writes what waits.
     pub(crate) fn flush(&mut self) -> Result<(), ConnectionError> {
         if !self.outbox.is_empty() {
-            self.stream.write_all(&self.outbox)?;
-            self.stream.flush()?;
+            let written = self.stream.write_all(&self.outbox);
+            let flushed = written.and_then(|()| self.stream.flush());
+            flushed.map_err(|error| self.explained(error))?;
             self.outbox.clear();
         }
         Ok(())
@@ -69,11 +73,20 @@ impl BufferedSocket {
         if self.inbox.len() < room {
             self.inbox.resize(room, 0);
         }
-        let read = self.stream.read(&mut self.inbox[self.filled..])?;
+        let read = self.stream.read(&mut self.inbox[self.filled..]);
+        let read = read.map_err(|error| self.explained(error))?;
         if read == 0 {
             return Err(ConnectionError::Closed);
         }
         self.filled += read;
         Ok(())
+    }
+
+    /// Linux reports a timeout of a socket as `WouldBlock`.
+    fn explained(&self, error: io::Error) -> ConnectionError {
+        match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => ConnectionError::TimedOut(self.timeout),
+            _ => error.into(),
+        }
     }
 }

@@ -214,7 +214,9 @@ impl ClusterScene {
                 None
             }
             Ok(value) => Some(Answer::parse(&value).expect("an outcome")),
-            Err(ConnectionError::Io(_) | ConnectionError::Closed) => {
+            Err(
+                ConnectionError::Io(_) | ConnectionError::TimedOut(_) | ConnectionError::Closed,
+            ) => {
                 *connection = None;
                 None
             }
