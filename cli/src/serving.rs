@@ -24,6 +24,10 @@ use crate::{config::Config, descriptors, reading::Reading, supervisor::Superviso
 /// Of a line of standard input; what is longer counts as several.
 const LINE_BYTES: u64 = 256;
 
+/// How often the server looks whether the files of TLS have changed: a certificate is renewed days before it
+/// expires.
+const CERTIFICATE_LOOK: Duration = Duration::from_secs(60);
+
 /// A server whose doors are open, and that recovers its journal.
 #[derive(Debug)]
 pub(crate) struct Opened {
@@ -230,8 +234,8 @@ impl ProcessSignals {
     }
 
     /// Stops the server at the first signal that asks for it, once the time to announce that is over or
-    /// at a second signal; and reads the configuration again at each hang-up, and whenever HTTP asks. The
-    /// thread ends with the process.
+    /// at a second signal; and reads the configuration again at each hang-up, and whenever HTTP asks. It
+    /// watches the files of TLS meanwhile. The thread ends with the process.
     fn heed(self, mut reloading: Reloading, drain: Duration) -> io::Result<()> {
         let Self {
             runtime,
@@ -245,6 +249,8 @@ impl ProcessSignals {
                 let server = reloading.server.clone();
                 let supervisor = Arc::clone(&reloading.supervisor);
                 let mut asks = server.reload_asks();
+                let watching = server.clone();
+                runtime.spawn(async move { watching.watch_certificates(CERTIFICATE_LOOK).await });
                 runtime.block_on(async {
                     loop {
                         tokio::select! {

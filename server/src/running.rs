@@ -5,9 +5,10 @@ use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     thread::JoinHandle,
+    time::Duration,
 };
 
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time};
 use turnstile_embedded::{CommitError, Recovery};
 use turnstile_http::{ReloadDone, SecurityEventKind};
 use turnstile_types::Principal;
@@ -212,6 +213,38 @@ impl Stopper {
         }
         self.gate.wake();
         Ok(is_new)
+    }
+
+    /// Looks at the files of TLS now and each time that this has passed, and reads them again when they have
+    /// changed, so that a certificate that something else renews is used without a signal. The log and the
+    /// events of security say what came of it, once for each fault. Never returns where there is TLS.
+    pub async fn watch_certificates(&self, every: Duration) {
+        let Some(tls) = &self.tls else { return };
+        let mut fault = String::new();
+        loop {
+            if !tls.are_files_new() {
+                fault.clear();
+            } else if let Err(refused) = self.reload_certificates(tls) {
+                let found = refused.to_string();
+                if found != fault {
+                    tracing::error!(
+                        %refused,
+                        "the files of TLS have changed and cannot be used: nothing has changed"
+                    );
+                    self.note_failed_reload(None);
+                    fault = found;
+                }
+            }
+            time::sleep(every).await;
+        }
+    }
+
+    fn reload_certificates(&self, tls: &DoorTls) -> Result<(), InvalidTls> {
+        if tls.reload()? {
+            tracing::info!("the files of TLS have changed and are reloaded");
+            self.note(SecurityEventKind::CertificateReloaded, None, None);
+        }
+        Ok(())
     }
 
     /// Opens the file of the access log again, which may have been renamed.

@@ -132,14 +132,14 @@ pub(super) static OPTIONS: &[Declaration] = &[
         path: "tls.certificate",
         flag: "tls-certificate",
         help: "Certificate chain of the server in PEM. With it, every address serves TLS only. \
-               SIGHUP reads the file again",
+               A change is loaded within a minute, or at SIGHUP",
         set: |config, text| put(&mut config.tls.certificate, file(text)),
         ..PEM
     },
     Declaration {
         path: "tls.key",
         flag: "tls-key",
-        help: "Private key of the certificate in PEM. SIGHUP reads the file again",
+        help: "Private key of the certificate in PEM. It is loaded with the certificate, or at SIGHUP",
         set: |config, text| put(&mut config.tls.key, file(text)),
         ..PEM
     },
@@ -147,7 +147,7 @@ pub(super) static OPTIONS: &[Declaration] = &[
         path: "tls.client_ca",
         flag: "tls-client-ca",
         help: "Authorities in PEM that sign certificates of clients, and of other processes of \
-               travel and games. SIGHUP reads the file again",
+               travel and games. A change is loaded within a minute, or at SIGHUP",
         set: |config, text| put(&mut config.tls.client_ca, file(text)),
         ..PEM
     },

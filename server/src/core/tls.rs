@@ -204,6 +204,15 @@ impl DoorTls {
         Ok(is_new)
     }
 
+    /// Whether the files hold other certificates or authorities than those in use. Nobody renews a key alone:
+    /// it belongs to its certificate.
+    pub(crate) fn are_files_new(&self) -> bool {
+        let (chain, authorities) = &self.current().read;
+        let is_new = |file: &Path, used: &[u8]| !fs::read(file).is_ok_and(|now| now == used);
+        let mut client_ca = self.files.client_ca.iter().zip(authorities);
+        is_new(&self.files.certificate, chain) || client_ca.any(|(file, used)| is_new(file, used))
+    }
+
     pub(crate) fn current(&self) -> Arc<TlsConfigs> {
         let current = self.current.read();
         Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))

@@ -5,9 +5,13 @@ use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
     sync::Arc,
+    thread,
+    time::Duration,
 };
 
+use futures_util::FutureExt as _;
 use rustls::{ClientConfig, HandshakeKind, version::TLS13};
+use tokio::sync::oneshot;
 use turnstile_server::{
     Counter, DoorName, Duels, Durability, HandshakeCounters, Limits, Options, Running, ScoresWire,
     Settings, StartError, TlsFiles, start,
@@ -509,6 +513,50 @@ fn a_new_certificate_is_for_new_connections() {
             }
         }
     }
+    site.stop();
+}
+
+#[test]
+fn a_certificate_that_was_renewed_is_loaded_without_a_signal() {
+    let site = Site::new();
+    let shown = || {
+        let mut client = site.client("resp");
+        client.exchange("PING\n", "+PONG|");
+        client.stream.conn.peer_certificates().unwrap()[0].clone()
+    };
+    let stopper = site.running.stopper();
+    let timers = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    // The first look comes at once, and the second never.
+    let look = || {
+        let _entered = timers.enter();
+        let ended = stopper.watch_certificates(PATIENCE).now_or_never();
+        assert_eq!(ended, None, "the watch goes on");
+        shown()
+    };
+    let first = shown();
+    fs::write(&site.own.certificate, "no certificate").unwrap();
+    assert_eq!(look(), first, "a broken file changes nothing");
+    site.authority.issue("server", &["localhost"]);
+    let second = look();
+    assert_ne!(second, first);
+
+    let (end, ended) = oneshot::channel::<()>();
+    let watcher = stopper.clone();
+    let watching = thread::spawn(move || {
+        timers.block_on(async {
+            tokio::select! {
+                () = watcher.watch_certificates(Duration::from_millis(1)) => {}
+                _ = ended => {}
+            }
+        });
+    });
+    site.authority.issue("server", &["localhost"]);
+    while shown() == second {}
+    end.send(()).unwrap();
+    watching.join().unwrap();
     site.stop();
 }
 
