@@ -85,6 +85,7 @@ codes! {
     NotLoggedIn 401 "not_logged_in" "The server asks for a key",
     WrongKey 401 "wrong_key" "The key is none of this server, or has ended",
     CsrfTokenNeeded 403 "csrf_token_needed" "A change by a browser session needs its X-CSRF-Token",
+    KeyNeeded 403 "key_needed" "A browser session is opened by a key or a certificate, and by no other session",
     TooManyFailedLogins 429 "too_many_failed_logins" "Too many logins from this address have failed",
     TooManySessions 503 "too_many_sessions" "Too many sessions or tickets are open",
     UnknownSession 404 "unknown_session" "There is no such session",

@@ -104,8 +104,9 @@ fn key_scheme() -> SecurityScheme {
 }
 
 fn session_scheme() -> SecurityScheme {
-    let description = "The cookie of a browser session, as `POST /v1/session` sets it. Every request that is \
-                       not GET also sends the session's `csrf_token` in `X-CSRF-Token`.";
+    let description = "The cookie of a browser session, as `POST /v1/session` sets it: its name ends in `_` and \
+                       the port where the address has one, as in `turnstile_session_8470`. Every request that \
+                       is not GET also sends the session's `csrf_token` in `X-CSRF-Token`.";
     let cookie = ApiKeyValue::with_description(SESSION_COOKIE, description);
     SecurityScheme::ApiKey(ApiKey::Cookie(cookie))
 }

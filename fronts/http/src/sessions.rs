@@ -5,7 +5,7 @@ use turnstile_types::{Principal, Timestamp};
 
 use crate::schema::Schemas;
 
-/// The cookie of a browser session.
+/// The cookie of a browser session; `_` and the port follow where the request names one.
 pub const SESSION_COOKIE: &str = "turnstile_session";
 
 /// One browser session.

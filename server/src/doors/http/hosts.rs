@@ -46,7 +46,7 @@ impl KnownHosts {
         let Ok(host) = host.to_str() else {
             return false;
         };
-        self.knows(without_port(host)) && target.is_none_or(|target| self.knows(target))
+        self.knows(split_port(host).0) && target.is_none_or(|target| self.knows(target))
     }
 
     fn knows(&self, name: &str) -> bool {
@@ -73,10 +73,16 @@ impl KnownHosts {
     }
 }
 
-fn without_port(host: &str) -> &str {
+/// The port that the request names in its `Host`.
+pub(super) fn named_port(headers: &HeaderMap) -> Option<u16> {
+    let host = headers.get(header::HOST)?.to_str().ok()?;
+    split_port(host).1?.parse().ok()
+}
+
+fn split_port(host: &str) -> (&str, Option<&str>) {
     match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (name, Some(port)),
+        _ => (host, None),
     }
 }
 

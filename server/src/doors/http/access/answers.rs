@@ -2,16 +2,14 @@
 
 use std::io;
 
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use turnstile_chassis::Source as _;
-use turnstile_http::{
-    Code, NewTicket, OwnSession, Problem, SESSION_COOKIE, SessionList, SessionOver, SessionView,
-};
+use turnstile_http::{Code, NewTicket, OwnSession, Problem, SessionList, SessionOver, SessionView};
 use turnstile_types::{Name, Principal};
 
 use super::{
     HttpRequester,
-    credentials::{Shown, shown},
+    credentials::{Shown, session_cookie, shown},
     lock,
     sessions::BrowserSession,
     token::{AccessToken, csrf_token, hex},
@@ -27,10 +25,13 @@ use crate::{
 /// Random bytes in the name of a session.
 const ID_BYTES: usize = 8;
 
-/// Opens a session for whoever has sent the request.
+/// Opens a session for a key or a certificate. A session opens no other: a stolen cookie ends with its own.
 pub(in crate::doors::http) fn open_session(door: &Door, call: &HttpCall) -> Answered {
     call.given()?.read_with(|_nothing| Some(()))?;
-    let HttpRequester { caller, .. } = &call.visitor;
+    let HttpRequester { caller, session } = &call.visitor;
+    if session.is_some() {
+        return Err(RaisedProblem::from(Code::KeyNeeded));
+    }
     let (token, id) = (random_token()?, random_id()?);
     let (opened, has_ended) = {
         let mut sessions = lock(&door.identities.sessions);
@@ -47,10 +48,10 @@ pub(in crate::doors::http) fn open_session(door: &Door, call: &HttpCall) -> Answ
         session: opened,
         csrf_token,
     });
-    response.headers_mut().insert(
-        header::SET_COOKIE,
-        door.identities.cookie(token.expose(), ""),
-    );
+    let cookie = door
+        .identities
+        .cookie(&call.parts.headers, token.expose(), "");
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(response)
 }
 
@@ -76,11 +77,10 @@ pub(in crate::doors::http) fn log_out(door: &Door, call: &HttpCall) -> Answered 
     let session = call.visitor.session.clone();
     let session = session.ok_or(Code::UnknownSession)?;
     let mut response = end(door, &session, None)?;
-    let headers = response.headers_mut();
-    headers.insert(
-        header::SET_COOKIE,
-        door.identities.cookie("", "; Max-Age=0"),
-    );
+    let cookie = door
+        .identities
+        .cookie(&call.parts.headers, "", "; Max-Age=0");
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(response)
 }
 
@@ -159,10 +159,10 @@ fn no_entropy(failure: &io::Error) -> Problem {
 }
 
 impl super::Identities {
-    fn cookie(&self, token: &str, age: &str) -> HeaderValue {
+    fn cookie(&self, request: &HeaderMap, token: &str, age: &str) -> HeaderValue {
+        let name = session_cookie(request);
         let secure = if self.is_secure { "; Secure" } else { "" };
-        let cookie =
-            format!("{SESSION_COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict{secure}{age}");
+        let cookie = format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict{secure}{age}");
         let mut cookie = HeaderValue::try_from(cookie).expect("a token is hexadecimal digits");
         cookie.set_sensitive(true);
         cookie

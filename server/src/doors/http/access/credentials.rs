@@ -3,6 +3,8 @@
 use axum::http::{HeaderMap, HeaderName, header};
 use turnstile_http::SESSION_COOKIE;
 
+use crate::doors::http::hosts::named_port;
+
 /// The header in which a page repeats its token against forged requests.
 pub(crate) const CSRF_TOKEN: HeaderName = HeaderName::from_static("x-csrf-token");
 
@@ -59,12 +61,22 @@ pub(super) fn without_ticket(query: &str) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
+/// The name of the cookie of a session. Browsers send a cookie to all ports of a host: without the port in
+/// its name, servers on one host would end each other's sessions.
+pub(super) fn session_cookie(headers: &HeaderMap) -> String {
+    match named_port(headers) {
+        Some(port) => format!("{SESSION_COOKIE}_{port}"),
+        None => SESSION_COOKIE.to_owned(),
+    }
+}
+
 /// The token in the cookie of a session. Browsers put all cookies into one header, and HTTP/2 does not.
 fn cookie(headers: &HeaderMap) -> Option<&[u8]> {
+    let name = session_cookie(headers);
     let values = headers.get_all(header::COOKIE).iter();
     let mut pairs = values.flat_map(|value| value.as_bytes().split(|&byte| byte == b';'));
     pairs.find_map(|pair| {
-        let rest = pair.trim_ascii().strip_prefix(SESSION_COOKIE.as_bytes())?;
+        let rest = pair.trim_ascii().strip_prefix(name.as_bytes())?;
         rest.strip_prefix(b"=")
     })
 }
@@ -125,6 +137,23 @@ mod tests {
         for (value, expected) in rows {
             check(&[(header::COOKIE, value)], None, expected);
         }
+    }
+
+    #[test]
+    fn the_cookie_of_a_session_has_the_port_of_its_server_in_its_name() {
+        let both = "turnstile_session_8470=a; turnstile_session_8471=b; turnstile_session=c";
+        for (host, token) in [
+            ("localhost:8470", &b"a"[..]),
+            ("[::1]:8471", b"b"),
+            ("desk.example", b"c"),
+            ("desk.example:", b"c"),
+            ("[::1]", b"c"),
+        ] {
+            let lines = [(header::HOST, host), (header::COOKIE, both)];
+            check(&lines, None, Shown::Session(token));
+        }
+        let lines = [(header::HOST, "localhost:8472"), (header::COOKIE, both)];
+        check(&lines, None, Shown::Nothing);
     }
 
     #[test]

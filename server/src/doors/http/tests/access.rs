@@ -303,6 +303,25 @@ fn a_session_reads_by_its_cookie_and_changes_with_its_token() {
 }
 
 #[test]
+fn a_session_opens_no_other_so_that_a_stolen_cookie_ends() {
+    let site = guarded();
+    let mut peer = site.peer();
+    add(&mut peer, "desk", ("rooms.user", &["bench"]), 2);
+    let (cookie, token) = session(&mut peer, 2);
+    let both = format!("{cookie}{token}");
+    let reply = peer.request("POST", "/v1/session", &both, "");
+    assert_eq!(reply.problem(), (403, "key_needed".to_owned()));
+    assert_eq!(reply.header("set-cookie"), None);
+    let listed = peer.get("/v1/sessions", &cookie).json();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
+    // A login in a browser that has a session shows both.
+    let keyed = format!("{both}{}", bearer(2));
+    let reply = peer.request("POST", "/v1/session", &keyed, "");
+    assert_eq!(reply.status, 200, "{reply:?}");
+    site.close();
+}
+
+#[test]
 fn sessions_are_listed_and_ended_by_those_whose_they_are_and_by_administrators() {
     let site = guarded();
     let mut peer = site.peer();
