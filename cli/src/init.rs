@@ -2,9 +2,16 @@
 
 mod certificate;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
+use anyhow::Context as _;
 use clap::Args;
+use turnstile_access::SecretKey;
+use zeroize::Zeroizing;
 
 use self::certificate::CertificateFiles;
 use crate::{
@@ -24,7 +31,7 @@ pub(crate) struct InitArguments {
     /// Write the administrator's key to this new file of mode 600 instead of standard output
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Succeed and make nothing if the directory has an administrator already
+    /// Succeed and make nothing if the directory has an administrator already. Otherwise replace a key in FILE
     #[arg(long)]
     if_needed: bool,
     /// Environment that the key names: 1 to 16 small letters or digits
@@ -61,6 +68,11 @@ pub(crate) fn run(arguments: &InitArguments) -> anyhow::Result<()> {
     let certificate = arguments.self_signed;
     let certificate = certificate.then(|| certificate::make(dir, &arguments.hosts));
     let certificate = certificate.transpose()?;
+    if arguments.if_needed
+        && let Some(file) = &arguments.key_file
+    {
+        remove_unknown_key(file)?;
+    }
     let mut door = AccessDoor::Directory(Box::new(directory));
     add_administrator(&mut door)?;
     let wish = KeyWish {
@@ -79,6 +91,20 @@ pub(crate) fn run(arguments: &InitArguments) -> anyhow::Result<()> {
         "every address of a server on {} asks for a key now; `turnstile key` makes more",
         dir.display()
     ));
+    Ok(())
+}
+
+/// Removes the key of a first start that was interrupted before the directory had it: without an administrator
+/// there are no keys. A file with other content stays.
+fn remove_unknown_key(file: &Path) -> anyhow::Result<()> {
+    let shown = || file.display().to_string();
+    let text = match fs::read(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        read => Zeroizing::new(read.with_context(shown)?),
+    };
+    if text.is_empty() || SecretKey::parse(text.trim_ascii_end()).is_ok() {
+        fs::remove_file(file).with_context(shown)?;
+    }
     Ok(())
 }
 

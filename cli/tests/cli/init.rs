@@ -72,6 +72,31 @@ fn the_first_key_goes_to_a_file_that_only_its_owner_reads() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+/// The key file is written before the directory has the key: a first start that is killed between them leaves
+/// a file that stopped every later start of a pod.
+#[test]
+fn a_key_of_an_interrupted_start_is_replaced_and_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, file) = (folder.path().join("hotel"), folder.path().join("key"));
+    let option = ["--if-needed", "--key-file", file.to_str().unwrap()];
+    fs::write(&file, "something of somebody").unwrap();
+    assert_eq!(init(&dir, &option).code, Some(1));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "something of somebody");
+
+    let stale = init(&folder.path().join("other"), &[]).out;
+    for left in ["", &stale] {
+        fs::write(&file, left).unwrap();
+        let made = init(&dir, &option);
+        assert_eq!(made.code, Some(0), "{made:?}");
+        let key = fs::read_to_string(&file).unwrap();
+        assert!(is_key(key.trim_end(), "live") && key != stale);
+        let needless = init(&dir, &option);
+        assert_eq!(needless.code, Some(0), "{needless:?}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), key);
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
+
 #[test]
 fn a_certificate_for_a_first_try_is_good_for_the_hosts_that_were_named() {
     let folder = tempfile::tempdir().unwrap();
