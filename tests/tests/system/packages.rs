@@ -195,7 +195,13 @@ fn a_debian_package_is_installed_started_upgraded_and_purged() {
         machine.put(package, to);
         machine.done(&["dpkg", "--install", to]);
     };
-    install(&package);
+    // A configuration that fails once it has begun is completed by the next.
+    let failing = "mkdir /srv/broken; printf '#!/bin/sh\\ntouch /var/lib/turnstile/begun\\nexit 1\\n' \
+        >/srv/broken/runuser; chmod +x /srv/broken/runuser; \
+        PATH=/srv/broken:$PATH dpkg --install /srv/turnstile.deb";
+    machine.put(&package, "/srv/turnstile.deb");
+    assert!(!machine.call(&["sh", "-c", failing]).status.success());
+    machine.done(&["dpkg", "--configure", "turnstile"]);
     assert_eq!(machine.shows("ActiveState"), "active", "{}", machine.log());
     assert_eq!(machine.shows("StatusText"), "serving");
     let owned = ["stat", "--format=%a %U", "/var/lib/turnstile"];
