@@ -31,7 +31,8 @@ pub(crate) struct InitArguments {
     /// Write the administrator's key to this new file of mode 600 instead of standard output
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Succeed and make nothing if the directory has an administrator already. Otherwise replace a key in FILE
+    /// Succeed and make nothing if the directory has an administrator already. Complete a try that was
+    /// interrupted, with a new key in FILE
     #[arg(long)]
     if_needed: bool,
     /// Environment that the key names: 1 to 16 small letters or digits
@@ -68,13 +69,14 @@ pub(crate) fn run(arguments: &InitArguments) -> anyhow::Result<()> {
     let certificate = arguments.self_signed;
     let certificate = certificate.then(|| certificate::make(dir, &arguments.hosts));
     let certificate = certificate.transpose()?;
+    let mut door = AccessDoor::Directory(Box::new(directory));
+    let is_first_try = add_administrator(&mut door)?;
     if arguments.if_needed
+        && !is_first_try
         && let Some(file) = &arguments.key_file
     {
         remove_unknown_key(file)?;
     }
-    let mut door = AccessDoor::Directory(Box::new(directory));
-    add_administrator(&mut door)?;
     let wish = KeyWish {
         principal: ADMINISTRATOR,
         name: None,
@@ -94,8 +96,8 @@ pub(crate) fn run(arguments: &InitArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes the key of a first start that was interrupted before the directory had it: without an administrator
-/// there are no keys. A file with other content stays.
+/// Removes the key of an earlier try that was interrupted before the directory had it. A file with other content
+/// stays.
 fn remove_unknown_key(file: &Path) -> anyhow::Result<()> {
     let shown = || file.display().to_string();
     let text = match fs::read(file) {
@@ -108,9 +110,9 @@ fn remove_unknown_key(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds the principal and its role. An earlier try may have come that far.
-fn add_administrator(door: &mut AccessDoor) -> anyhow::Result<()> {
-    crate::principal::make(door, ADMINISTRATOR)?;
+/// Adds the principal and its role. Whether no earlier try came that far.
+fn add_administrator(door: &mut AccessDoor) -> anyhow::Result<bool> {
+    let is_first_try = crate::principal::make(door, ADMINISTRATOR)?;
     door.done(
         "grant",
         &[
@@ -119,7 +121,7 @@ fn add_administrator(door: &mut AccessDoor) -> anyhow::Result<()> {
             ("only", "*"),
         ],
     )?;
-    Ok(())
+    Ok(is_first_try)
 }
 
 /// Says what to do with the certificate.

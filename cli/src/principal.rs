@@ -108,14 +108,14 @@ pub(crate) fn run(arguments: &PrincipalArguments) -> anyhow::Result<()> {
     door.close()
 }
 
-/// Adds a principal, unless it is there.
+/// Adds a principal, unless it is there. Whether it was not.
 ///
 /// # Errors
 /// It cannot be added.
-pub(crate) fn make(door: &mut AccessDoor, principal: &str) -> anyhow::Result<()> {
+pub(crate) fn make(door: &mut AccessDoor, principal: &str) -> anyhow::Result<bool> {
     match door.ask("add_principal", &[("principal", principal)])? {
-        AccessReply::Done(_) => Ok(()),
-        AccessReply::Refused(code) if code == "principal_exists" => Ok(()),
+        AccessReply::Done(_) => Ok(true),
+        AccessReply::Refused(code) if code == "principal_exists" => Ok(false),
         AccessReply::Refused(code) => Err(access::refused(&code)),
     }
 }

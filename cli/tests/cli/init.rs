@@ -79,12 +79,14 @@ fn a_key_of_an_interrupted_start_is_replaced_and_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
     let (dir, file) = (folder.path().join("hotel"), folder.path().join("key"));
     let option = ["--if-needed", "--key-file", file.to_str().unwrap()];
-    fs::write(&file, "something of somebody").unwrap();
-    assert_eq!(init(&dir, &option).code, Some(1));
-    assert_eq!(fs::read_to_string(&file).unwrap(), "something of somebody");
-
     let stale = init(&folder.path().join("other"), &[]).out;
     for left in ["", &stale] {
+        // The key of another directory, on the first try here; then what somebody put there.
+        for kept in [&*stale, "something of somebody"] {
+            fs::write(&file, kept).unwrap();
+            assert_eq!(init(&dir, &option).code, Some(1));
+            assert_eq!(fs::read_to_string(&file).unwrap(), kept);
+        }
         fs::write(&file, left).unwrap();
         let made = init(&dir, &option);
         assert_eq!(made.code, Some(0), "{made:?}");
