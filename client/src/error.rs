@@ -46,7 +46,12 @@ impl ConnectionError {
     #[must_use]
     pub fn is_outcome_unknown(&self) -> bool {
         match self {
-            Self::Io(_) | Self::Closed | Self::Malformed(_) | Self::NotXml | Self::NotHttp => true,
+            Self::Io(_)
+            | Self::TimedOut(_)
+            | Self::Closed
+            | Self::Malformed(_)
+            | Self::NotXml
+            | Self::NotHttp => true,
             Self::Server(error) => {
                 let code = error.split(' ').next();
                 matches!(code, Some("UNKNOWN" | "BROKEN"))
