@@ -1,6 +1,6 @@
 //! The twelve parts of a page.
 
-pub(crate) mod again;
+mod again;
 mod correctness;
 mod curve;
 mod limits;

@@ -3,7 +3,7 @@
 use turnstile_result::{Bottleneck, Curve, Metric, Outcome, Point, Run, Verdict};
 use turnstile_stats::pairs;
 
-use crate::{curves, part::again, rows, text};
+use crate::{curves, rows, text};
 
 /// What is said of a run first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -274,6 +274,6 @@ pub fn markdown(run: &Run) -> String {
         text += &format!("* {sentence}\n");
     }
     text += &rows::markdown(run);
-    text += &format!("\n    {}\n", again::command(&run.asked.line));
+    text += &format!("\n    {}\n", text::command(&run.asked.line));
     text
 }

@@ -200,6 +200,19 @@ pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
+/// Words with blanks in quotes, as a shell wants them.
+pub(crate) fn command(line: &[String]) -> String {
+    let quoted = line.iter().map(|word| {
+        let plain =
+            |character: char| character.is_ascii_alphanumeric() || "-_=,./:%@+".contains(character);
+        if !word.is_empty() && word.chars().all(plain) {
+            return word.clone();
+        }
+        format!("'{}'", word.replace('\'', "'\\''"))
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,24 +7,11 @@ use crate::text;
 
 pub(super) fn body(run: &Run) -> Markup {
     html! {
-        pre { code { (command(&run.asked.line)) } }
+        pre { code { (text::command(&run.asked.line)) } }
         p { "The same seed sends the same requests at the same instants; another machine gives other figures." }
         div.wide { table { tbody { @for (name, value) in facts(run) { tr { th { (name) } td { (value) } } } } } }
         p { (text::coded("`run.json` beside this page is the result; `turnstile lab report --csv` and `--md` show it as a table and as a text. This page holds the figures too, in its last element.")) }
     }
-}
-
-/// Words with blanks in quotes, as a shell wants them.
-pub(crate) fn command(line: &[String]) -> String {
-    let quoted = line.iter().map(|word| {
-        let plain =
-            |character: char| character.is_ascii_alphanumeric() || "-_=,./:%@+".contains(character);
-        if !word.is_empty() && word.chars().all(plain) {
-            return word.clone();
-        }
-        format!("'{}'", word.replace('\'', "'\\''"))
-    });
-    quoted.collect::<Vec<_>>().join(" ")
 }
 
 fn facts(run: &Run) -> Vec<(String, String)> {
