@@ -209,7 +209,7 @@ fn demands(points: &[&Point]) -> Vec<ResourceDemand> {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_result::{Arrivals, Validity};
+    use turnstile_result::{Arrivals, Outcome, Validity};
     use turnstile_stats::truth::{Network, QueueingStation};
 
     use super::*;

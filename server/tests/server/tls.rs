@@ -439,7 +439,7 @@ fn handshakes_are_counted_by_door_and_how_they_end() {
         broken.rest();
         while counted(name) != [2, 1, 2] {
             assert!(counted(name)[2] <= 2, "{door}: {:?}", counted(name));
-            std::thread::yield_now();
+            thread::yield_now();
         }
         let open = &site.running.counters().of(name).handshakes.open;
         assert_eq!(open.get(), 0, "{door}");

@@ -17,7 +17,7 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
     let mut groups: BTreeMap<Option<u32>, Vec<(f64, Interval)>> = BTreeMap::new();
     for curve in &sweep.curves {
         let on = curve.cores.filter(|_cores| curve.quota.is_some());
-        let allowed = curve.quota.or(curve.cores.map(f64::from));
+        let allowed = curve.quota.or_else(|| curve.cores.map(f64::from));
         let row = allowed.zip(curve.capacity);
         groups.entry(on).or_default().extend(row);
     }
