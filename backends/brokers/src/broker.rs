@@ -3,10 +3,11 @@
 use std::{
     fs::{self, File},
     io,
-    net::{SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener, UdpSocket},
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::{
+        Mutex, PoisonError,
         atomic::{AtomicU16, Ordering},
         mpsc::{Receiver, RecvTimeoutError, sync_channel},
     },
@@ -28,16 +29,24 @@ const PORTS: std::ops::Range<u16> = 20_000..32_000;
 /// How long a broker may take to end by itself.
 const STOP: Duration = Duration::from_secs(30);
 
-/// A port of the loopback that was free a moment ago, and that this process has not given before.
+/// A TCP port of the loopback that is free. Until this process ends no other one is given it here, even while
+/// nothing listens there: for that, the UDP port of the same number is held, which brokers do not use.
 pub(crate) fn free_port() -> Result<u16, BrokersError> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
+    static KEPT: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
     let count = PORTS.end - PORTS.start;
     // Processes begin in different places.
     let start = u16::try_from(std::process::id() * 97 % u32::from(count)).unwrap_or_default();
     for _ in 0..count {
         let offset = NEXT.fetch_add(1, Ordering::Relaxed);
         let port = PORTS.start + (start + offset % count) % count;
+        let Ok(kept) = UdpSocket::bind(("127.0.0.1", port)) else {
+            continue;
+        };
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            KEPT.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(kept);
             return Ok(port);
         }
     }
@@ -117,9 +126,11 @@ impl Broker {
         if runs {
             return Ok(());
         }
+        let said = fs::read_to_string(self.log()).unwrap_or_default();
         Err(BrokersError::Ended {
             broker: self.name.clone(),
             log: self.log().display().to_string(),
+            last: said.lines().last().unwrap_or_default().to_owned(),
         })
     }
 
@@ -212,4 +223,19 @@ fn spawn(command: &mut Command, log: &PathBuf) -> io::Result<Child> {
     let log = File::options().create(true).append(true).open(log)?;
     command.stdin(Stdio::null());
     command.stdout(log.try_clone()?).stderr(log).spawn()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_was_given_is_nobody_elses_while_nothing_listens_there() {
+        let port = free_port().unwrap();
+        assert_ne!(free_port().unwrap(), port);
+        // What another process that looks for one meets there.
+        let taken = UdpSocket::bind(("127.0.0.1", port)).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
+        assert!(TcpListener::bind(("127.0.0.1", port)).is_ok());
+    }
 }

@@ -28,8 +28,12 @@ pub enum BrokersError {
     NotBuilt { version: String, reason: String },
     /// Something of the system has failed.
     System { what: String, error: std::io::Error },
-    /// A broker has ended by itself. Its log says why.
-    Ended { broker: String, log: String },
+    /// A broker has ended by itself. Its log says why, most often in its last line.
+    Ended {
+        broker: String,
+        log: String,
+        last: String,
+    },
     /// Something did not come about in time.
     Late { what: String },
 }
@@ -54,7 +58,9 @@ impl fmt::Display for BrokersError {
                 write!(f, "Go did not build nats-server {version}: {reason}")
             }
             Self::System { what, error } => write!(f, "{what}: {error}"),
-            Self::Ended { broker, log } => write!(f, "broker {broker} has ended; see {log}"),
+            Self::Ended { broker, log, last } => {
+                write!(f, "broker {broker} has ended; see {log}: {last}")
+            }
             Self::Late { what } => write!(f, "{what} did not come about in time"),
         }
     }
