@@ -285,7 +285,7 @@ impl Contender {
             match address::ANY.read(text) {
                 Ok(address) => return Ok(Self::Measured(ComparedServer::Address(address))),
                 // The text may hold a key.
-                Err(wrong) if text.contains("://") => {
+                Err(wrong) if text.contains("://") || text.contains('@') => {
                     return Err(Coded::usage(wrong).into());
                 }
                 Err(_no_address) => {}

@@ -117,11 +117,13 @@ fn what_is_no_key_or_no_place_for_one_is_a_usage_error() {
     // The name of the host was looked up with the key before it, and then shown.
     let with_key = |scheme: &str| format!("{scheme}x:{WRONG}@localhost:1");
     let (http, resp) = (with_key("https://"), with_key("rediss://"));
+    let bare = format!("{WRONG}@localhost:1");
     let backup = folder.path().join("backup").display().to_string();
     for line in [
         vec!["doctor", &http],
         vec!["backup", "--from", &http, "--to", &backup],
         vec!["lab", "compare", &resp, "127.0.0.1:1", "rooms"],
+        vec!["lab", "compare", &bare, "127.0.0.1:1", "rooms"],
     ] {
         let with_key = run(turnstile().args(line));
         assert_eq!(with_key.code, Some(2), "{with_key:?}");

@@ -206,7 +206,7 @@ fn what_cannot_be_made_again_is_a_usage_error() {
         ),
         (
             &["all", "--rooms-backend", "oracle://x"],
-            "a database is mysql://",
+            "a back end is postgres://",
         ),
     ];
     for (arguments, sentence) in rows {
