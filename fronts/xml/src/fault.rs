@@ -4,7 +4,9 @@ use std::fmt;
 
 use turnstile_exchange::{InvalidDecimal, InvalidLabel};
 
-use crate::limits::{ATTRIBUTE_BYTES_MAX, ATTRIBUTES_MAX, DEPTH_MAX, ITEMS_MAX, LENGTH_DIGITS_MAX};
+use crate::limits::{
+    ATTRIBUTE_BYTES_MAX, ATTRIBUTES_MAX, DEPTH_MAX, ITEMS_MAX, LENGTH_DIGITS_MAX, PARTS_MAX,
+};
 
 /// Bytes after which the stream cannot be trusted any more: the connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,7 @@ pub enum Flaw {
     Declaration,
     TooDeep,
     TooManyItems,
+    TooManyParts,
 }
 
 /// A value that an item carries.
@@ -153,6 +156,12 @@ impl fmt::Display for Flaw {
             }
             Self::TooManyItems => {
                 return write!(f, "the request holds more than {ITEMS_MAX} items");
+            }
+            Self::TooManyParts => {
+                return write!(
+                    f,
+                    "the request holds more than {PARTS_MAX} tags, texts and comments"
+                );
             }
         })
     }

@@ -21,6 +21,10 @@ pub const ATTRIBUTE_BYTES_MAX: usize = 1_024;
 /// The answer to each is longer than the shortest item, so the bytes alone are no bound.
 pub const ITEMS_MAX: usize = 100_000;
 
+/// Tags, texts and comments of one request: an item that has an element of its own, with a comment and on
+/// lines of its own, has eight. All of them are read before anybody else is served.
+pub const PARTS_MAX: usize = 8 * ITEMS_MAX;
+
 /// The length of an answer, in bytes, from which on queries are refused instead of listing an
 /// order's executions once more: a few bytes can ask for thousands of them.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;

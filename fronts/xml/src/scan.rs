@@ -9,7 +9,7 @@ use quick_xml::{
 use crate::{
     Flaw, Invalid, MalformedRequest,
     attributes::{attributes, is_blank, is_character, is_name, is_reference},
-    limits::{DEPTH_MAX, ITEMS_MAX},
+    limits::{DEPTH_MAX, ITEMS_MAX, PARTS_MAX},
     span::ByteSpan,
 };
 
@@ -102,17 +102,17 @@ pub(crate) fn scan(xml: &str, children: &mut Vec<RootChild>) -> Result<Top, Malf
         in_grant: false,
         children,
     };
-    loop {
+    for _ in 0..PARTS_MAX {
         let event = reader.read_event();
         let began = scan.at;
         scan.at = usize::try_from(reader.buffer_position()).expect("a frame fits the memory");
         match event {
-            Ok(Event::Eof) => break,
+            Ok(Event::Eof) => return scan.end(),
             Ok(event) => scan.event(&event, began)?,
             Err(error) => return Err(scan.flaw(flaw_of(&error))),
         }
     }
-    scan.end()
+    Err(scan.flaw(Flaw::TooManyParts))
 }
 
 /// The quick way when all is ASCII: the only bytes that XML forbids then are below the blank.
