@@ -146,7 +146,11 @@ impl Input {
 
     /// Reads once. Room grows with what has really come, never with what was announced.
     pub(crate) fn fill(&mut self, source: &mut impl Read) -> io::Result<Filled> {
-        self.make_room((self.end - self.start).clamp(ROOM_MIN, READ_BYTES));
+        // Only where little is left: all that is pending is copied for more.
+        if self.bytes.len() - self.end < ROOM_MIN {
+            let pending = self.end - self.start;
+            self.make_room(pending.clamp(ROOM_MIN, READ_BYTES).max(pending / 4));
+        }
         let room = self
             .bytes
             .get_mut(self.end..)
@@ -321,6 +325,21 @@ mod tests {
         assert_eq!(input.pending(), [&[2; 10][..], &[3; 50]].concat());
         input.consume(60);
         assert!(is_blank(&input));
+    }
+
+    #[test]
+    fn a_byte_more_of_a_long_request_is_read_without_a_copy_of_what_is_there() {
+        let mut input = Input::default();
+        input.append(&[1; 1 << 20]);
+        input.fill(&mut &[2][..]).unwrap();
+        let place = input.bytes.as_ptr();
+        for _ in 0..100_000 {
+            input.fill(&mut &[3][..]).unwrap();
+        }
+        assert_eq!(input.bytes.as_ptr(), place);
+        assert_eq!(input.pending().len(), (1 << 20) + 100_001);
+        // It grows by a part of what has come.
+        assert!(input.size() <= (1 << 20) / 4 * 5, "{}", input.size());
     }
 
     #[test]
