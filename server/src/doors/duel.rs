@@ -115,10 +115,11 @@ pub(crate) fn decided_as<T>(
     Ok(kind(decided(landing)?).expect("the machine answers a command in its own kind"))
 }
 
-/// What the wire says of a standing.
+/// What the wire says of a standing. A scores server may have told of more matches than can be counted.
 pub(crate) fn triple(standing: Standing) -> Triple {
     let tally = standing.tally;
-    Triple::new(tally.played(), tally.won, tally.lost)
+    let lost = tally.lost.min(u64::MAX - tally.won);
+    Triple::new(tally.played(), tally.won, lost)
         .expect("who has won and lost so often has played as often")
 }
 
@@ -142,4 +143,28 @@ pub(crate) fn decide_as<T>(
 ) -> Result<T, DuelRefusal> {
     let done = decide(engine, command)?;
     Ok(kind(done).expect("the machine answers a command in its own kind"))
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_games::Tally;
+
+    use super::*;
+
+    #[test]
+    fn what_a_scores_server_tells_of_too_many_matches_can_be_said() {
+        let most = u64::MAX;
+        for (won, lost, drawn, told) in [
+            (1, 2, 3, (6, 1, 2)),
+            (1 << 63, 1 << 63, 0, (most, 1 << 63, most >> 1)),
+            (most, most, most, (most, most, 0)),
+            (most - 1, 0, 5, (most, most - 1, 0)),
+        ] {
+            let triple = triple(Standing {
+                tally: Tally { won, lost, drawn },
+                ratings: None,
+            });
+            assert_eq!((triple.played(), triple.won(), triple.lost()), told);
+        }
+    }
 }
