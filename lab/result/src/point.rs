@@ -210,7 +210,7 @@ pub struct Whole {
     pub done: u64,
     pub refused: BTreeMap<String, u64>,
     pub errors: BTreeMap<String, u64>,
-    /// Done, but after the deadline.
+    /// Done or refused, but after the deadline.
     #[serde(default)]
     pub late: u64,
     pub response: Distribution,

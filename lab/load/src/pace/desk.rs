@@ -197,10 +197,10 @@ impl Desk {
         self.refused += u64::from(matches!(answer, Answer::Refused(_)));
     }
 
-    /// Counts what a user began, and what has come of it; whether it is late. What does not count as
-    /// answered is not late: an error is counted as such.
+    /// Counts what a user began, and what has come of it; whether it is late. What `counts` is
+    /// timed; an error is counted as such, and is not late.
     pub(super) fn count(&mut self, counts: bool, error: bool, due: u64, done: u64) -> bool {
-        let late = counts && self.is_late(due, done);
+        let late = !error && self.is_late(due, done);
         let bin = &mut self.recorder.bin;
         if counts {
             bin.answered += 1;

@@ -266,6 +266,19 @@ struct Pairs {
     asked: usize,
     first: (u64, u64),
     response: Vec<u64>,
+    /// What comes of each pair.
+    ends: Answer<'static>,
+}
+
+impl Pairs {
+    fn new(ends: Answer<'static>) -> Self {
+        Self {
+            asked: 0,
+            first: (0, 0),
+            response: Vec::with_capacity(1 << 16),
+            ends,
+        }
+    }
 }
 
 impl User for Pairs {
@@ -311,7 +324,7 @@ impl User for Pairs {
             due,
             free,
             measured: true,
-            answer: Answer::Done,
+            answer: self.ends,
         })
     }
 }
@@ -343,12 +356,8 @@ fn in_an_open_loop_a_frozen_server_is_charged_for_all_that_was_due_meanwhile() {
         },
         ..pace(address, 10_000)
     };
-    let user = Pairs {
-        asked: 0,
-        first: (0, 0),
-        response: Vec::with_capacity(80),
-    };
-    let totals = pace::run(&pace, vec![user], &mut |_progress| {}).unwrap();
+    let users = vec![Pairs::new(Answer::Done)];
+    let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
     peer.join().unwrap();
     // Each pair was due at its own instant, whatever was answered.
     let begun = totals.users[0].response.iter().step_by(2).copied();
@@ -367,8 +376,8 @@ fn in_an_open_loop_a_frozen_server_is_charged_for_all_that_was_due_meanwhile() {
     assert_eq!((totals.planned, totals.tally.lag.count()), (Some(40), 40));
 }
 
-#[test]
-fn who_is_within_a_pair_finishes_it_when_the_window_is_over() {
+/// Where each request of a pair is answered at once, until the process ends.
+fn pongs() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
@@ -381,11 +390,35 @@ fn who_is_within_a_pair_finishes_it_when_the_window_is_over() {
             });
         }
     });
-    let user = || Pairs {
-        asked: 0,
-        first: (0, 0),
-        response: Vec::with_capacity(1 << 16),
-    };
+    address
+}
+
+/// A late refused whole was not late, but a late refused request was.
+#[test]
+fn a_whole_is_late_whether_done_or_refused_and_an_error_is_not() {
+    let address = pongs();
+    let rows = [
+        (Answer::Done, true),
+        (Answer::Refused(b"sold_out"), true),
+        (Answer::Error(b"ERR"), false),
+    ];
+    for (ends, are_late) in rows {
+        let pace = Pace {
+            deadline: Some(Duration::ZERO),
+            ..pace(address, 50)
+        };
+        let totals = pace::run(&pace, vec![Pairs::new(ends)], &mut |_| {}).unwrap();
+        let pairs = &totals.tally.wholes[0];
+        let ended = pairs.done + pairs.refused.total() + pairs.errors.total();
+        assert!(ended > 0, "{ends:?}");
+        assert_eq!(pairs.late, if are_late { ended } else { 0 }, "{ends:?}");
+    }
+}
+
+#[test]
+fn who_is_within_a_pair_finishes_it_when_the_window_is_over() {
+    let address = pongs();
+    let user = || Pairs::new(Answer::Done);
     let totals = pace::run(&pace(address, 50), vec![user(), user()], &mut |_| {}).unwrap();
     for user in &totals.users {
         assert!(
