@@ -124,6 +124,9 @@ pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
             "{many} connections failed: the server was not reached, or there were too few descriptors"
         ));
     }
+    if let Some(why) = &recorded.delayed {
+        terminal::note(format_args!("some clients had to wait: {why}"));
+    }
     terminal::line(format_args!(
         "{}: {} requests on {} connections, stream {}",
         arguments.file.display(),

@@ -58,8 +58,10 @@ pub struct Recorded {
     pub hash: String,
     /// Connections that were not accepted, for there were too many.
     pub turned_away: u64,
-    /// Those that could not be accepted, or for which the server could not be reached.
+    /// Those for which the server could not be reached.
     pub failed: u64,
+    /// Why clients had to wait to be accepted, if they had to.
+    pub delayed: Option<String>,
 }
 
 #[derive(Debug)]
@@ -80,6 +82,8 @@ struct ProxyRecorder {
     threads: Vec<JoinHandle<()>>,
     turned_away: u64,
     failures: u64,
+    /// The first error of accepting.
+    delayed: Option<String>,
 }
 
 /// Both ends of a connection that the two threads of its directions share. A direction that ends lets the
@@ -128,23 +132,11 @@ impl Proxy {
                 threads: Vec::new(),
                 turned_away: 0,
                 failures: 0,
+                delayed: None,
             }),
         });
         let accepting = Arc::clone(&shared);
-        let listener = thread::spawn(move || {
-            for client in listener.incoming() {
-                if accepting.over.load(Ordering::SeqCst) {
-                    return;
-                }
-                let is_accepted = client.is_ok();
-                // Who could not be connected finds the connection closed.
-                let connected = client.and_then(|client| connect(&accepting, client));
-                accepting.book().failures += u64::from(connected.is_err());
-                if !is_accepted {
-                    thread::park_timeout(ACCEPT_PAUSE);
-                }
-            }
-        });
+        let listener = thread::spawn(move || accept(&accepting, listener.incoming()));
         Ok(Self {
             address,
             shared,
@@ -188,6 +180,7 @@ impl Proxy {
             hash: format!("{hash:016x}"),
             turned_away: book.turned_away,
             failed: book.failures,
+            delayed: book.delayed.take(),
         })
     }
 }
@@ -238,6 +231,28 @@ impl ProxyConnection {
             ProxyDirection::ToClient => &self.client,
         };
         end.shutdown(Shutdown::Write).ok();
+    }
+}
+
+/// Connects each client to the server, until the recording is over.
+fn accept(shared: &Arc<Shared>, clients: impl Iterator<Item = io::Result<TcpStream>>) {
+    for client in clients {
+        if shared.over.load(Ordering::SeqCst) {
+            return;
+        }
+        match client {
+            Ok(client) => {
+                // Who could not be connected finds the connection closed.
+                let connected = connect(shared, client);
+                shared.book().failures += u64::from(connected.is_err());
+            }
+            Err(error) => {
+                let mut book = shared.book();
+                book.delayed.get_or_insert_with(|| error.to_string());
+                drop(book);
+                thread::park_timeout(ACCEPT_PAUSE);
+            }
+        }
     }
 }
 
@@ -364,4 +379,40 @@ fn length(bytes: &[u8], way: ProxyDirection) -> Result<Option<usize>, resp::Malf
         return Ok(end.map(|end| end + 1));
     }
     resp::reply_length(bytes, &ReplyLimits::REPLY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each try to accept the same client was a connection that had failed.
+    #[test]
+    fn a_client_who_waits_for_descriptors_has_not_failed() {
+        let directory = tempfile::tempdir().unwrap();
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let shared = Arc::new(Shared {
+            server: server.local_addr().unwrap().into(),
+            began: Instant::now(),
+            over: AtomicBool::new(false),
+            book: Mutex::new(ProxyRecorder {
+                writer: TraceWriter::create(&directory.path().join("trace")).unwrap(),
+                pseudonyms: Pseudonyms::default(),
+                failed: None,
+                connections: Vec::new(),
+                threads: Vec::new(),
+                turned_away: 0,
+                failures: 0,
+                delayed: None,
+            }),
+        });
+        let short = || Err(io::Error::other("too many open files"));
+        let client = TcpStream::connect(server.local_addr().unwrap());
+        accept(&shared, [short(), short(), client].into_iter());
+        let book = shared.book();
+        assert_eq!((book.failures, book.connections.len()), (0, 1));
+        assert_eq!(book.delayed.as_deref(), Some("too many open files"));
+        for connection in &book.connections {
+            connection.close();
+        }
+    }
 }
