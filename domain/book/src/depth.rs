@@ -5,31 +5,6 @@ use std::iter;
 use crate::{Book, Depth, Incoming, Orders, Resting, SelfTrade, Side, Slot, slab::NONE};
 
 impl Book {
-    /// Whether `take` would trade the whole quantity: the question of a fill-or-kill order.
-    #[must_use]
-    pub fn can_fill(&self, orders: &Orders, incoming: &Incoming) -> bool {
-        let mut wanted = incoming.quantity;
-        for level in self.within(orders, incoming) {
-            if incoming.self_trade == SelfTrade::Allow {
-                let sum = orders.levels.sum(level);
-                if sum >= u128::from(wanted) {
-                    return true;
-                }
-                wanted -= saturated(sum);
-                continue;
-            }
-            for order in orders.queue(level).map(|index| orders.orders.at(index)) {
-                match incoming.passes(order.owner) {
-                    None => return false,
-                    Some(true) => {}
-                    Some(false) if order.quantity >= wanted => return true,
-                    Some(false) => wanted -= order.quantity,
-                }
-            }
-        }
-        false
-    }
-
     /// Whether `take` would trade anything: the question of a post-only order. Where it would not,
     /// it may still expire makers, so a post-only order takes first and rests then, like any other.
     #[must_use]
@@ -92,7 +67,7 @@ impl Book {
     }
 
     /// The levels that an order may trade at, best first.
-    fn within<'a>(
+    pub(crate) fn within<'a>(
         &self,
         orders: &'a Orders,
         incoming: &Incoming,
@@ -108,7 +83,7 @@ impl Book {
 impl Incoming {
     /// Whether it goes past an order of this owner without a trade; `None` where it goes no
     /// further.
-    fn passes(&self, owner: crate::Owner) -> Option<bool> {
+    pub(crate) fn passes(&self, owner: crate::Owner) -> Option<bool> {
         match self.self_trade {
             _ if !self.avoids(owner) => Some(false),
             SelfTrade::Allow => Some(false),

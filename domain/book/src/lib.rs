@@ -13,6 +13,7 @@ mod report;
 mod book;
 mod check;
 mod depth;
+mod quote;
 
 mod ladder;
 mod levels;
@@ -25,5 +26,6 @@ mod slot;
 pub use book::Book;
 pub use order::{Incoming, Owner, SelfTrade, Side};
 pub use orders::Orders;
+pub use quote::Quote;
 pub use report::{Depth, Report, Resting, Stop, Taken};
 pub use slot::Slot;

@@ -94,11 +94,16 @@ impl Scales {
         Decimal::new(units, self.quantity)
     }
 
-    /// What a quantity costs at a price, in units of cash. Exact: the largest price times the
-    /// largest quantity at the smallest scales is below 2^127.
+    /// What a quantity costs at a price, in units of cash.
     pub(crate) fn value(self, ticks: u64, units: u64) -> u128 {
+        self.cash(u128::from(ticks) * u128::from(units))
+    }
+
+    /// Units of cash of ticks times units. Exact: the largest price times the largest quantity at
+    /// the smallest scales is below 2^127.
+    pub(crate) fn cash(self, product: u128) -> u128 {
         let digits = u32::from(CASH_SCALE - self.price - self.quantity);
-        u128::from(ticks) * u128::from(units) * u128::from(10_u64.pow(digits))
+        product * u128::from(10_u64.pow(digits))
     }
 }
 

@@ -57,12 +57,18 @@ impl Pair {
             &mut self.books[book],
             &mut self.twins[book],
         );
-        let foreseen = (
-            fast.can_fill(orders, &incoming),
-            fast.would_match(orders, &incoming),
-        );
-        let expected = (twin.can_fill(&incoming), twin.would_match(&incoming));
-        assert_eq!(foreseen, expected, "{incoming:?}");
+        let expected = twin.quote(&incoming);
+        let matches = fast.would_match(orders, &incoming);
+        assert_eq!(matches, expected.quantity > 0, "{incoming:?}");
+        for single in [0, 1, 3, u32::MAX] {
+            let own = || {
+                let resting = fast.resting(orders, incoming.side.opposite());
+                let own = resting.filter(|order| order.owner == incoming.owner);
+                own.map(|order| order.slot).collect()
+            };
+            let quote = fast.quote(orders, &incoming, single, own);
+            assert_eq!(quote, expected, "{incoming:?}, {single} one by one");
+        }
         let (left, stop, told) = twin.take(&incoming);
         let mut reports = Vec::new();
         let taken = fast.take(orders, &incoming, &mut |report| reports.push(report));

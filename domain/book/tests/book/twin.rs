@@ -1,6 +1,6 @@
 //! The slow twin: one sorted list, no cleverness.
 
-use turnstile_book::{Incoming, Owner, SelfTrade, Side, Stop};
+use turnstile_book::{Incoming, Owner, Quote, SelfTrade, Side, Stop};
 
 /// An order of the twin. Later entries of equal price are later in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +54,16 @@ impl Twin {
         (left, Stop::NoMatch, told)
     }
 
-    pub(crate) fn can_fill(&self, incoming: &Incoming) -> bool {
-        self.clone().take(incoming).0 == 0
-    }
-
-    pub(crate) fn would_match(&self, incoming: &Incoming) -> bool {
+    pub(crate) fn quote(&self, incoming: &Incoming) -> Quote {
         let (_, _, told) = self.clone().take(incoming);
-        told.iter().any(|told| matches!(told, Told::Fill { .. }))
+        let mut quote = Quote::default();
+        for told in told {
+            if let Told::Fill { maker, quantity } = told {
+                quote.quantity += quantity;
+                quote.value += u128::from(maker.price) * u128::from(quantity);
+            }
+        }
+        quote
     }
 
     pub(crate) fn rest(&mut self, entry: Entry) {

@@ -1,5 +1,7 @@
 //! A new order.
 
+use std::cell::OnceCell;
+
 use turnstile_types::Context;
 
 use crate::{
@@ -79,6 +81,7 @@ impl Exchange {
             limit: order.limit.map(|limit| scales.ticks(limit)).transpose()?,
             patience: OrderValidity::of(order.time_in_force).0,
             self_trade: order.self_trade,
+            quote: OnceCell::new(),
         })
     }
 

@@ -1,6 +1,8 @@
 //! Checks whether an order may enter the market, and what it would match now.
 
-use turnstile_book::{Incoming, Owner};
+use std::cell::OnceCell;
+
+use turnstile_book::{Incoming, Owner, Quote, Slot};
 
 use crate::{
     Cash, Exchange, Refusal, SelfTrade, Side,
@@ -9,7 +11,7 @@ use crate::{
 };
 
 /// What an order wants, in units, before anything has changed for it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Wish {
     pub(super) account: u32,
     /// None: it would be created.
@@ -21,14 +23,13 @@ pub(super) struct Wish {
     pub(super) limit: Option<u64>,
     pub(super) patience: OrderValidity,
     pub(super) self_trade: SelfTrade,
+    /// What the book would give for it, once somebody has asked.
+    pub(super) quote: OnceCell<Quote>,
 }
 
-/// What the book would give an order now.
-#[derive(Clone, Copy, Debug, Default)]
-struct Quote {
-    quantity: u64,
-    value: u128,
-}
+/// Orders of a book that are looked at one by one for a quote, whoever asks: more than most orders
+/// meet, so that these cost no look at anything else.
+const QUOTED_SINGLY: u32 = 64;
 
 impl Wish {
     /// The order as the book sees it. A market order goes as far as the band.
@@ -93,35 +94,34 @@ impl Exchange {
     fn notional(&self, wish: &Wish) -> u128 {
         match wish.limit {
             Some(limit) => wish.scales.value(limit, wish.quantity),
-            None => self.quote(wish).value,
+            None => wish.scales.cash(self.quote(wish).value),
         }
     }
 
     /// Refuses what would not match as it wants to.
     pub(super) fn matches_as_wished(&self, wish: &Wish) -> Result<(), Refusal> {
-        if wish.limit.is_none() && self.quote(wish).quantity == 0 {
+        if wish.limit.is_none() && !self.would_match(wish) {
             return Err(Refusal::NoMarket);
         }
-        let listed = wish.symbol.map(|symbol| self.symbols.at(symbol));
         match wish.patience {
-            OrderValidity::FillOrKill => {
-                let filled = listed.is_some_and(|listed| {
-                    let incoming = wish.incoming(0, listed);
-                    listed.book.can_fill(&self.orders, &incoming)
-                });
-                filled.then_some(()).ok_or(Refusal::NotFillable)
+            OrderValidity::FillOrKill if self.quote(wish).quantity < wish.quantity => {
+                Err(Refusal::NotFillable)
             }
-            OrderValidity::PostOnly => {
-                let matched = listed.is_some_and(|listed| {
-                    let incoming = wish.incoming(0, listed);
-                    listed.book.would_match(&self.orders, &incoming)
-                });
-                (!matched).then_some(()).ok_or(Refusal::WouldMatch)
-            }
+            OrderValidity::PostOnly if self.would_match(wish) => Err(Refusal::WouldMatch),
             OrderValidity::GoodTillCancel
             | OrderValidity::GoodTillDate
-            | OrderValidity::ImmediateOrCancel => Ok(()),
+            | OrderValidity::ImmediateOrCancel
+            | OrderValidity::FillOrKill
+            | OrderValidity::PostOnly => Ok(()),
         }
+    }
+
+    fn would_match(&self, wish: &Wish) -> bool {
+        wish.symbol.is_some_and(|symbol| {
+            let listed = self.symbols.at(symbol);
+            let incoming = wish.incoming(0, listed);
+            listed.book.would_match(&self.orders, &incoming)
+        })
     }
 
     /// Refuses what is not paid for by the free cash or shares, and by what the order that it
@@ -149,33 +149,45 @@ impl Exchange {
         }
     }
 
-    /// What an order would trade now, order by order, as the book would do it.
+    /// What an order would trade now.
     fn quote(&self, wish: &Wish) -> Quote {
-        let mut quote = Quote::default();
-        let Some(symbol) = wish.symbol else {
-            return quote;
+        *wish.quote.get_or_init(|| {
+            let Some(symbol) = wish.symbol else {
+                return Quote::default();
+            };
+            let listed = self.symbols.at(symbol);
+            let incoming = wish.incoming(0, listed);
+            // The own orders are looked for only where as many others have been looked at.
+            let single = self.may_meet(wish, symbol).max(QUOTED_SINGLY);
+            listed.book.quote(&self.orders, &incoming, single, || {
+                self.own_opposite(wish, symbol)
+            })
+        })
+    }
+
+    /// How many orders of its own account an order may meet, at most.
+    fn may_meet(&self, wish: &Wish, symbol: u32) -> u32 {
+        let account = self.accounts.at(wish.account);
+        let has_any = match wish.side {
+            Side::Buy => {
+                let position = self.positions.find(wish.account, symbol);
+                position.is_some_and(|position| position.reserved > 0)
+            }
+            Side::Sell => account.reserved > 0,
         };
-        let listed = self.symbols.at(symbol);
-        let incoming = wish.incoming(0, listed);
-        for resting in listed.book.resting(&self.orders, wish.side.opposite()) {
-            let within = incoming.price.is_none_or(|limit| match wish.side {
-                Side::Buy => resting.price <= limit,
-                Side::Sell => resting.price >= limit,
-            });
-            if !within || quote.quantity == wish.quantity {
-                break;
-            }
-            if resting.owner == incoming.owner {
-                match wish.self_trade {
-                    SelfTrade::Allow => {}
-                    SelfTrade::Skip | SelfTrade::ExpireMaker => continue,
-                    SelfTrade::ExpireTaker | SelfTrade::ExpireBoth => break,
-                }
-            }
-            let quantity = resting.quantity.min(wish.quantity - quote.quantity);
-            quote.quantity += quantity;
-            quote.value += wish.scales.value(resting.price, quantity);
+        if has_any { account.open.count } else { 0 }
+    }
+
+    /// Where the account's own orders rest on the other side of a book.
+    fn own_opposite(&self, wish: &Wish, symbol: u32) -> Vec<Slot> {
+        if self.may_meet(wish, symbol) == 0 {
+            return Vec::new();
         }
-        quote
+        let list = self.accounts.at(wish.account).open;
+        let open = self.ledger.open_from(list, None);
+        let open = open.map(|row| self.ledger.at(row));
+        open.filter(|row| row.symbol == symbol && row.side != wish.side)
+            .map(|row| row.state.open().0)
+            .collect()
     }
 }

@@ -1,5 +1,7 @@
 //! Changing an order in one step.
 
+use std::cell::OnceCell;
+
 use turnstile_types::Context;
 
 use crate::{
@@ -81,6 +83,7 @@ impl Exchange {
             limit: Some(limit.unwrap_or(old.limit)),
             patience: old.patience,
             self_trade: old.self_trade,
+            quote: OnceCell::new(),
         })
     }
 

@@ -16,7 +16,7 @@ use turnstile_trial::{bytes_of, context};
 use turnstile_types::{Machine, Name, Principal, Timestamp};
 
 use crate::{
-    scenery::{account, client, decimal, symbol},
+    scenery::{account, client, decimal, limit_order, symbol},
     twin::Twin,
 };
 
@@ -349,5 +349,73 @@ proptest! {
             pair.step(step);
         }
         pair.compare_orders();
+    }
+}
+
+/// Orders of both sides, at few prices, more than are looked at one by one for a quote. A few are
+/// those of an account that cannot pay for all others.
+fn deepen(pair: &mut Pair) {
+    let quantity = decimal("2000");
+    for who in ["a", "b"] {
+        pair.apply(&Command::Grant {
+            account: account(who),
+            symbol: symbol("X"),
+            quantity,
+        });
+    }
+    pair.apply(&Command::Deposit {
+        account: account("b"),
+        amount: quantity,
+    });
+    for number in 0..160 {
+        let who = if number % 7 == 3 { "a" } else { "b" };
+        let (side, limit) = match number % 8 {
+            0 | 2 => (Side::Sell, "10"),
+            4 => (Side::Sell, "10.5"),
+            6 => (Side::Sell, "11"),
+            1 | 3 => (Side::Buy, "9"),
+            5 => (Side::Buy, "8.5"),
+            _ => (Side::Buy, "8"),
+        };
+        let order = limit_order(who, side, "1", limit);
+        pair.apply(&Command::Order(order));
+    }
+}
+
+/// Orders that do not wait, about as large as all there is.
+fn deep_orders() -> impl Strategy<Value = Step> {
+    let size = (60..90_u64).prop_map(|units| Decimal::new(units, 0));
+    let at_once = select(vec![
+        TimeInForce::ImmediateOrCancel,
+        TimeInForce::FillOrKill,
+        TimeInForce::FillOrKill,
+    ]);
+    (orders(), size, at_once, any::<bool>()).prop_map(|(order, quantity, time, is_market)| Step {
+        wait_ms: 1,
+        act: Act::Do(Command::Order(Order {
+            quantity,
+            time_in_force: time,
+            limit: order.limit.filter(|_| !is_market),
+            ..order
+        })),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn orders_that_go_deep_are_answered_like_the_twin_does(
+        steps in vec(prop_oneof![3 => deep_orders(), 1 => steps()], 1..12),
+    ) {
+        let mut pair = Pair::new();
+        deepen(&mut pair);
+        for step in &steps {
+            pair.step(step);
+        }
     }
 }
