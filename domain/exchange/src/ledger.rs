@@ -361,6 +361,11 @@ impl OrderLedger {
         })
     }
 
+    /// The newest open order of an account.
+    pub(crate) fn newest_open(&self, list: OpenOrders) -> Option<&Row> {
+        some(list.newest).map(|number| self.rows.at(number))
+    }
+
     /// Ends an order, whose rest is cancelled.
     pub(crate) fn end(&mut self, number: u32, at: Timestamp, reason: Option<EndReason>) {
         self.rows.at_mut(number).state = State::Ended {

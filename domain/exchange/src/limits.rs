@@ -34,3 +34,9 @@ pub const OPEN_ORDERS_MAX: u32 = 1 << 26;
 /// Ended orders that one command forgets at most: more than it ends in the long run, few enough
 /// that nobody waits for it.
 pub const FORGOTTEN_AT_ONCE: u32 = 4;
+
+/// Orders of other symbols that one page of an account's open orders passes over, and orders that
+/// are looked at to find where a page begins when the order that its cursor names has ended. A page
+/// that ends here is short, even empty, and names where the next begins: one query cannot stop the
+/// service for others.
+pub const ORDERS_EXAMINED_MAX: usize = 10_000;

@@ -54,7 +54,8 @@ pub enum Query {
         account: Option<AccountId>,
         order: OrderRef,
     },
-    /// Lists an account's open orders, the oldest first; of one symbol, or of all.
+    /// Lists an account's open orders, the oldest first; of one symbol, or of all. A page may be
+    /// short, even empty, and still name a next one.
     #[word("list_orders")]
     #[operation(about = Account(*account))]
     Orders {

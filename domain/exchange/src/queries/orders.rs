@@ -1,6 +1,6 @@
 //! Queries about orders.
 
-use crate::{Cursor, Exchange, Execution, OrderId, OrderView, ledger::State};
+use crate::{Cursor, Exchange, Execution, OrderId, OrderView, ledger::State, limits};
 
 pub(super) fn view(exchange: &Exchange, row: u32) -> OrderView {
     let ledger = &exchange.ledger;
@@ -49,18 +49,66 @@ pub(super) fn open(
 ) -> (Vec<OrderView>, Option<Cursor>) {
     let ledger = &exchange.ledger;
     let from = OrderId(cursor.map_or(0, |Cursor(id)| id));
-    // Where the page begins is most often still there; else it is looked for from the oldest.
-    let start = ledger.find(from).filter(|&row| {
-        let order = ledger.at(row);
-        order.is_open() && order.account == account
-    });
+    let start = match start(exchange, account, from) {
+        PageStart::At(row) => row,
+        PageStart::Nowhere => return (Vec::new(), None),
+        PageStart::Behind(id) => return (Vec::new(), Some(Cursor(id.0))),
+    };
     let list = exchange.accounts.at(account).open;
-    let mut rest = ledger.open_from(list, start).filter(|&row| {
+    let (mut orders, mut passed) = (Vec::new(), 0);
+    for row in ledger.open_from(list, Some(start)) {
         let order = ledger.at(row);
-        order.id >= from && symbol.is_none_or(|symbol| order.symbol == symbol)
-    });
-    let orders = rest.by_ref().take(limit);
-    let orders = orders.map(|row| view(exchange, row)).collect();
-    let next = rest.next().map(|row| Cursor(ledger.at(row).id.0));
-    (orders, next)
+        let is_wanted = symbol.is_none_or(|symbol| order.symbol == symbol);
+        if passed == limits::ORDERS_EXAMINED_MAX || (is_wanted && orders.len() == limit) {
+            return (orders, Some(Cursor(order.id.0)));
+        }
+        if is_wanted {
+            orders.push(view(exchange, row));
+        } else {
+            passed += 1;
+        }
+    }
+    (orders, None)
+}
+
+/// Where a page of open orders begins.
+enum PageStart {
+    At(u32),
+    /// There are no orders from the cursor's on.
+    Nowhere,
+    /// Not found yet: from this id on.
+    Behind(OrderId),
+}
+
+/// The first open order of an account from an id on.
+fn start(exchange: &Exchange, account: u32, from: OrderId) -> PageStart {
+    let ledger = &exchange.ledger;
+    let list = exchange.accounts.at(account).open;
+    let Some(newest) = ledger.newest_open(list).filter(|newest| newest.id >= from) else {
+        return PageStart::Nowhere;
+    };
+    let own_open = |id| {
+        ledger.find(id).filter(|&row| {
+            let order = ledger.at(row);
+            order.is_open() && order.account == account
+        })
+    };
+    // Where the page begins is most often still there; else it is looked for from the oldest.
+    if let Some(row) = own_open(from) {
+        return PageStart::At(row);
+    }
+    let oldest = ledger.open_from(list, None);
+    let found = oldest
+        .take(limits::ORDERS_EXAMINED_MAX)
+        .find(|&row| ledger.at(row).id >= from);
+    if let Some(row) = found {
+        return PageStart::At(row);
+    }
+    // In a long list it is looked for by the ids that follow; the newest order ends that.
+    let mut ids = (from.0..=newest.id.0).take(limits::ORDERS_EXAMINED_MAX);
+    let found = ids.find_map(|id| own_open(OrderId(id)));
+    found.map_or_else(
+        || PageStart::Behind(OrderId(from.0 + limits::ORDERS_EXAMINED_MAX as u64)),
+        PageStart::At,
+    )
 }

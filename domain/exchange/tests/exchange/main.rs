@@ -10,6 +10,8 @@ mod histories;
 #[cfg(test)]
 mod lies;
 #[cfg(test)]
+mod paging;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod scenery;
