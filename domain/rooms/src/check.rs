@@ -259,7 +259,7 @@ impl Rooms {
 
     /// The bookings of a guest are chained both ways, the newest first.
     fn check_guests(&self, faults: &mut Faults) {
-        let (mut bookings, mut heads) = (0, 0);
+        let (mut bookings, mut heads, mut milestones) = (0, 0, 0);
         let guest_in = |slot: u32| match self.ledger.get(slot)?.state {
             State::Booked(guest) => Some((guest, self.ledger.at(slot).position)),
             State::Free { .. } | State::Spent | State::Held { .. } | State::Expired { .. } => None,
@@ -281,9 +281,13 @@ impl Rooms {
                 };
             let sound = linked(guest.older, |guest| guest.newer, false)
                 && linked(guest.newer, |guest| guest.older, true);
-            faults.unless(sound, || {
-                format!("the guest's chain at slot {slot} is broken")
-            });
+            milestones += usize::from(guest.steps == 0);
+            let behind = guest_in(guest.older).map_or(0, |(older, _)| older.steps);
+            let found = (guest.steps == 0) == self.guests.is_milestone(&self.ledger, slot);
+            faults.unless(
+                sound && found && (guest.steps == 0 || guest.steps > behind),
+                || format!("the guest's chain at slot {slot} is broken"),
+            );
             if guest.newer == NO_SLOT {
                 heads += 1;
                 faults.unless(
@@ -302,6 +306,9 @@ impl Rooms {
                 )
             },
         );
+        faults.unless(milestones == self.guests.milestones(), || {
+            format!("a milestone is no booking, {milestones} are")
+        });
         faults.unless(heads == self.guests.len(), || {
             format!(
                 "{heads} guests have bookings, {} are known",

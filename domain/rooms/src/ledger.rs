@@ -71,14 +71,19 @@ impl State {
     }
 }
 
-/// A booking's guest, as a link in the chain of all bookings of one id number.
+/// A booking's guest, as a link in the chain of all bookings of one id number. Packed, so that a slot takes no
+/// more than 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, packed(4))]
 pub(crate) struct GuestLink {
     pub(crate) seal: u64,
     /// The cell of the name in the arena of names.
     pub(crate) name: u32,
     pub(crate) older: u32,
     pub(crate) newer: u32,
+    /// How many older bookings there are up to the next milestone or the end, at most, and itself; 0: it is a
+    /// milestone.
+    pub(crate) steps: u8,
     pub(crate) last_four: u16,
     /// The name's length in bytes: 1 to 400.
     pub(crate) name_length: u16,

@@ -46,8 +46,8 @@ impl Rooms {
             self.vacate(own, before, slot);
             self.occupy(room, stay, slot);
             let entry = self.ledger.at_mut(slot);
-            (entry.room, entry.stay, entry.position) = (room, stay, context.position);
-            self.guests.renew(&mut self.ledger, slot);
+            (entry.room, entry.stay) = (room, stay);
+            self.guests.renew(&mut self.ledger, slot, context.position);
             self.announce_with(
                 context,
                 EventKind::Moved,

@@ -4,7 +4,7 @@ use turnstile_types::{Name, Night, Position, Principal};
 
 use super::View;
 use crate::{
-    Cursor, GuestId, Page, Refusal, Wish,
+    Cursor, GuestId, Page, Refusal, Rooms, Wish,
     apply::WishTarget,
     directory::Step,
     limits,
@@ -117,12 +117,9 @@ impl View<'_> {
 
     /// The cursor is the position of the last booking shown: newer ones have greater positions.
     pub(super) fn guest(&self, id: GuestId, cursor: Option<Cursor>, limit: u16) -> Page {
-        let ledger = &self.rooms.ledger;
-        let bookings = self.rooms.guests.bookings(ledger, id);
-        let bookings = bookings
-            .map(|slot| (ledger.at(slot).position, slot))
-            .skip_while(|(position, _)| cursor.is_some_and(|Cursor(shown)| position.0 >= shown));
-        self.page_of_slots(bookings, limit)
+        let before = cursor.map(|Cursor(shown)| Position(shown));
+        let Rooms { guests, ledger, .. } = self.rooms;
+        self.page_of_slots(guests.bookings(ledger, id, before), limit)
     }
 
     /// The cursor is the position of the record that made the last hold shown.

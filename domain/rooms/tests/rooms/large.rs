@@ -1,5 +1,7 @@
 //! What the naive twin is too slow for: very many rooms, full limits.
 
+use std::collections::BTreeMap;
+
 use turnstile_rooms::{
     Answer, Block, Command, Cursor, Done, Outcome, Query, Reference, Refusal, Rooms, Wish, limits,
 };
@@ -276,6 +278,59 @@ fn a_listing_of_added_and_loose_rooms_shows_each_once_in_short_pages() {
     ];
     let pages = pages.map(|page| page.into_iter().map(name).collect::<Vec<_>>());
     assert_eq!(pages_of(&house), pages);
+}
+
+/// A page once walked past all newer bookings of the guest.
+#[test]
+fn a_page_of_a_guest_with_many_bookings_begins_where_its_cursor_says_after_cancellations_and_moves()
+{
+    const BOOKINGS: u16 = 2_000;
+    let mut house = House::new(true);
+    let mut booked = BTreeMap::new();
+    for night in 0..BOOKINGS {
+        let (reference, _) = house.book(Wish::Room(name("1")), night);
+        booked.insert(house.position, reference);
+    }
+    for (number, (position, booking)) in booked.clone().into_iter().enumerate() {
+        let number = u16::try_from(number).unwrap();
+        let outcome = match number % 256 {
+            255 | 0..64 => house.apply(&Command::Cancel { booking, id: id(1) }),
+            100..103 => house.apply(&Command::Move {
+                booking,
+                id: id(1),
+                wish: Wish::Room(name("2")),
+                stay: stay(number, 1),
+            }),
+            _ => continue,
+        };
+        booked.remove(&position);
+        if let Outcome::Done(Done::Moved { .. }) = outcome {
+            booked.insert(house.position, booking);
+        }
+    }
+    assert_eq!(house.rooms.check(), Ok(()));
+    let mut bytes = Vec::new();
+    house.rooms.snapshot(&mut bytes);
+    let restored = Rooms::restore(&bytes).unwrap();
+    for cursor in 0..=house.position + 1 {
+        let query = Query::Guest {
+            id: id(1),
+            cursor: Some(Cursor(cursor)),
+            limit: 2,
+        };
+        let older: Vec<_> = booked.range(..cursor).rev().take(3).collect();
+        let shown: Vec<Reference> = older.iter().take(2).map(|&(_, &booking)| booking).collect();
+        let next = older.get(1).filter(|_| older.len() == 3);
+        let expected = (shown, next.map(|&(&position, _)| Cursor(position)));
+        for rooms in [&house.rooms, &restored] {
+            let answer = rooms.query(Timestamp(house.now), &Principal::local(), &query);
+            let Answer::Page(page) = answer else {
+                panic!("not a page: {answer:?}");
+            };
+            let entries = page.entries.iter().map(|entry| entry.reference);
+            assert_eq!((entries.collect(), page.next), expected, "{cursor}");
+        }
+    }
 }
 
 /// The rooms of each page of a whole listing.
