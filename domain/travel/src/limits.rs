@@ -67,6 +67,10 @@ pub const LIFETIMES_OF_PATIENCE: u64 = 2;
 /// Members of one page of a listing.
 pub const PAGE_MAX: usize = 1_000;
 
+/// Items that one page of a listing looks at. A page that ends here is short, even empty, and names where
+/// the next begins: many items that are added and not committed cannot stop the service for others.
+pub const ITEMS_EXAMINED_MAX: usize = 10_000;
+
 /// How long a desk keeps back, at most, that it has done what was decided: long enough that under any
 /// load the next vote takes it along, short enough that nobody at the coordinator waits to forget.
 pub const POSTPONED_MS: u64 = 100;

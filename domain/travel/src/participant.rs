@@ -13,7 +13,7 @@ use crate::{
     operation::Resource,
 };
 
-pub(crate) use shelves::{Customer, DeskTables, Undo};
+pub(crate) use shelves::{Customer, DeskTables, Undo, UndoLog};
 
 /// One desk: a resource manager of the ancestor.
 ///
@@ -37,7 +37,7 @@ pub(crate) struct Participant {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Bytes)]
 pub(crate) struct Branch {
     /// How to undo it, the last first.
-    pub(crate) undo: Vec<Undo>,
+    pub(crate) undo: UndoLog,
     /// What it will do when it gets its lock. Boxed: few wait, and many are open.
     pub(crate) waiting: Option<Box<Operation>>,
     /// For whom the coordinator knows it to wait.

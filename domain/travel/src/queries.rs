@@ -28,10 +28,8 @@ pub(crate) fn answer(travel: &Travel, query: &Query) -> Answer {
         }
         Query::Itinerary { locator } => Answer::Itinerary(travel.itinerary(locator)),
         Query::Items { desk, after, limit } => {
-            let mut after = travel.desks.at(desk).items_after(after);
-            let items: Vec<_> = after.by_ref().take(limit.min(limits::PAGE_MAX)).collect();
-            let has_more = after.next().is_some();
-            let next = items.last().filter(|_| has_more).map(|(item, _)| *item);
+            let desk = travel.desks.at(desk);
+            let (items, next) = desk.page_of_items(after, limit.min(limits::PAGE_MAX));
             Answer::Items { items, next }
         }
         Query::Customer { customer } => {
@@ -146,20 +144,37 @@ const fn state_of(itinerary: &Itinerary) -> ItineraryState {
 }
 
 impl Participant {
-    /// Items in order, as they are committed. One that an open transaction deletes is left out.
-    fn items_after(&self, after: Option<Item>) -> impl Iterator<Item = (Item, Stock)> {
+    /// Items in order, as they are committed, and where the next page begins. One that an open transaction
+    /// deletes is left out.
+    fn page_of_items(
+        &self,
+        after: Option<Item>,
+        limit: usize,
+    ) -> (Vec<(Item, Stock)>, Option<Item>) {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let items = self.shelves.items.range((from, Bound::Unbounded));
-        items.filter_map(|(&item, &stock)| Some((item, self.committed_stock(item, stock)?)))
+        let range = self.shelves.items.range((from, Bound::Unbounded));
+        let (mut items, mut last) = (Vec::new(), None);
+        for (examined, (&item, &stock)) in range.enumerate() {
+            if examined == limits::ITEMS_EXAMINED_MAX {
+                return (items, last);
+            }
+            if let Some(stock) = self.committed_stock(item, stock) {
+                if items.len() == limit {
+                    let shown = items.last().map(|&(item, _)| item);
+                    return (items, shown);
+                }
+                items.push((item, stock));
+            }
+            last = Some(item);
+        }
+        (items, None)
     }
 
     fn committed_stock(&self, item: Item, stock: Stock) -> Option<Stock> {
-        let is_it = |change: &Undo| match change {
-            Undo::Item { item: it, before } if *it == item => Some(*before),
-            Undo::Item { .. } | Undo::Customer { .. } => None,
-        };
-        let changed = self.first_change(&Resource::Item(item), is_it);
-        changed.unwrap_or(Some(stock))
+        match self.first_change(&Resource::Item(item)) {
+            Some(Undo::Item { before, .. }) => *before,
+            Some(Undo::Customer { .. }) | None => Some(stock),
+        }
     }
 
     fn committed_bill(&self, customer: CustomerId) -> Option<Bill> {
@@ -173,24 +188,15 @@ impl Participant {
     }
 
     fn committed_customer(&self, customer: CustomerId) -> Option<&Customer> {
-        let resource = Resource::Customer(customer);
-        let changed = self.first_change(&resource, |change| match change {
-            Undo::Customer {
-                customer: it,
-                before,
-            } if *it == customer => Some(before.as_ref()),
-            Undo::Item { .. } | Undo::Customer { .. } => None,
-        });
-        changed.unwrap_or_else(|| self.shelves.customers.get(&customer))
+        match self.first_change(&Resource::Customer(customer)) {
+            Some(Undo::Customer { before, .. }) => before.as_ref(),
+            Some(Undo::Item { .. }) | None => self.shelves.customers.get(&customer),
+        }
     }
 
     /// What was there before whoever may change it did so.
-    fn first_change<'a, T>(
-        &'a self,
-        resource: &Resource,
-        is_it: impl FnMut(&'a Undo) -> Option<T>,
-    ) -> Option<T> {
+    fn first_change(&self, resource: &Resource) -> Option<&Undo> {
         let writer = self.locks.writer(resource)?;
-        self.branches.get(&writer)?.undo.iter().find_map(is_it)
+        self.branches.get(&writer)?.undo.first(resource)
     }
 }

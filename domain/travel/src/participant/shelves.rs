@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Decode, Encode};
+use turnstile_types::{Malformed, Reader};
 
-use crate::{Bill, BillLine, CustomerId, Finding, Item, Operation, Refusal, Stock, Xid, limits};
+use crate::{
+    Bill, BillLine, CustomerId, Finding, Item, Operation, Refusal, Stock, Xid, limits,
+    operation::Resource,
+};
 
 /// Among how many of the last changes another one of the same thing is looked for: to undo the
 /// first is enough, to undo each does no harm, and a long transaction must not search for long.
@@ -40,6 +44,85 @@ pub(crate) enum Undo {
     },
 }
 
+/// How to undo a transaction at one desk: its changes, the first of each thing surely among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UndoLog {
+    changes: Vec<Undo>,
+    /// Where the first change of each thing is, once there are more than [`LOOK_BACK`]: what is committed
+    /// is asked for while the transaction goes on. Most are short, and pay nothing.
+    firsts: BTreeMap<Resource, usize>,
+}
+
+impl Undo {
+    const fn resource(&self) -> Resource {
+        match *self {
+            Self::Item { item, .. } => Resource::Item(item),
+            Self::Customer { customer, .. } => Resource::Customer(customer),
+        }
+    }
+}
+
+impl UndoLog {
+    fn of(changes: Vec<Undo>) -> Self {
+        let mut log = Self {
+            changes,
+            firsts: BTreeMap::new(),
+        };
+        log.index(0);
+        log
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The first change of a thing, if it was changed.
+    pub(crate) fn first(&self, resource: &Resource) -> Option<&Undo> {
+        if self.changes.len() > LOOK_BACK {
+            return self.changes.get(*self.firsts.get(resource)?);
+        }
+        let mut changes = self.changes.iter();
+        changes.find(|change| change.resource() == *resource)
+    }
+
+    /// Adds a change, unless one of the last was of the same thing. Most transactions make one or two at a
+    /// desk, and many are open at once.
+    fn keep(&mut self, change: Undo) {
+        let resource = change.resource();
+        let mut last = self.changes.iter().rev().take(LOOK_BACK);
+        if last.any(|kept| kept.resource() == resource) {
+            return;
+        }
+        if self.changes.is_empty() {
+            self.changes.reserve_exact(1);
+        }
+        self.changes.push(change);
+        let was_long = !self.firsts.is_empty();
+        self.index(if was_long { self.changes.len() - 1 } else { 0 });
+    }
+
+    /// Notes the changes from this one on, if there are enough of them.
+    fn index(&mut self, from: usize) {
+        if self.changes.len() > LOOK_BACK {
+            for (at, change) in self.changes.iter().enumerate().skip(from) {
+                self.firsts.entry(change.resource()).or_insert(at);
+            }
+        }
+    }
+}
+
+impl Encode for UndoLog {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.changes.encode(out);
+    }
+}
+
+impl Decode<'_> for UndoLog {
+    fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+        Ok(Self::of(Vec::decode(reader, field)?))
+    }
+}
+
 impl DeskTables {
     pub(crate) const fn new() -> Self {
         Self {
@@ -65,7 +148,7 @@ impl DeskTables {
         &mut self,
         xid: Xid,
         operation: &Operation,
-        undo: &mut Vec<Undo>,
+        undo: &mut UndoLog,
     ) -> Result<Finding, Refusal> {
         match operation {
             Operation::Add { item, count, price } => self.add(*item, *count, *price, undo),
@@ -87,8 +170,8 @@ impl DeskTables {
     }
 
     /// Undoes changes, the last first.
-    pub(crate) fn revert(&mut self, undo: Vec<Undo>) {
-        for change in undo.into_iter().rev() {
+    pub(crate) fn revert(&mut self, undo: UndoLog) {
+        for change in undo.changes.into_iter().rev() {
             match change {
                 Undo::Item { item, before } => drop(put(&mut self.items, item, before)),
                 Undo::Customer { customer, before } => {
@@ -111,7 +194,7 @@ impl DeskTables {
         item: Item,
         count: u32,
         price: u32,
-        undo: &mut Vec<Undo>,
+        undo: &mut UndoLog,
     ) -> Result<Finding, Refusal> {
         let before = self.items.get(&item).copied();
         if before.is_none() && self.items.len() >= limits::ITEMS_MAX {
@@ -135,7 +218,7 @@ impl DeskTables {
         Ok(Finding::Added)
     }
 
-    fn delete(&mut self, item: Item, undo: &mut Vec<Undo>) -> Result<Finding, Refusal> {
+    fn delete(&mut self, item: Item, undo: &mut UndoLog) -> Result<Finding, Refusal> {
         let stock = self.items.get(&item).ok_or(Refusal::NoSuchItem(item))?;
         if stock.reserved > 0 {
             return Err(Refusal::ItemReserved(item));
@@ -144,7 +227,7 @@ impl DeskTables {
         Ok(Finding::Deleted)
     }
 
-    fn take(&mut self, items: &[Item], undo: &mut Vec<Undo>) -> Result<Finding, Refusal> {
+    fn take(&mut self, items: &[Item], undo: &mut UndoLog) -> Result<Finding, Refusal> {
         for (at, item) in items.iter().enumerate() {
             let stock = self.items.get(item).ok_or(Refusal::NoSuchItem(*item))?;
             if wanted(items.iter().take(at + 1), item) > stock.free {
@@ -162,11 +245,7 @@ impl DeskTables {
         Ok(Finding::Taken(taken))
     }
 
-    fn give_back(
-        &mut self,
-        items: &[(Item, u32)],
-        undo: &mut Vec<Undo>,
-    ) -> Result<Finding, Refusal> {
+    fn give_back(&mut self, items: &[(Item, u32)], undo: &mut UndoLog) -> Result<Finding, Refusal> {
         for (item, _) in items {
             let same = items.iter().filter(|(other, _)| other == item);
             let count: u64 = same.map(|(_, count)| u64::from(*count)).sum();
@@ -188,12 +267,9 @@ impl DeskTables {
         *self.items.get(&item).expect("it was just looked at")
     }
 
-    fn set_item(&mut self, item: Item, after: Option<Stock>, undo: &mut Vec<Undo>) {
+    fn set_item(&mut self, item: Item, after: Option<Stock>, undo: &mut UndoLog) {
         let before = put(&mut self.items, item, after);
-        let is_it = |change: &Undo| matches!(change, Undo::Item { item: it, .. } if *it == item);
-        if !undo.iter().rev().take(LOOK_BACK).any(is_it) {
-            keep(undo, Undo::Item { item, before });
-        }
+        undo.keep(Undo::Item { item, before });
     }
 
     // Customers
@@ -202,7 +278,7 @@ impl DeskTables {
         &mut self,
         xid: Xid,
         customer: Option<CustomerId>,
-        undo: &mut Vec<Undo>,
+        undo: &mut UndoLog,
     ) -> Result<Finding, Refusal> {
         let customer = customer.ok_or_else(|| full(limits::CUSTOMERS_MAX))?;
         if self.customers.contains_key(&customer) {
@@ -222,7 +298,7 @@ impl DeskTables {
     fn remove_customer(
         &mut self,
         customer: CustomerId,
-        undo: &mut Vec<Undo>,
+        undo: &mut UndoLog,
     ) -> Result<Finding, Refusal> {
         let found = self.customers.get(&customer);
         let found = found.ok_or(Refusal::NoSuchCustomer(customer))?;
@@ -254,7 +330,7 @@ impl DeskTables {
         &mut self,
         customer: CustomerId,
         items: &[(Item, u32)],
-        undo: &mut Vec<Undo>,
+        undo: &mut UndoLog,
     ) -> Result<Finding, Refusal> {
         let found = self.customers.get(&customer);
         let mut after = found.ok_or(Refusal::NoSuchCustomer(customer))?.clone();
@@ -287,7 +363,7 @@ impl DeskTables {
         &mut self,
         (customer, since): (CustomerId, Xid),
         items: &[Item],
-        undo: &mut Vec<Undo>,
+        undo: &mut UndoLog,
     ) -> Result<Finding, Refusal> {
         let found = self.customers.get(&customer);
         let found = found.filter(|found| found.since == since);
@@ -305,26 +381,10 @@ impl DeskTables {
         Ok(Finding::Struck)
     }
 
-    fn set_customer(
-        &mut self,
-        customer: CustomerId,
-        after: Option<Customer>,
-        undo: &mut Vec<Undo>,
-    ) {
+    fn set_customer(&mut self, customer: CustomerId, after: Option<Customer>, undo: &mut UndoLog) {
         let before = put(&mut self.customers, customer, after);
-        let is_it = |change: &Undo| matches!(change, Undo::Customer { customer: it, .. } if *it == customer);
-        if !undo.iter().rev().take(LOOK_BACK).any(is_it) {
-            keep(undo, Undo::Customer { customer, before });
-        }
+        undo.keep(Undo::Customer { customer, before });
     }
-}
-
-/// Adds a change. Most transactions make one or two at a desk, and many are open at once.
-fn keep(undo: &mut Vec<Undo>, change: Undo) {
-    if undo.is_empty() {
-        undo.reserve_exact(1);
-    }
-    undo.push(change);
 }
 
 /// How often an item is among these.

@@ -2,7 +2,7 @@
 
 use turnstile_travel::{
     Answer, Bill, BillLine, Body, Command, CustomerId, Desk, Desks, Done, EventKind, Finding,
-    LateAnswer, Outcome, Parcel, Query, Refusal, Report, Say, Settings, Stage, Step, Travel,
+    LateAnswer, Outcome, Parcel, Query, Refusal, Report, Say, Settings, Stage, Step, Stock, Travel,
     TravelRoles, Xid, limits,
 };
 use turnstile_types::{Machine, Position, Principal, Timestamp};
@@ -163,4 +163,73 @@ fn a_late_answer_is_pending_from_the_word_that_it_waits_to_the_answer_also_after
         LateAnswer::Given(Outcome::Done(Done::Stock(Some(_))))
     ));
     assert_eq!(Machine::check(&office.travel), Ok(()));
+}
+
+/// What a page searched once for each item that was added and not committed: all changes of the transaction,
+/// and one page passed all such items.
+#[test]
+fn a_page_among_items_that_are_not_committed_looks_at_ten_thousand_and_ends() {
+    const ADDED: usize = 25_000;
+    let mut office = Office::new();
+    let committed = ["flight-00000", "flight-12000", "flight-24999"];
+    office.committed(committed.map(|flight| add(flight, 1, 10)));
+    let xid = office.start();
+    for number in 0..ADDED {
+        office.within(xid, add(&format!("flight-{number:05}"), 1, 20));
+    }
+    let restored = Travel::restore(&bytes_of(&office.travel)).unwrap();
+    for travel in [&office.travel, &restored] {
+        assert_eq!(travel.check(), Ok(()));
+        let mut pages = Vec::new();
+        let mut after = None;
+        loop {
+            let query = Query::Items {
+                desk: Desk::Flights,
+                after,
+                limit: 2,
+            };
+            let answer = travel.query(Timestamp(office.now), &office.principal, &query);
+            let Answer::Items { items, next } = answer else {
+                panic!("no items: {answer:?}");
+            };
+            let prices = items.iter().map(|(_, stock)| (stock.free, stock.price));
+            assert!(prices.clone().all(|found| found == (1, 10)), "{items:?}");
+            pages.push(items.iter().map(|(item, _)| *item).collect::<Vec<_>>());
+            after = next;
+            if after.is_none() {
+                break;
+            }
+        }
+        let [first, second, third] = committed.map(|flight| vec![item(flight)]);
+        assert_eq!(pages, [first, second, third]);
+    }
+    assert_eq!(limits::ITEMS_EXAMINED_MAX, 10_000);
+}
+
+#[test]
+fn a_page_shows_what_is_committed_of_what_a_long_transaction_has_changed_again_and_again() {
+    let mut office = Office::new();
+    let flights = || (0..60).map(|number| format!("flight-{number:02}"));
+    office.committed(flights().map(|flight| add(&flight, 1, 10)));
+    let xid = office.start();
+    for price in [20, 30] {
+        for flight in flights() {
+            office.within(xid, add(&flight, 5, price));
+            let query = Query::Items {
+                desk: Desk::Flights,
+                after: None,
+                limit: 100,
+            };
+            let answer = office
+                .travel
+                .query(Timestamp(office.now), &office.principal, &query);
+            let stock = Stock {
+                free: 1,
+                reserved: 0,
+                price: 10,
+            };
+            let items = flights().map(|flight| (item(&flight), stock)).collect();
+            assert_eq!(answer, Answer::Items { items, next: None });
+        }
+    }
 }
