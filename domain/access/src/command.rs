@@ -5,7 +5,7 @@ use turnstile_types::{Name, Timestamp};
 
 use crate::{
     AccessQuota, AccessRole, CertificateSubject, Done, GrantedNames, KeyDigest, KeyId, NamePattern,
-    about::About, limits,
+    NewPrincipal, about::About, limits,
 };
 
 /// One whole request that may change the state.
@@ -15,7 +15,10 @@ pub enum Command {
     /// Adds a principal, who may do nothing yet.
     #[byte(0x01)]
     #[operation(answer = PrincipalAdded, right = manage)]
-    AddPrincipal { principal: Name },
+    AddPrincipal {
+        #[parameter(read_as = NewPrincipal)]
+        principal: Name,
+    },
     /// Removes a principal, and ends its keys, grants and certificates.
     #[byte(0x02)]
     #[operation(answer = PrincipalRemoved, right = manage)]

@@ -71,6 +71,22 @@ pub(crate) fn with_role(server: &Server, root: &mut Client, who: (&str, &str, u8
 
 const NOAUTH: &str = "-NOAUTH Authentication required.";
 
+/// What a principal `local` held was everybody's.
+#[test]
+fn no_principal_gets_a_name_that_is_the_servers() {
+    let server = Server::new();
+    let mut root = guarded(&server);
+    for name in ["local", "engine"] {
+        let told = said(&mut root, &format!("ACCESS.ADD-PRINCIPAL {name}"));
+        let reason = "principal: a name other than local and engine";
+        assert!(
+            told.starts_with("-ERR ") && told.ends_with(reason),
+            "{told}"
+        );
+    }
+    server.stop();
+}
+
 #[test]
 fn a_directory_with_a_key_answers_nothing_but_a_login_without_one() {
     let server = Server::new();

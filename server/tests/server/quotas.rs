@@ -342,13 +342,16 @@ fn a_principal_has_no_more_keys_remembered_than_its_quota() {
 #[test]
 fn http_tells_a_quota_and_when_to_come_again() {
     let server = Server::with_room_for_keys(1_000_000);
-    let mut client = server.client();
-    is_done(&mut client, "ACCESS.ADD-PRINCIPAL local");
-    is_done(&mut client, "ACCESS.SET-QUOTA local REQUESTS_PER_SECOND 2");
+    let mut root = guarded(&server);
+    is_done(&mut root, "ACCESS.SET-QUOTA root REQUESTS_PER_SECOND 2");
     let mut http = server.client_of("http");
     let mut refused = None;
+    let request = format!(
+        "GET /v1/rooms/totals HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n",
+        key(1).expose()
+    );
     for _ in 0..1_000 {
-        http.send("GET /v1/rooms/totals HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        http.send(&request);
         let head = http.until("\r\n\r\n");
         let length = head
             .lines()
