@@ -113,7 +113,7 @@ const undecided = new Map<string, { key: string; sent: number }>();
 const isUnknown = ({ code }: Problem) => code === 'unreachable' || code === 'outcome_unknown';
 
 /** Whether the server has decided the command, or never will. Others may be answers to its repetition only. */
-function isFinal(problem: Problem): boolean {
+export function isFinal(problem: Problem): boolean {
   if (isUnknown(problem)) return false;
   const { status, body } = problem;
   return body.position !== undefined || (status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status));

@@ -92,8 +92,17 @@ pub(super) fn as_boss(door: &Door, command: &str) -> String {
 
 /// Logs the clerk in, at a page.
 pub(super) fn console_of_clerk(door: &Door, page: &str) -> Chromium {
+    console_with_key(door, page, CLERK_KEY)
+}
+
+/// Logs the administrator in, at a page.
+pub(super) fn console_of_boss(door: &Door, page: &str) -> Chromium {
+    console_with_key(door, page, KEY)
+}
+
+fn console_with_key(door: &Door, page: &str, key: &str) -> Chromium {
     let mut browser = console(door, page);
-    fill(&mut browser, "Key", CLERK_KEY);
+    fill(&mut browser, "Key", key);
     press(&mut browser, "Log in");
     browser
 }

@@ -5,7 +5,8 @@ use turnstile_trial::{Chromium, RedisServer};
 
 use super::{
     console, done,
-    frame::{as_boss, console_of_clerk, guarded},
+    frame::{as_boss, console_of_boss, console_of_clerk, guarded},
+    others::{keys_of, login, shown_key},
     press,
     rooms::{BOARD, ID, bar, book, wish},
     shows, until,
@@ -129,6 +130,51 @@ fn a_second_click_after_no_answer_came_books_no_second_room() {
             "document.querySelectorAll('.bar').length === 2",
         );
         assert_booked_total(&door, 2);
+    }
+}
+
+/// The page made another key at each click, so the server got two different commands.
+#[test]
+fn a_second_click_after_no_answer_came_makes_no_second_key() {
+    for unknown in UNKNOWN {
+        let door = guarded(door(), &["rooms.user *"]);
+        let mut browser = console_of_boss(&door, "access");
+        let lose = format!(
+            "if (method === 'GET' || window.isWell) return pass(); await pass(); {unknown}"
+        );
+        press(&mut browser, "Make a key for clerk");
+        intercept(&mut browser, &lose);
+        press(&mut browser, "Make the key");
+        shows(&mut browser, "may have been done");
+        browser.value("window.isWell = true");
+        press(&mut browser, "Make the key");
+        let key = shown_key(&mut browser);
+        assert!(login(&door, &key).starts_with("OK"));
+        assert_eq!(keys_of(&mut browser, "clerk").len(), 2);
+    }
+}
+
+/// The first new key was shown only when the old one's end was known too, and a second click made another.
+#[test]
+fn a_new_key_is_shown_when_no_answer_comes_to_the_end_of_the_old_one() {
+    for unknown in UNKNOWN {
+        let door = guarded(door(), &["rooms.user *"]);
+        let mut browser = console_of_boss(&door, "access");
+        let lose = format!(
+            "if (!place.endsWith('/expiry') || window.isWell) return pass(); await pass(); {unknown}"
+        );
+        press(&mut browser, "Rotate bbbbbbbbbbbb");
+        intercept(&mut browser, &lose);
+        press(&mut browser, "Rotate");
+        shows(&mut browser, "may have been done");
+        shows(&mut browser, "The new key of clerk");
+        let key = shown_key(&mut browser);
+        browser.value("window.isWell = true");
+        press(&mut browser, "Rotate");
+        until(&mut browser, "!document.querySelector('dialog[open]')");
+        assert_eq!(shown_key(&mut browser), key);
+        assert!(login(&door, &key).starts_with("OK"));
+        assert_eq!(keys_of(&mut browser, "clerk").len(), 2);
     }
 }
 

@@ -2,9 +2,14 @@
 
 use std::process::{Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
+use turnstile_trial::Chromium;
 
-use super::{assert_accessible, console, done, fill, press, shows, until};
+use super::{
+    assert_accessible, console, done, fill,
+    frame::{as_boss, console_of_boss, guarded},
+    press, shows, until,
+};
 use crate::door::{Door, door, redis_cli};
 
 #[test]
@@ -238,13 +243,71 @@ fn an_administrator_makes_and_rotates_keys_and_sets_quotas() {
     assert!(login(&door, &key).contains("WRONGPASS"));
 }
 
+/// The page always let the old key live for the overlap, and the new one for ever.
+#[test]
+fn a_rotated_key_lives_no_longer_and_the_new_one_as_long_as_it_was_made_for() {
+    let door = guarded(door(), &["rooms.user *"]);
+    let mut browser = console_of_boss(&door, "access");
+    shows(&mut browser, "bbbbbbbbbbbb");
+    let ends = browser.value("new Date(Date.now() + 12 * 3_600_000).toISOString()");
+    let ends = ends.as_str().expect("an instant is text");
+    let digest = "c".repeat(64);
+    let add = format!("ACCESS.ADD-KEY clerk cccccccccccc {digest} EXPIRES {ends}");
+    let added = as_boss(&door, &add);
+    assert!(added.starts_with("1\n"), "{added}");
+    press(&mut browser, "Read again");
+    press(&mut browser, "Rotate cccccccccccc");
+    // The clock of the page stands, so that the new key's end is known.
+    browser.value("(() => { const now = Date.now(); Date.now = () => now; return true; })()");
+    press(&mut browser, "Rotate");
+    shows(&mut browser, "The new key of clerk");
+    let id = shown_key(&mut browser);
+    let id = id.split('_').nth(2).expect("a key names its id");
+    until(&mut browser, "!document.querySelector('dialog[open]')");
+    let lives = browser.value(&format!(
+        "fetch('/v1/access/keys').then(answer => answer.json()).then(({{keys}}) => {{ \
+             const [old, made] = ['cccccccccccc', '{id}'].map(id => keys.find(one => one.id === id)); \
+             const [since, end] = [old.since, '{ends}'].map(at => Date.parse(at)); \
+             return {{old: Date.parse(old.expires) - end, \
+                 made: Date.parse(made.expires) - Date.now() - (end - since)}}; }})"
+    ));
+    assert_eq!(lives, json!({"old": 0, "made": 0}));
+}
+
+/// The server keeps a key of an administrator that does not expire. That is known only after the new key was added.
+#[test]
+fn a_rotation_that_is_refused_halfway_shows_the_new_key_and_keeps_the_old_one() {
+    let door = guarded(door(), &["rooms.user *"]);
+    let mut browser = console_of_boss(&door, "access");
+    press(&mut browser, "Rotate aaaaaaaaaaaa");
+    fill(&mut browser, "The new key ends after days", "30");
+    press(&mut browser, "Rotate");
+    shows(&mut browser, "last_administrator");
+    shows(&mut browser, "The new key of boss");
+    let key = shown_key(&mut browser);
+    assert!(login(&door, &key).starts_with("OK"));
+    shows(&mut browser, "key aaaaaaaaaaaa stays as it is");
+    assert_accessible(&mut browser);
+    let keys = keys_of(&mut browser, "boss");
+    let old = keys.iter().find(|key| key["id"] == "aaaaaaaaaaaa");
+    assert!(old.is_some_and(|key| key["expires"].is_null()), "{keys:?}");
+}
+
+/// The keys of a principal, as the server lists them to the page.
+pub(super) fn keys_of(browser: &mut Chromium, principal: &str) -> Vec<Value> {
+    let listed = browser.value(&format!(
+        "fetch('/v1/access/keys?principal={principal}').then(answer => answer.json())"
+    ));
+    listed["keys"].as_array().expect("a list").clone()
+}
+
 /// The key that the page shows.
-fn shown_key(browser: &mut turnstile_trial::Chromium) -> String {
+pub(super) fn shown_key(browser: &mut Chromium) -> String {
     let key = until(browser, "document.querySelector('code.mono').textContent");
     key.as_str().expect("a key is text").to_owned()
 }
 
 /// What the RESP door answers to a key.
-fn login(door: &Door, key: &str) -> String {
+pub(super) fn login(door: &Door, key: &str) -> String {
     redis_cli(door, &[], &format!("AUTH {key}\n"))
 }
