@@ -69,9 +69,9 @@ pub(crate) struct Extent {
     /// for throughput, 5% for an open loop's response time]
     #[arg(long, conflicts_with = "duration", value_parser = share)]
     precision: Option<f64>,
-    /// Longest run; exits with code 96 if the mean is not precise by then
-    #[arg(long, default_value = "1m", conflicts_with = "duration", value_parser = duration)]
-    max_time: Duration,
+    /// Longest run; exits with code 96 if the mean is not precise by then [default: 1m]
+    #[arg(long, conflicts_with = "duration", value_parser = duration)]
+    max_time: Option<Duration>,
     /// Random seed; the same seed sends the same requests at the same instants
     #[arg(long, default_value = "1")]
     pub(super) seed: u64,
@@ -116,6 +116,9 @@ pub(super) struct ArrivalProcess(Law);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Thought(Think);
 
+/// Longest run whose length follows from its precision, if no option sets it.
+const MAX_TIME: Duration = Duration::from_secs(60);
+
 /// Time for the last answers of a trace; the run ends sooner if they come sooner.
 const REST: Duration = Duration::from_secs(1);
 
@@ -145,6 +148,11 @@ impl Pacing {
                 "--think and --stages are about users, who do not decide in an open loop";
             return Err(Coded::usage(conflict.to_owned()).into());
         }
+        let is_precise = self.extent.precision.is_some() || self.extent.max_time.is_some();
+        if is_precise && self.takes().is_some() {
+            let conflict = "--precision and --max-time do not go with a trace or stages, which say how long a run takes";
+            return Err(Coded::usage(conflict.to_owned()).into());
+        }
         let rhythm = match (&self.rate, &law) {
             (Some(rate), _) => Rhythm::Open {
                 law,
@@ -171,11 +179,16 @@ impl Pacing {
         })
     }
 
-    fn length(&self, open: bool) -> Length {
+    /// How long the trace or the stages take, if there are any.
+    fn takes(&self) -> Option<Duration> {
         let staged = [&self.rate, &self.manner.stages]
             .into_iter()
             .find_map(|level| level.as_ref()?.takes);
-        match self.manner.traced().or(staged) {
+        self.manner.traced().or(staged)
+    }
+
+    fn length(&self, open: bool) -> Length {
+        match self.takes() {
             Some(duration) if self.extent.duration.is_none() => Length::Fixed {
                 warm_up: Duration::ZERO,
                 duration,
@@ -192,10 +205,12 @@ impl Pacing {
         }
     }
 
-    /// The same, for so long where nothing was said of that.
+    /// The same, for so long where neither an option nor a trace or stages say how long.
     pub(super) fn lasting(&self, most: Duration) -> Self {
         let mut pacing = self.clone();
-        pacing.extent.duration.get_or_insert(most);
+        if self.takes().is_none() {
+            pacing.extent.duration.get_or_insert(most);
+        }
         pacing
     }
 
@@ -358,7 +373,7 @@ impl Extent {
             },
             None => Length::Precise {
                 relative: self.precision.unwrap_or(precision),
-                most: self.max_time,
+                most: self.max_time.unwrap_or(MAX_TIME),
             },
         }
     }
@@ -583,6 +598,30 @@ mod tests {
                 duration: Duration::from_secs_f64(seconds),
             };
             assert_eq!(pace.length, length, "{words:?}");
+        }
+        for words in [["--precision", "1%"], ["--max-time", "1m"]] {
+            let told = pace(&[&["--arrivals", &arrivals], &words[..]].concat()).unwrap_err();
+            assert!(told.contains("with a trace or stages"), "{words:?}: {told}");
+        }
+    }
+
+    /// A recording cut its trace after 10 s, and a check after a minute.
+    #[test]
+    fn a_command_that_lasts_for_so_long_leaves_a_trace_and_stages_whole() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"0\n98.5\n").unwrap();
+        let arrivals = format!("trace:{}", file.path().display());
+        let rows: [(&[&str], f64); 4] = [
+            (&["-r", "10"], 11.0),
+            (&["--arrivals", &arrivals], 99.5),
+            (&["--stages", "1s:5,20s:0"], 21.0),
+            (&["--stages", "1s:5,20s:0", "-d", "4s"], 5.0),
+        ];
+        for (words, seconds) in rows {
+            let line = Line::try_parse_from([&["lab"], words].concat()).unwrap();
+            let pacing = line.pacing.lasting(Duration::from_secs(10));
+            let difference = pacing.point_s_max() - seconds;
+            assert!(difference.abs() < 1e-6, "{words:?}: {difference}");
         }
     }
 
