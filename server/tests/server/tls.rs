@@ -554,9 +554,12 @@ fn a_certificate_that_was_renewed_is_loaded_without_a_signal() {
         });
     });
     site.authority.issue("server", &["localhost"]);
-    let end = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + PATIENCE;
     while shown() == second {
-        assert!(Instant::now() < end, "the renewed certificate is shown");
+        assert!(
+            Instant::now() < deadline,
+            "the renewed certificate is shown"
+        );
     }
     end.send(()).unwrap();
     watching.join().unwrap();
