@@ -128,7 +128,7 @@ mod tests {
     fn thousands_are_grouped_behind_the_sign() {
         let rows = [-1.0, -500.0, -123_456.0, 500.0, 123_456.0];
         let shown = rows.map(|rate| PerSecond(rate).to_string());
-        assert_eq!(shown, ["-1.00", "-500", "-123 456", "500", "123 456"]);
+        assert_eq!(shown, ["-1", "-500", "-123 456", "500", "123 456"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::{
     path::Path,
 };
 
+use tempfile::TempDir;
 use tokio::sync::oneshot;
 use turnstile_embedded::CommitError;
 use turnstile_server::{Ask, StopError};
@@ -167,6 +168,17 @@ fn positions(told: &str, channel: &str) -> Vec<usize> {
         .collect()
 }
 
+/// A directory whose syncs take no time, however slow the disk of this machine is at the moment.
+fn in_memory() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    made.unwrap()
+}
+
 /// A crowd on a server whose groups overlap: a group costs more work here than two syncs, so they
 /// soon do, and then go on.
 fn overlapping(server: &Server, groups: u64) -> Crowd {
@@ -185,7 +197,7 @@ fn overlapping(server: &Server, groups: u64) -> Crowd {
 
 #[test]
 fn overlapping_groups_answer_and_tell_everything_once_in_order_and_durably() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = in_memory();
     let server = Server::durable(directory.path());
     let mut crowd = overlapping(&server, 20);
     compare_figures(&server);
@@ -225,7 +237,7 @@ fn figure(text: &str, name: &str) -> u64 {
 #[test]
 fn a_failed_sync_beside_the_loop_ends_everything_and_takes_nothing_that_was_answered() {
     let was_beside = (0..ATTEMPTS).any(|_| {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = in_memory();
         let server = Server::durable(directory.path());
         let mut crowd = overlapping(&server, 5);
         let counters = server.running().counters().clone();
