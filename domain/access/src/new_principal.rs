@@ -3,10 +3,7 @@
 use std::fmt;
 
 use turnstile_chassis::Kind;
-use turnstile_types::{InvalidName, Name};
-
-/// Names by which the server tells what is nobody's in particular, and what it does itself.
-const RESERVED: [&str; 2] = ["local", "engine"];
+use turnstile_types::{InvalidName, Name, Principal};
 
 /// The name of a principal that is to be added. Those of principals that are there are plain names: journals
 /// of earlier versions may have any.
@@ -25,11 +22,16 @@ impl NewPrincipal {
     /// It is no name, or one that is the server's own.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidNewPrincipal> {
         let name = Name::parse(text).map_err(InvalidNewPrincipal::Name)?;
-        if RESERVED.contains(&name.as_str()) {
+        if reserved().contains(&Principal(name)) {
             return Err(InvalidNewPrincipal::Reserved);
         }
         Ok(Self(name))
     }
+}
+
+/// By these names the server tells what is nobody's in particular, and what it does itself.
+fn reserved() -> [Principal; 2] {
+    [Principal::local(), Principal::engine()]
 }
 
 turnstile_chassis::readable!(NewPrincipal, InvalidNewPrincipal, Kind::NAME);
@@ -44,7 +46,10 @@ impl fmt::Display for InvalidNewPrincipal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(invalid) => invalid.fmt(f),
-            Self::Reserved => write!(f, "a name other than {}", RESERVED.join(" and ")),
+            Self::Reserved => {
+                let [local, engine] = reserved();
+                write!(f, "a name other than {local} and {engine}")
+            }
         }
     }
 }
@@ -62,7 +67,7 @@ mod tests {
         for text in ["shop", "locals", "Local", "engine-1"] {
             assert_eq!(read(text), Ok(Name::parse(text.as_bytes()).unwrap()));
         }
-        for text in RESERVED {
+        for text in ["local", "engine"] {
             assert_eq!(read(text), Err(InvalidNewPrincipal::Reserved));
         }
         let empty = InvalidNewPrincipal::Name(InvalidName::Empty);

@@ -169,6 +169,12 @@ impl Principal {
     pub fn local() -> Self {
         Self(Name::parse(b"local").expect("`local` is a name"))
     }
+
+    /// The author of the records that the engine itself writes.
+    #[must_use]
+    pub fn engine() -> Self {
+        Self(Name::parse(b"engine").expect("`engine` is a name"))
+    }
 }
 
 impl fmt::Display for Principal {

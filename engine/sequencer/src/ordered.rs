@@ -9,12 +9,8 @@ use turnstile_types::{Author, Key, Machines, Malformed, PartitionFounding, Princ
 #[cfg(feature = "sabotage")]
 use crate::EntrySabotage;
 use crate::{
-    ExecuteError, RecordReplayError, Reply, Sequencer, State,
-    founding::founding_record,
-    runs::HeardEntry,
-    shared::SharedPlace,
-    state::{content_of, engine},
-    store::SnapshotStep,
+    ExecuteError, RecordReplayError, Reply, Sequencer, State, founding::founding_record,
+    runs::HeardEntry, shared::SharedPlace, state::content_of, store::SnapshotStep,
 };
 
 /// What became of one record of an entry: the outcome in its stable bytes, or the refusal of a key that
@@ -106,7 +102,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     /// # Errors
     /// The record was not taken: nothing has changed.
     pub fn found(&mut self, founding: PartitionFounding) -> Result<(), ExecuteError> {
-        let engine = engine();
+        let engine = Principal::engine();
         let payload = founding_record(&founding);
         let record = RecordRef {
             service: SERVICE_ENGINE,
@@ -201,7 +197,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     /// # Errors
     /// The record was not taken: nothing has changed.
     pub fn leave_shared_log(&mut self) -> Result<(), ExecuteError> {
-        let (engine, time) = (engine(), self.state().time());
+        let (engine, time) = (Principal::engine(), self.state().time());
         let record = RecordRef {
             service: SERVICE_ENGINE,
             author: Author::server(&engine),
@@ -248,7 +244,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
                 at: (sequence, time),
             });
         }
-        let engine = engine();
+        let engine = Principal::engine();
         let payload = place.mark(noted);
         let mark = RecordRef {
             service: SERVICE_ENGINE,

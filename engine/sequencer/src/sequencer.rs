@@ -9,7 +9,7 @@ use turnstile_types::{Author, Hosts, Key, Machine, Machines, Position, Principal
 
 use crate::{
     ExecuteError, Reply,
-    state::{Positioned, State, content_of, engine},
+    state::{Positioned, State, content_of},
 };
 
 /// Bytes that keys may take where nobody says otherwise.
@@ -266,7 +266,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         if self.stopped {
             return Err(ExecuteError::Stopped);
         }
-        let engine = engine();
+        let engine = Principal::engine();
         let record = RecordRef {
             service: SERVICE_ENGINE,
             author: Author::server(&engine),

@@ -367,7 +367,7 @@ impl<S: Machines> State<S> {
         self.machines.tick(&Context {
             position,
             now,
-            principal: &engine(),
+            principal: &Principal::engine(),
         });
         (self.position, self.time) = (position, now);
     }
@@ -399,9 +399,4 @@ impl<'a> Positioned<'a> {
 #[must_use]
 pub fn content_of(service: u8, payload: &[u8]) -> u64 {
     xxh3_64_with_seed(payload, u64::from(service - 1))
-}
-
-/// The principal of the records that the engine itself writes.
-pub(crate) fn engine() -> Principal {
-    Principal(Name::parse(b"engine").expect("`engine` is a name"))
 }
