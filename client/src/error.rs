@@ -54,11 +54,18 @@ impl ConnectionError {
             | Self::NotHttp => true,
             Self::Server(error) => {
                 let code = error.split(' ').next();
-                matches!(code, Some("UNKNOWN" | "BROKEN"))
+                code.is_some_and(|code| is_outcome_unknown(code.as_bytes()))
             }
             Self::Denied(_) | Self::UnknownOperation(_) | Self::Misnamed(_) => false,
         }
     }
+}
+
+/// Whether nobody knows what became of a request that a server answered by an error with this code. Any other
+/// says that nothing was done.
+#[must_use]
+pub fn is_outcome_unknown(code: &[u8]) -> bool {
+    matches!(code, b"UNKNOWN" | b"BROKEN")
 }
 
 impl fmt::Display for ConnectionError {

@@ -22,7 +22,7 @@ mod wire;
 pub use access_key::{AccessKey, InvalidAccessKey};
 pub use connection::Connection;
 pub use denied::Denied;
-pub use error::ConnectionError;
+pub use error::{ConnectionError, is_outcome_unknown};
 pub use named::{NamedAnswer, NamedConnection};
 pub use peer_halves::{PeerReader, PeerWriter};
 pub use peer_stream::PeerStream;

@@ -189,7 +189,7 @@ impl<O: Compact, W: Copy> KeyedWitness<O, W> {
     ) -> Answer<'a> {
         match reply {
             KeyedReply::Error(code) => {
-                self.gives_up(unknown.filter(|_operation| door::is_unknown(code)));
+                self.gives_up(unknown.filter(|_operation| door::is_outcome_unknown(code)));
                 Answer::Error(code)
             }
             KeyedReply::Waits => {

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub(crate) use turnstile_client::is_outcome_unknown;
 use turnstile_client::{self as client, Connection, Denied, ServerAddress, resp::Value};
 use turnstile_result::Server;
 
@@ -211,12 +212,6 @@ fn section(resp: &ServerAddress, name: &[u8]) -> Option<ServerFacts> {
 /// The code of an error: its first word.
 pub(crate) fn code(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == b' ').next().unwrap_or(text)
-}
-
-/// Whether nobody knows what became of a request that was answered by an error with this code. Any
-/// other says that nothing was done.
-pub(crate) fn is_unknown(code: &[u8]) -> bool {
-    matches!(code, b"UNKNOWN" | b"BROKEN")
 }
 
 /// The reason of a refusal; nothing when the answer is no refusal.

@@ -120,21 +120,7 @@ impl Proxy {
         crew::allow(DESCRIPTORS_EACH * CONNECTIONS_MAX).ok();
         let listener = TcpListener::bind(listen)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
-            server,
-            began: Instant::now(),
-            over: AtomicBool::new(false),
-            book: Mutex::new(ProxyRecorder {
-                writer: TraceWriter::create(file)?,
-                pseudonyms: Pseudonyms::default(),
-                failed: None,
-                connections: Vec::new(),
-                threads: Vec::new(),
-                turned_away: 0,
-                failures: 0,
-                delayed: None,
-            }),
-        });
+        let shared = Arc::new(Shared::new(server, file)?);
         let accepting = Arc::clone(&shared);
         let listener = thread::spawn(move || accept(&accepting, listener.incoming()));
         Ok(Self {
@@ -186,6 +172,24 @@ impl Proxy {
 }
 
 impl Shared {
+    fn new(server: ServerAddress, file: &Path) -> io::Result<Self> {
+        Ok(Self {
+            server,
+            began: Instant::now(),
+            over: AtomicBool::new(false),
+            book: Mutex::new(ProxyRecorder {
+                writer: TraceWriter::create(file)?,
+                pseudonyms: Pseudonyms::default(),
+                failed: None,
+                connections: Vec::new(),
+                threads: Vec::new(),
+                turned_away: 0,
+                failures: 0,
+                delayed: None,
+            }),
+        })
+    }
+
     fn book(&self) -> MutexGuard<'_, ProxyRecorder> {
         // Each entry is written whole or not at all, whoever panicked.
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
@@ -390,23 +394,11 @@ mod tests {
     fn a_client_who_waits_for_descriptors_has_not_failed() {
         let directory = tempfile::tempdir().unwrap();
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
-        let shared = Arc::new(Shared {
-            server: server.local_addr().unwrap().into(),
-            began: Instant::now(),
-            over: AtomicBool::new(false),
-            book: Mutex::new(ProxyRecorder {
-                writer: TraceWriter::create(&directory.path().join("trace")).unwrap(),
-                pseudonyms: Pseudonyms::default(),
-                failed: None,
-                connections: Vec::new(),
-                threads: Vec::new(),
-                turned_away: 0,
-                failures: 0,
-                delayed: None,
-            }),
-        });
+        let address = server.local_addr().unwrap();
+        let shared = Shared::new(address.into(), &directory.path().join("trace"));
+        let shared = Arc::new(shared.unwrap());
         let short = || Err(io::Error::other("too many open files"));
-        let client = TcpStream::connect(server.local_addr().unwrap());
+        let client = TcpStream::connect(address);
         accept(&shared, [short(), short(), client].into_iter());
         let book = shared.book();
         assert_eq!((book.failures, book.connections.len()), (0, 1));

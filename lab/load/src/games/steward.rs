@@ -87,7 +87,7 @@ impl<P: StewardPlan> KeyedUser for Steward<P> {
         };
         let answer = match reply {
             Brief::Error(code) => {
-                if door::is_unknown(code) {
+                if door::is_outcome_unknown(code) {
                     self.plan.lost();
                 }
                 self.plan.fails(code);

@@ -182,7 +182,7 @@ impl Tally {
         match answer {
             Answer::Done => counts.done += 1,
             Answer::Refused(reason) => counts.refused.count(reason),
-            Answer::Error(code) if door::is_unknown(code) => {
+            Answer::Error(code) if door::is_outcome_unknown(code) => {
                 counts.unknown += 1;
                 return;
             }

@@ -248,7 +248,7 @@ impl<P: Plan> User for RoomVisitor<P> {
         let told = answer::told(&bytes[whole], &self.names, &ask.what)?;
         let answer = match told {
             answer::Answer::Error(code) => {
-                if door::is_unknown(code) && ask.what.changes() {
+                if door::is_outcome_unknown(code) && ask.what.changes() {
                     witness.hears(Seen::Unknown, ask.what.unknown());
                 } else {
                     witness.hears_nothing();

@@ -183,7 +183,7 @@ impl<P: BuyerPlan> KeyedUser for Buyer<P> {
         };
         let (answer, told) = match (reply, what) {
             // Done or not: the plan learns as little as if no answer came.
-            (Brief::Error(code), _) if door::is_unknown(code) => {
+            (Brief::Error(code), _) if door::is_outcome_unknown(code) => {
                 let answer = Answer::Error(code);
                 return Ok(Some(ParsedAnswer { length, answer }));
             }

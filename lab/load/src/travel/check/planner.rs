@@ -249,7 +249,7 @@ impl Planner {
     /// An error says that nothing was done, unless it says that nobody knows.
     fn take_error(&mut self, what: &PlannerRequest, code: &[u8], witness: &mut WitnessOf<Self>) {
         // What is asked again may get an answer that is forgotten.
-        let is_unknown = door::is_unknown(code) || code == b"ERR";
+        let is_unknown = door::is_outcome_unknown(code) || code == b"ERR";
         match what {
             PlannerRequest::Start | PlannerRequest::Drop { .. } => {}
             PlannerRequest::Within { xid, .. } => self.dropped = Some(*xid),
