@@ -216,8 +216,8 @@ fn prepare(first: &Path, own: &Path) -> io::Result<()> {
     for entry in fs::read_dir(own)? {
         is_new &= entry?.file_name() == unfinished.as_str();
     }
-    match is_new {
-        true => files::put(own, ID_KEY, &fs::read(first.join(ID_KEY))?),
-        false => Ok(()),
+    if is_new {
+        files::put(own, ID_KEY, &fs::read(first.join(ID_KEY))?)?;
     }
+    Ok(())
 }
