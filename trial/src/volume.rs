@@ -101,8 +101,20 @@ impl Volume {
     /// # Panics
     /// When it cannot be mounted again.
     pub fn remount(&mut self) {
-        self.unmount().expect("nobody uses the volume");
-        self.mount().expect("it was mounted before");
+        let deadline = Instant::now() + UNMOUNT;
+        loop {
+            self.unmount().expect("nobody uses the volume");
+            self.mount().expect("it was mounted before");
+            // As long as a mount namespace that was made meanwhile has a copy of the mount, the file system that
+            // has stopped is what is mounted again.
+            match tempfile::tempfile_in(self.mount_point()) {
+                Ok(_) => return,
+                Err(error) => assert!(
+                    Instant::now() < deadline,
+                    "the volume stays stopped: {error}"
+                ),
+            }
+        }
     }
 
     /// Leaves so many mebibytes free, in a file that can be removed.
@@ -214,4 +226,33 @@ fn succeed(command: &mut Command) -> Result<(), String> {
         output.status,
         errors.trim()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+
+    use super::*;
+
+    #[test]
+    fn a_mount_namespace_made_meanwhile_does_not_keep_the_power_away() {
+        let Some(mut volume) = Volume::make(32, "the power of a volume comes back") else {
+            return;
+        };
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "--propagation=private", "sh", "-c"]);
+        unshare.arg("echo begun; exec sleep 1");
+        let mut child = unshare.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        assert_eq!(line, "begun\n");
+        std::fs::write(volume.mount_point().join("lost"), "lost").unwrap();
+        volume.cut(VolumeLog::Lost);
+        volume.remount();
+        assert!(!volume.mount_point().join("lost").exists());
+        std::fs::write(volume.mount_point().join("kept"), "kept").unwrap();
+        child.wait().unwrap();
+    }
 }
