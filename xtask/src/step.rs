@@ -114,7 +114,9 @@ mod tests {
         // process group.
         let starting = thread::spawn(|| {
             let mut command = for_minutes(10, Path::new("sh"));
-            command.args(["-c", "echo begun; exec sleep 900"]);
+            // It begins when `timeout` waits for it: before that, a signal ends `timeout` alone.
+            let script = "until grep -q 'State:.S' /proc/$PPID/status; do :; done; echo begun; exec sleep 900";
+            command.args(["-c", script]).stderr(Stdio::null());
             let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
             let mut line = String::new();
             let output = child.stdout.take().unwrap();
