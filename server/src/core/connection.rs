@@ -2,6 +2,7 @@
 
 mod ageing;
 mod calling;
+mod memory;
 mod renewal;
 mod sending;
 
@@ -29,6 +30,7 @@ use crate::{
 };
 
 pub(crate) use ageing::Expired;
+pub(crate) use memory::ConnectionMemory;
 
 /// What the socket may still bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +89,8 @@ pub(crate) struct Connection<C> {
     active: u32,
     /// The sweep since which it has not taken all it is owed.
     stalled: Option<u32>,
-    /// The memory of its answers when it was last counted, in bytes.
-    unsent: usize,
+    /// Its memory when that was last counted.
+    memory: ConnectionMemory,
     /// The first sweep that found the request begun whose rest is still to come.
     begun: Option<u32>,
     /// Its request, while that waits for a late answer.
@@ -119,7 +121,7 @@ impl<C: Conversation> Connection<C> {
             queued: false,
             active: sweep,
             stalled: None,
-            unsent: 0,
+            memory: ConnectionMemory::default(),
             begun: None,
             pending: None,
         }
@@ -316,12 +318,6 @@ impl<C: Conversation> Connection<C> {
             self.input = Input::default();
         }
         served
-    }
-
-    /// Bytes that it keeps of requests that are not answered.
-    pub(crate) fn held(&self) -> usize {
-        let partial = self.tls.as_ref().map_or(0, |tls| tls.sizes().0);
-        self.input.size() + self.conversation.held() + partial
     }
 
     /// It keeps more than before. When it waits for the rest of a large request and all connections

@@ -1,7 +1,7 @@
 //! The connections of the fast doors, by the numbers under which the poll knows them.
 
 use crate::core::{
-    connection::Connection,
+    connection::{Connection, ConnectionMemory},
     conversation::{Conversation, ListedClient, OtherConnections},
 };
 
@@ -11,8 +11,8 @@ pub(crate) struct Connections<C> {
     places: Vec<Option<Box<Connection<C>>>>,
     free: Vec<usize>,
     open: usize,
-    held: usize,
-    unsent: usize,
+    /// What those take who are not out.
+    memory: ConnectionMemory,
 }
 
 impl<C> Default for Connections<C> {
@@ -21,15 +21,14 @@ impl<C> Default for Connections<C> {
             places: Vec::new(),
             free: Vec::new(),
             open: 0,
-            held: 0,
-            unsent: 0,
+            memory: ConnectionMemory::default(),
         }
     }
 }
 
 impl<C: Conversation> OtherConnections for Connections<C> {
     fn held(&self) -> usize {
-        self.held
+        self.memory.held
     }
 
     fn listed(&self) -> Vec<(usize, ListedClient<'_>)> {
@@ -49,14 +48,15 @@ impl<C: Conversation> Connections<C> {
     /// Memory of the answers of those who are not out, in bytes, as of their last
     /// [count](Self::recount).
     pub(crate) const fn unsent(&self) -> usize {
-        self.unsent
+        self.memory.unsent
     }
 
-    /// Counts the answers of a connection that was given more, or has sent some.
+    /// Counts the memory of a connection that was given an answer, or has sent some.
     pub(crate) fn recount(&mut self, place: usize) {
         if let Some(connection) = self.places.get_mut(place).and_then(Option::as_deref_mut) {
-            let (before, now) = connection.count_unsent();
-            self.unsent = self.unsent - before + now;
+            let (before, now) = connection.count_memory();
+            self.memory.subtract(before);
+            self.memory.add(now);
         }
     }
 
@@ -90,8 +90,8 @@ impl<C: Conversation> Connections<C> {
         }
     }
 
-    /// What it keeps of its requests MUST stay the same. When it is given an answer, it MUST be
-    /// [counted](Self::recount) anew, at the latest when it was sent something.
+    /// When it is given an answer, it MUST be [counted](Self::recount) anew, at the latest when it was
+    /// sent something.
     pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut Connection<C>> {
         self.places.get_mut(place)?.as_deref_mut()
     }
@@ -99,8 +99,7 @@ impl<C: Conversation> Connections<C> {
     /// Takes a connection out. It MUST be put back or forgotten.
     pub(crate) fn take(&mut self, place: usize) -> Option<Box<Connection<C>>> {
         let connection = self.places.get_mut(place)?.take()?;
-        self.held -= connection.held();
-        self.unsent -= connection.counted_unsent();
+        self.memory.subtract(connection.counted_memory());
         Some(connection)
     }
 
@@ -110,8 +109,7 @@ impl<C: Conversation> Connections<C> {
             .get_mut(place)
             .expect("a connection goes where it came from");
         assert!(slot.is_none(), "the place was kept free");
-        self.held += connection.held();
-        self.unsent += connection.count_unsent().1;
+        self.memory.add(connection.count_memory().1);
         *slot = Some(connection);
     }
 

@@ -44,21 +44,6 @@ impl<C: Conversation> Connection<C> {
         Expired::Told
     }
 
-    /// Counts the memory of its answers: what it was when it was last counted, and what it is now.
-    pub(crate) fn count_unsent(&mut self) -> (usize, usize) {
-        let now = self.unsent_size();
-        (std::mem::replace(&mut self.unsent, now), now)
-    }
-
-    fn unsent_size(&self) -> usize {
-        let sealed = self.tls.as_ref().map_or(0, |tls| tls.sizes().1);
-        self.output.size() + sealed + self.conversation.unfinished_answer()
-    }
-
-    pub(crate) const fn counted_unsent(&self) -> usize {
-        self.unsent
-    }
-
     /// How much it leaves unread for how long; nothing of one that takes what it is sent. Lines between
     /// processes are none: what waits for them is bounded by its own limits.
     pub(crate) fn slowness(&self, sweep: u32) -> Option<u64> {

@@ -33,7 +33,8 @@ impl<C: Conversation> Connection<C> {
         if self.phase == Life::Gone {
             return 0;
         }
-        if self.follows_in_debt() {
+        // Nobody pays for the end: it comes when nothing is owed.
+        if self.owed() > 0 && self.follows_in_debt() {
             self.stalled = None;
             return 0;
         }
@@ -78,7 +79,7 @@ impl<C: Conversation> Connection<C> {
 
     /// Whether something that it is owed may wait until it is paid for.
     pub(crate) fn is_held_back(&self) -> bool {
-        self.caller.meter().is_some() && self.conversation.follows() && self.owed() > 0
+        self.caller.meter().is_some() && self.conversation.follows() && self.is_owed()
     }
 
     /// Whether the socket has taken all that it can be given: without TLS that works, answers stay.

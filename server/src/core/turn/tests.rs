@@ -1,5 +1,6 @@
 //! The loop turned by hand on a disk that becomes full: whatever is asked is answered.
 
+mod clients;
 mod growing;
 mod late;
 mod securing;

@@ -1,0 +1,149 @@
+//! Clients of RESP at a loop that is turned by hand.
+
+use std::{
+    io::{ErrorKind, Read as _, Write as _},
+    net::{Shutdown, TcpListener, TcpStream as StdStream},
+};
+
+use mio::net::TcpStream;
+use turnstile_travel::{Command, Item, Step, Xid};
+
+use super::*;
+use crate::{core::conversation::FastDoor, doors::resp::RESP};
+
+const FLIGHT: Item = Item::Flight(7);
+
+impl Workbench {
+    /// A socket that the loop has accepted at a door.
+    pub(super) fn connected(&mut self, door: &FastDoor) -> StdStream {
+        let doorway = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = StdStream::connect(doorway.local_addr().unwrap()).unwrap();
+        let (socket, peer) = doorway.accept().unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let socket = TcpStream::from_std(socket);
+        let refusal = |_why: &str| Vec::new();
+        self.fast_loop.welcome((door, refusal), socket, peer);
+        client
+    }
+
+    fn client(&mut self) -> RespClient {
+        let socket = self.connected(&RESP);
+        socket.set_nonblocking(true).unwrap();
+        RespClient {
+            socket,
+            seen: String::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Waits and turns as the loop does.
+    pub(super) fn await_turn(&mut self) {
+        let mut events = Events::with_capacity(EVENTS);
+        self.fast_loop.wait(&mut events).unwrap();
+        self.fast_loop.turn().unwrap();
+    }
+
+    /// Turns until this has come, and answers with all that came before it, and it.
+    fn until(&mut self, client: &mut RespClient, mark: &str) -> String {
+        loop {
+            client.read();
+            if let Some(at) = client.seen.find(mark) {
+                let rest = client.seen.split_off(at + mark.len());
+                return std::mem::replace(&mut client.seen, rest);
+            }
+            assert!(!client.has_ended, "{:?} and no {mark:?}", client.seen);
+            self.await_turn();
+        }
+    }
+
+    fn open_connections(&self) -> usize {
+        self.fast_loop.connections.open()
+    }
+
+    /// Bytes that connections keep of requests, as they are counted.
+    fn held(&self) -> usize {
+        crate::core::conversation::OtherConnections::held(&self.fast_loop.connections)
+    }
+}
+
+/// One client, and what it has read.
+struct RespClient {
+    socket: StdStream,
+    seen: String,
+    has_ended: bool,
+}
+
+impl RespClient {
+    fn send(&mut self, requests: &str) {
+        self.socket.write_all(requests.as_bytes()).unwrap();
+    }
+
+    /// Reads what is there.
+    fn read(&mut self) {
+        let mut bytes = [0; 4_096];
+        loop {
+            match self.socket.read(&mut bytes) {
+                Ok(0) => self.has_ended = true,
+                Ok(count) => {
+                    let text = std::str::from_utf8(&bytes[..count]).unwrap();
+                    self.seen.push_str(text);
+                    continue;
+                }
+                Err(failure) => assert_eq!(failure.kind(), ErrorKind::WouldBlock),
+            }
+            return;
+        }
+    }
+}
+
+/// The difference stayed in the count for ever, until every large request was refused.
+#[test]
+fn a_reply_that_was_held_back_is_counted_no_more_when_it_was_given() {
+    let mut workbench = Workbench::new();
+    let (item, count, price) = (FLIGHT, 5, 100);
+    drop(workbench.travel(&Command::Start));
+    drop(workbench.within(1, Step::Add { item, count, price }));
+    drop(workbench.travel(&Command::Start));
+    workbench.turn();
+    let mut client = workbench.client();
+    client.send("MULTI\nPING\nTRAVEL.QUERY-ITEM 2 flight-7\nEXEC\n");
+    workbench.until(&mut client, "+QUEUED\r\n+QUEUED\r\n");
+    assert!(workbench.held() > 0, "it waits");
+    drop(workbench.travel(&Command::Abort { xid: Xid(1) }));
+    workbench.until(&mut client, "*2\r\n+PONG\r\n");
+    client.socket.shutdown(Shutdown::Write).unwrap();
+    while workbench.open_connections() > 0 {
+        workbench.await_turn();
+    }
+    assert_eq!(workbench.held(), 0);
+    workbench.stop();
+}
+
+#[test]
+fn a_batch_whose_next_request_comes_too_late_is_counted_no_more() {
+    let mut workbench = Workbench::new();
+    let begin = Timestamp(1_780_272_000_000);
+    set(begin, 0);
+    workbench.fast_loop.engine.set_clock(told);
+    workbench.fast_loop.limits.request = Duration::from_secs(2);
+    workbench.turn();
+    let mut client = workbench.client();
+    client.send("MULTI\nPING\n*1\r\n$4\r\nEX");
+    workbench.until(&mut client, "+OK\r\n+QUEUED\r\n");
+    assert!(workbench.held() > 0);
+    for second in 1..=4 {
+        set(begin.plus_ms(second * 1_000), second * 1_000);
+        workbench.turn();
+    }
+    let told = workbench.until(&mut client, "\r\n");
+    assert!(
+        told.starts_with("-ERR the request did not arrive"),
+        "{told}"
+    );
+    drop(client);
+    while workbench.open_connections() > 0 {
+        workbench.await_turn();
+    }
+    assert_eq!(workbench.held(), 0);
+    workbench.stop();
+}
