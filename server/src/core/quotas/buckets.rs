@@ -24,11 +24,14 @@ pub(super) struct RequestBucket {
 }
 
 impl RequestBucket {
-    /// What is missing at an instant, in parts of a token.
+    /// What is missing at an instant, in parts of a token. More may have been taken at a higher rate than
+    /// the bucket holds at this one: of that, nothing is owed.
     fn gone(&self, now: Duration, a_second: u32) -> u64 {
         let elapsed = nanoseconds(now).saturating_sub(self.at.load(Ordering::Relaxed));
         let back = elapsed.saturating_mul(a_second.into());
-        self.gone.load(Ordering::Relaxed).saturating_sub(back)
+        let taken = self.gone.load(Ordering::Relaxed);
+        let gone = taken.min(u64::from(a_second) * PARTS);
+        gone.saturating_sub(back)
     }
 
     /// Takes one token, or says how long it takes until there is one.

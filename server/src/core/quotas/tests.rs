@@ -196,6 +196,19 @@ fn a_quota_of_everyone_is_for_each_and_changes_at_once() {
     assert_eq!(count(&shop, ms(2_000)), 50);
 }
 
+/// It took as long as what was taken at the higher rate is worth at the lower one.
+#[test]
+fn whoever_gets_a_lower_quota_waits_for_one_request_only() {
+    let mut site = Site::new(quota(1_000, 1_000));
+    let shop = site.of("shop");
+    for _ in 0..1_000 {
+        assert_eq!(shop.ask_at(ms(0)), Ok(()));
+    }
+    site.give("shop", quota(1, 1_000));
+    assert_eq!(shop.ask_at(ms(0)).unwrap_err().retry_ms(), Some(1_000));
+    assert_eq!(shop.ask_at(ms(1_000)), Ok(()));
+}
+
 #[test]
 fn whoever_has_nothing_any_more_is_forgotten() {
     let site = Site::new(quota(1_000_000_000, 1_000));
@@ -363,6 +376,26 @@ proptest! {
                 }
                 Deed::End => {
                     twin.under_way -= usize::from(under_way.pop().is_some());
+                }
+            }
+        }
+    }
+
+    /// However the rate changes, nobody waits longer than one request takes to come back, and waits no
+    /// longer than it was told.
+    #[test]
+    fn whoever_may_not_ask_waits_for_one_request_whatever_the_rate_was(
+        asks in vec((0..2_000_000_000_u64, 1..2_000_u32, 0..300_usize), 1..40),
+    ) {
+        let bucket = RequestBucket::default();
+        let mut now = Duration::ZERO;
+        for (wait, rate, count) in asks {
+            now += Duration::from_nanos(wait);
+            for _ in 0..count {
+                if let Err(wait) = bucket.take(now, rate) {
+                    prop_assert!(wait.as_nanos() <= 1_000_000_000_u128.div_ceil(rate.into()));
+                    now += wait;
+                    prop_assert_eq!(bucket.take(now, rate), Ok(()));
                 }
             }
         }
