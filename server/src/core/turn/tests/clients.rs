@@ -6,6 +6,7 @@ use std::{
 };
 
 use mio::net::TcpStream;
+use turnstile_access::SecretKey;
 use turnstile_travel::{Command, Item, Step, Xid};
 
 use super::*;
@@ -54,6 +55,35 @@ impl Workbench {
             assert!(!client.has_ended, "{:?} and no {mark:?}", client.seen);
             self.await_turn();
         }
+    }
+
+    /// Has requests done of which each is answered in one array.
+    fn does(&mut self, client: &mut RespClient, requests: &[&str]) {
+        for request in requests {
+            client.send(&format!("{request}\nECHO done\n"));
+            let told = self.until(client, "$4\r\ndone\r\n");
+            assert!(!told.starts_with('-'), "{request}: {told}");
+        }
+    }
+
+    /// A client with a key, of an administrator with this name.
+    fn administrator(&mut self, by: &mut RespClient, (name, number): (&str, u8)) -> RespClient {
+        let key = SecretKey::new("test", [number; 8], [number; 32]).unwrap();
+        let (id, digest) = (key.id(), key.digest().hex());
+        self.does(
+            by,
+            &[
+                &format!("ACCESS.ADD-PRINCIPAL {name}"),
+                &format!("ACCESS.GRANT {name} admin *"),
+            ],
+        );
+        // The first key makes a stranger of everybody who has shown none.
+        by.send(&format!("ACCESS.ADD-KEY {name} {id} {digest}\n"));
+        self.until(by, "*2\r\n");
+        let mut client = self.client();
+        client.send(&format!("AUTH {}\n", key.expose()));
+        self.until(&mut client, "+OK\r\n");
+        client
     }
 
     fn open_connections(&self) -> usize {
@@ -145,5 +175,27 @@ fn a_batch_whose_next_request_comes_too_late_is_counted_no_more() {
         workbench.await_turn();
     }
     assert_eq!(workbench.held(), 0);
+    workbench.stop();
+}
+
+/// It was neither sent the rest nor closed, for as long as it was in debt.
+#[test]
+fn a_follower_in_debt_that_has_read_everything_is_closed_with_its_key() {
+    let mut workbench = Workbench::new();
+    let mut first = workbench.client();
+    let mut root = workbench.administrator(&mut first, ("root", 1));
+    let mut shop = workbench.administrator(&mut root, ("shop", 2));
+    workbench.does(&mut root, &["ACCESS.SET-QUOTA shop BYTES_OUT_PER_SECOND 1"]);
+    shop.send("SUBSCRIBE rooms.events\n");
+    workbench.until(&mut shop, ":1\r\n");
+    let id = SecretKey::new("test", [2; 8], [2; 32]).unwrap().id();
+    root.send(&format!("ACCESS.REVOKE-KEY {id}\n"));
+    workbench.until(&mut root, "*2\r\n");
+    let begun = workbench.fast_loop.sweep;
+    while !shop.has_ended {
+        assert!(workbench.fast_loop.sweep < begun + 3, "it stays open");
+        workbench.await_turn();
+        shop.read();
+    }
     workbench.stop();
 }
