@@ -307,7 +307,10 @@ impl Session {
         while let Ok(Decoded::Request { arguments, length }) = decoder.decode(rest) {
             let action = around.engine.catalogue.resolve(&arguments);
             let action = action.expect("a request is resolved before it is queued");
-            if self.act(around, action, arguments, out) == Next::Close {
+            // Its client may have lost a right since it was queued.
+            let refused = self.refuse_unentitled(around.engine, action, out);
+            let done = refused.unwrap_or_else(|| self.act(around, action, arguments, out));
+            if done == Next::Close {
                 next = Next::Close;
             }
             rest = rest.get(length..).unwrap_or_default();

@@ -199,3 +199,28 @@ fn a_follower_in_debt_that_has_read_everything_is_closed_with_its_key() {
     }
     workbench.stop();
 }
+
+/// What was queued was done, although who queued it might not ask for it any more.
+#[test]
+fn a_batch_is_refused_what_its_client_may_not_ask_for_any_more() {
+    let mut workbench = Workbench::new();
+    let mut first = workbench.client();
+    let mut root = workbench.administrator(&mut first, ("root", 1));
+    let mut boss = workbench.administrator(&mut root, ("boss", 2));
+    boss.send("MULTI\nPING\nACL LIST\nCLIENT KILL ID 1\nECHO rest\n");
+    workbench.until(
+        &mut boss,
+        "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n",
+    );
+    workbench.does(&mut root, &["ACCESS.WITHDRAW-GRANT boss admin"]);
+    boss.send("EXEC\n");
+    let told = workbench.until(&mut boss, "$4\r\nrest\r\n");
+    let lines: Vec<&str> = told.split_terminator("\r\n").collect();
+    assert_eq!(lines[..2], ["*4", "+PONG"]);
+    assert!(
+        lines[2..4].iter().all(|line| line.starts_with("-NOPERM ")),
+        "{told}"
+    );
+    assert_eq!(lines[4..], ["$4", "rest"]);
+    workbench.stop();
+}
