@@ -121,6 +121,10 @@ pub(super) async fn serve_secured(
     router: Router,
     (stream, config): (TcpStream, Arc<ServerConfig>),
 ) {
+    // The bell for the end may have rung before it could be heard here.
+    if door.is_stopping() {
+        return door.give_up_place();
+    }
     let most = (door.limits.connections / HANDSHAKES_PART).max(1);
     let (number, leave) = door.handshakes.begin(most);
     let counted = &door.counters.of(DoorName::Http).handshakes;

@@ -277,7 +277,7 @@ impl Line {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn judge(&self, verdict: Verdict) {
+    pub(super) fn judge(&self, verdict: Verdict) {
         let number = match verdict {
             Verdict::None => return,
             Verdict::Stop => 1,

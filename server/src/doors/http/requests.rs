@@ -308,6 +308,10 @@ fn request_id(door: &Door, headers: &HeaderMap, trace: Option<&TraceParent>) -> 
 /// Serves one connection to its end.
 pub(super) async fn serve_line(door: Arc<Door>, router: Router, line: Arc<Line>) {
     let number = door.lines().insert(Arc::clone(&line));
+    // All others were told before it was among them.
+    if door.is_stopping() {
+        line.judge(Verdict::Stop);
+    }
     let closing = speak(&door, router, &line).await;
     door.lines().remove(number);
     door.speaking.fetch_sub(1, Ordering::Relaxed);

@@ -16,6 +16,7 @@ mod origins;
 mod play;
 mod rooms;
 mod socket;
+mod stopping;
 mod travel;
 
 use std::{
