@@ -62,7 +62,7 @@ impl<D: DoorSet> FastLoop<D> {
             Some(most) => counted.open.get() >= most,
             None => self.connections.open() >= self.limits.connections,
         };
-        if is_full && !self.drop_stranger_for(door) && !self.drop_oldest_handshake() {
+        if is_full && !self.drop_stranger_for(door) && !self.drop_handshake_for(door) {
             self.engine.counters.of(door.name).refused.add(1);
             refuse(&mut socket, refusal, TOO_MANY);
             return;

@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 use super::FastLoop;
 use crate::{
     core::{
-        conversation::{DoorSet, FastDoor},
+        conversation::{Conversation as _, DoorSet, FastDoor},
         tls::Secure,
     },
     counters::{DoorName, HandshakeEnd},
@@ -88,9 +88,25 @@ impl<D: DoorSet> FastLoop<D> {
         }
     }
 
-    /// Ends the connection whose handshake has been open for the longest; says whether there was one.
-    pub(super) fn drop_oldest_handshake(&mut self) -> bool {
-        let Some((_, place)) = self.handshakes.open.pop_first() else {
+    /// Ends the connection whose handshake has been open for the longest.
+    fn drop_oldest_handshake(&mut self) {
+        if let Some((_, place)) = self.handshakes.open.pop_first() {
+            self.close(place);
+        }
+    }
+
+    /// Where all places are taken, ends the connection whose handshake has been open for the longest; says
+    /// whether there was one. At a door with places of its own it is one of these.
+    pub(super) fn drop_handshake_for(&mut self, door: &FastDoor) -> bool {
+        let (open, connections) = (&self.handshakes.open, &mut self.connections);
+        let mut makes_room = |place| {
+            let connection = connections.get_mut(place);
+            connection.is_some_and(|one| one.conversation().door().name == door.name)
+        };
+        let oldest = open
+            .values()
+            .find(|&&place| door.most.is_none() || makes_room(place));
+        let Some(&place) = oldest else {
             return false;
         };
         self.close(place);

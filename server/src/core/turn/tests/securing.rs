@@ -3,10 +3,9 @@
 use std::{
     fs,
     io::{ErrorKind, Read as _, Write as _},
-    net::{TcpListener, TcpStream as StdStream},
+    net::TcpStream as StdStream,
 };
 
-use mio::net::TcpStream;
 use rcgen::{CertificateParams, CertifiedIssuer, DnType, KeyPair};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, crypto::ring, pki_types::ServerName,
@@ -14,12 +13,14 @@ use rustls::{
 };
 
 use super::*;
-use crate::{ListenerPrincipals, TlsFiles, doors::resp::RESP, limits::HANDSHAKES};
+use crate::{
+    ListenerPrincipals, TlsFiles, core::conversation::FastDoor, counters::DoorCounters,
+    doors::resp::RESP, limits::HANDSHAKES,
+};
 
 /// A loop that speaks TLS at the RESP door, and what its clients begin with.
 struct SecureBench {
     workbench: Workbench,
-    doorway: TcpListener,
     trusted: Arc<ClientConfig>,
 }
 
@@ -50,21 +51,13 @@ impl SecureBench {
             .with_no_client_auth();
         Self {
             workbench,
-            doorway: TcpListener::bind("127.0.0.1:0").unwrap(),
             trusted: Arc::new(trusted),
         }
     }
 
     /// A client that the loop has accepted, and that has sent the start of a handshake.
     fn client(&mut self) -> StdStream {
-        let mut client = StdStream::connect(self.doorway.local_addr().unwrap()).unwrap();
-        let (socket, peer) = self.doorway.accept().unwrap();
-        socket.set_nonblocking(true).unwrap();
-        let refusal = |_why: &str| Vec::new();
-        let socket = TcpStream::from_std(socket);
-        self.workbench
-            .fast_loop
-            .welcome((&RESP, refusal), socket, peer);
+        let mut client = self.workbench.connected(&RESP);
         let name = ServerName::try_from("localhost").unwrap();
         let mut session = ClientConnection::new(Arc::clone(&self.trusted), name).unwrap();
         let mut hello = Vec::new();
@@ -75,19 +68,15 @@ impl SecureBench {
     }
 
     fn turn(&mut self) {
-        let mut events = Events::with_capacity(EVENTS);
-        self.workbench.fast_loop.wait(&mut events).unwrap();
-        self.workbench.fast_loop.turn().unwrap();
+        self.workbench.await_turn();
+    }
+
+    fn at(&self, door: DoorName) -> &DoorCounters {
+        self.workbench.fast_loop.engine.counters.of(door)
     }
 
     fn open(&self) -> u64 {
-        self.workbench
-            .fast_loop
-            .engine
-            .counters
-            .of(DoorName::Resp)
-            .open
-            .get()
+        self.at(DoorName::Resp).open.get()
     }
 }
 
@@ -156,4 +145,31 @@ fn the_oldest_of_too_many_handshakes_gives_way() {
     assert_eq!(gone, [0, 0, 0]);
     bench.turn();
     assert_eq!(bench.open(), 2);
+}
+
+/// Each newcomer ended a handshake of some other door, and was served over the bound of its own.
+#[test]
+fn a_full_door_with_places_of_its_own_ends_no_handshakes_of_other_doors() {
+    let mut bench = SecureBench::new();
+    let mut early = bench.client();
+    let bounded = FastDoor {
+        name: DoorName::Xml,
+        most: Some(2),
+        ..RESP
+    };
+    let mut peers = [(); 3].map(|()| bench.workbench.connected(&bounded));
+    assert_eq!(bench.at(DoorName::Xml).open.get(), 2);
+    assert_eq!(peers[0].read(&mut [0; 1]).unwrap(), 0, "it was the oldest");
+    // Nobody who has done its handshake gives way.
+    drop(peers);
+    while bench.at(DoorName::Xml).open.get() > 0 {
+        bench.turn();
+    }
+    bench.at(DoorName::Xml).open.add(2);
+    drop(bench.workbench.connected(&bounded));
+    assert_eq!(bench.at(DoorName::Xml).refused.get(), 1);
+    assert_eq!(bench.open(), 1);
+    while !is_answered(&mut early) {
+        bench.turn();
+    }
 }
