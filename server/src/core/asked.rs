@@ -11,7 +11,7 @@ use crate::{
     core::{
         cluster::Clustered,
         engine::Engine,
-        gate::{Answered, Ask, Executed, Request, ServerStatus},
+        gate::{Answered, Ask, Executed, Request, RequestsAway, ServerStatus},
         remote::{Job, RequestOrigin, Requester},
         shares::{Opens, Shares},
         tickets::{LateWaiter, Tickets},
@@ -83,7 +83,7 @@ fn understood<'a, M: Machine>(
 fn sent_away<M: Asked>(
     request: Request<M>,
     engine: &mut Engine,
-    shares: &mut Shares,
+    (shares, away): (&mut Shares, &RequestsAway),
 ) -> Option<Request<M>>
 where
     Services: Hosts<M>,
@@ -122,7 +122,8 @@ where
                 .time::<M>([M::command_place(&command)].into_iter());
             let request = contract::Request::new::<M>(principal, key, &command).within(scope);
             let who = RequestOrigin::Asked(reply);
-            let asker = Requester::new(who, timed).of(engine.partition_of(&command));
+            let asker = Requester::new(who, timed).away(away.begin());
+            let asker = asker.of(engine.partition_of(&command));
             engine.send_away::<M>(Job::Commands(vec![request], asker));
         }
         Request::Query {
@@ -144,7 +145,8 @@ where
                 .stopwatch
                 .time::<M>([M::query_place(&query)].into_iter());
             let who = RequestOrigin::Asked((reply, engine.seen::<M>()));
-            engine.ask_away::<M>((query, scope), Requester::new(who, timed));
+            let asker = Requester::new(who, timed).away(away.begin());
+            engine.ask_away::<M>((query, scope), asker);
         }
     }
     None
@@ -185,11 +187,11 @@ macro_rules! waiting {
                 ask: Ask,
                 engine: &mut Engine,
                 tickets: &mut Tickets,
-                shares: &mut Shares,
+                (shares, away): (&mut Shares, &RequestsAway),
             ) -> Option<Self> {
                 Some(match ask {
                     $(Ask::$machine(request) => {
-                        let request = sent_away(request, engine, shares)?;
+                        let request = sent_away(request, engine, (shares, away))?;
                         Self::$machine(HeldAnswer::of(request, engine, shares)?)
                     })+
                     Ask::Late { ticket, reply } => match engine.late_answer(ticket) {

@@ -4,7 +4,7 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     time::Duration,
@@ -206,6 +206,32 @@ impl fmt::Display for Overloaded {
 
 impl std::error::Error for Overloaded {}
 
+/// Requests from the gate that the loop has sent elsewhere: to a database, or to a shared log. Their
+/// answers may take longer than a turn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestsAway(Arc<AtomicUsize>);
+
+/// One of them, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct RequestAway(RequestsAway);
+
+impl RequestsAway {
+    pub(crate) fn begin(&self) -> RequestAway {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        RequestAway(self.clone())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for RequestAway {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Reaches the loop from any thread. Cheap to clone.
 #[derive(Clone)]
 pub struct Gate {
@@ -217,6 +243,7 @@ pub struct Gate {
     loading: Arc<Loading>,
     /// What principals have asked for.
     pub(crate) meters: Arc<QuotaMeters>,
+    pub(crate) away: RequestsAway,
     verhoeff: bool,
     pub(crate) security: Arc<SecurityLog>,
     /// The services that databases decide. Their events are not told: others may write there too.
@@ -247,6 +274,7 @@ pub(crate) struct GateInbox {
     bell: Arc<LoopWaker>,
     access: watch::Sender<Option<Arc<Access>>>,
     pub(crate) meters: Arc<QuotaMeters>,
+    pub(crate) away: RequestsAway,
     /// The last, so that whoever hears of its end finds all others ended.
     answered: watch::Sender<()>,
 }
@@ -271,6 +299,7 @@ impl Gate {
             bell: Arc::clone(&bell),
             access: publishing,
             meters: Arc::default(),
+            away: RequestsAway::default(),
             answered: answering,
         };
         (
@@ -281,6 +310,7 @@ impl Gate {
                 access,
                 loading,
                 meters: Arc::clone(&inbox.meters),
+                away: inbox.away.clone(),
                 verhoeff,
                 security: Arc::new(SecurityLog::new()),
                 in_databases: SomeServices::NONE,

@@ -25,7 +25,7 @@ pub(crate) use self::landing::{Decided, Landing};
 use self::queue::Sender;
 use crate::{
     core::{
-        gate::{Answered, BackendStatus, Executed, Gate, TotalsOfServices},
+        gate::{Answered, BackendStatus, Executed, Gate, RequestAway, TotalsOfServices},
         request_log::SentNotes,
     },
     counters::TimedRequests,
@@ -139,6 +139,8 @@ pub(crate) struct Requester<T> {
     pub(crate) is_page: bool,
     /// What is to be said about the requests, where their door does not.
     pub(crate) noted: Option<Box<SentNotes>>,
+    /// Counts it among the requests from the gate that are decided elsewhere.
+    _away: Option<RequestAway>,
 }
 
 impl<T> Requester<T> {
@@ -150,6 +152,15 @@ impl<T> Requester<T> {
             partition: PartitionNumber::FIRST,
             is_page: false,
             noted: None,
+            _away: None,
+        }
+    }
+
+    /// The same, who asked through the gate.
+    pub(crate) fn away(self, away: RequestAway) -> Self {
+        Self {
+            _away: Some(away),
+            ..self
         }
     }
 

@@ -378,7 +378,8 @@ impl<D: DoorSet> FastLoop<D> {
         if self.engine.notes.is_on {
             self.engine.notes.begin();
         }
-        let waiting = Waiting::decide(ask, &mut self.engine, &mut self.tickets, &mut self.shares);
+        let counted = (&mut self.shares, &self.inbox.away);
+        let waiting = Waiting::decide(ask, &mut self.engine, &mut self.tickets, counted);
         if let Some(times) = self.engine.caller.take_times() {
             self.engine.notes.add_ask(times, waiting.is_some());
         }

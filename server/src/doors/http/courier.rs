@@ -19,7 +19,7 @@ use crate::{
     core::{
         asked::Asked,
         caller::{Caller, NotPermitted},
-        gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
+        gate::{Answered, Ask, Executed, Gate, Request, RequestsAway, ServerStatus, Undecided},
         quotas::{Meter, PendingRequest},
         waiting_room::NotYourTurn,
     },
@@ -49,7 +49,8 @@ const GATHERING_ROUNDS: usize = 8;
 /// Waking a thread is the dearest part of a request, so it is done for many at once. A request goes
 /// into the loop's queue without a wake-up. The loop is told when there is a whole batch; or, while
 /// few are with the loop, when the sockets bring no more. What comes while more are with the loop
-/// waits for their answers, as it would wait for their sync anyway. On the way back the loop
+/// waits for their answers, as it would wait for their sync anyway; it does not wait for those that
+/// a database or a shared log decides, which may take long. On the way back the loop
 /// tells once when it has answered a turn's requests, or is gone: its single answers find nobody to
 /// wake. On a core that both share, each wake-up would interrupt it among them.
 #[derive(Debug)]
@@ -316,7 +317,7 @@ impl Courier {
     async fn is_to_announce(&self) {
         poll_fn(|cx| {
             let mut desk = self.desk();
-            if desk.takes_few() {
+            if desk.takes_few(&self.gate.away) {
                 if desk.unannounced > 0 {
                     return Poll::Ready(());
                 }
@@ -344,7 +345,7 @@ impl Courier {
     /// Wakes the loop, unless a whole batch has done so meanwhile.
     fn announce(&self) {
         let mut desk = self.desk();
-        if desk.unannounced > 0 && desk.takes_few() {
+        if desk.unannounced > 0 && desk.takes_few(&self.gate.away) {
             desk.unannounced = 0;
             drop(desk);
             self.gate.wake();
@@ -404,8 +405,9 @@ fn key_reused(first: Position) -> Problem {
 
 impl Desk {
     /// Whether the loop is to be woken for less than a batch.
-    fn takes_few(&self) -> bool {
-        self.outstanding.len() - self.unannounced < FEW
+    fn takes_few(&self, away: &RequestsAway) -> bool {
+        let announced = self.outstanding.len() - self.unannounced;
+        announced.saturating_sub(away.count()) < FEW
     }
 
     /// Passes on the answers that are there.

@@ -296,6 +296,27 @@ fn less_than_a_batch_wakes_the_loop_when_what_is_ahead_of_it_is_answered() {
     site.close();
 }
 
+/// With as many requests at a slow database, nobody else was answered.
+#[test]
+fn less_than_a_batch_wakes_the_loop_when_what_is_ahead_of_it_is_decided_elsewhere() {
+    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
+    let (ahead, mut peers) = ask_one_by_one(&site, &inbox, &mut poll, FEW);
+    let away: Vec<_> = ahead.iter().map(|_| inbox.away.begin()).collect();
+    inbox.note_answered();
+    let mut late = site.peer();
+    late.send(ASKING);
+    await_bell(&inbox, &mut poll);
+    drop(inbox.next().expect("it comes into the queue"));
+    inbox.note_answered();
+    assert_eq!(late.reply().problem(), (503, "unavailable".to_owned()));
+    drop((ahead, away));
+    inbox.note_answered();
+    for peer in &mut peers {
+        assert_eq!(peer.reply().problem(), (503, "unavailable".to_owned()));
+    }
+    site.close();
+}
+
 /// A newcomer to a full door was reset without a word while 64 others were being told.
 #[test]
 fn every_connection_over_the_limit_is_told_so() {
