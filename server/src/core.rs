@@ -32,6 +32,7 @@ pub(crate) mod shares;
 pub(crate) mod signals;
 pub(crate) mod slow_log;
 pub(crate) mod tickets;
+pub(crate) mod time_slice;
 pub(crate) mod tls;
 pub(crate) mod transport;
 pub(crate) mod turn;

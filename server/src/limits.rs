@@ -198,6 +198,10 @@ pub(crate) const RELAYED_PER_PARTITION_MAX: usize = 4_096;
 /// milliseconds: a round trip through the brokers each second is no load.
 pub(crate) const RIGHTS_KNOWN_MS: u64 = 1_000;
 
+/// After so much work with queries in it, a part of a turn answers what it has, and leaves the rest to
+/// the next: a turn of commands takes about as long.
+pub(crate) const SLICE: Duration = Duration::from_millis(5);
+
 /// Requests from other threads that are taken in one turn.
 pub(crate) const GATE_BATCH: usize = 1_024;
 

@@ -385,6 +385,10 @@ impl<C: Conversation> Connection<C> {
             at += progress.length;
             served += progress.requests;
             match progress.next {
+                Continuation::More if around.engine.time_slice.is_spent() => {
+                    self.unfinished = true;
+                    break;
+                }
                 Continuation::More => {}
                 Continuation::Incomplete => break,
                 Continuation::Close => self.phase = Life::Closing,

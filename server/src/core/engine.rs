@@ -40,11 +40,12 @@ use crate::{
         request_log::RequestNotes,
         security_log::SecurityLog,
         slow_log::SlowLog,
+        time_slice::TimeSlice,
         transport::{CertificateExpiries, DoorTransport},
         waiting_room::WaitingRoom,
     },
     counters::{Counters, ErrorCode, Stopwatch},
-    limits::{Limits, SOFT_AGE},
+    limits::{Limits, SLICE, SOFT_AGE},
     registry::{Registered, SomeServices},
 };
 
@@ -112,6 +113,7 @@ pub(crate) struct Engine {
     pub(crate) notes: RequestNotes,
     /// Nothing where bookings need not wait for their turns.
     pub(crate) waiting_room: Option<WaitingRoom>,
+    pub(crate) time_slice: TimeSlice,
     verhoeff: bool,
     clock: DecisionClock,
     now: Timestamp,
@@ -174,6 +176,7 @@ impl Engine {
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),
             notes: RequestNotes::new(),
             waiting_room: None,
+            time_slice: TimeSlice::of(SLICE),
             verhoeff,
             clock,
             now,
@@ -286,6 +289,7 @@ impl Engine {
     /// Counts a query that its door answers from the state.
     pub(crate) fn count_query<M: Registered>(&mut self, query: &M::Query) {
         self.counters.query::<M>(query);
+        self.time_slice.note_query();
         let operation = M::query_place(query);
         if self.notes.is_on {
             self.note_decided::<M>(operation, None);

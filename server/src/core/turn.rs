@@ -281,19 +281,25 @@ impl<D: DoorSet> FastLoop<D> {
         TURN_REQUESTS.saturating_sub(self.open.requests)
     }
 
+    /// Whether the others that have something to do wait for the next turn.
+    fn has_served_enough(&mut self) -> Result<bool, Broken> {
+        let is_full = self.room() == 0 || self.engine.time_slice.is_spent();
+        Ok(is_full
+            || !self.may_owe_more()
+            || self.engine.has_stopped()
+            || self.engine.has_landed().map_err(Broken::Commit)?)
+    }
+
     /// Lets every connection that has something to do read once and have its requests executed.
-    /// When the group is full, the others keep their places in the queue.
+    /// When the group is full, or queries have taken long, the others keep their places in the queue.
     fn serve(&mut self) -> Result<(), Broken> {
         self.begin_handshakes();
+        self.engine.time_slice.begin();
         for _ in 0..self.ready.len() {
-            let budget = self.room();
-            if budget == 0
-                || !self.may_owe_more()
-                || self.engine.has_stopped()
-                || self.engine.has_landed().map_err(Broken::Commit)?
-            {
+            if self.has_served_enough()? {
                 break;
             }
+            let budget = self.room();
             let Some(place) = self.ready.pop_front() else {
                 break;
             };
@@ -354,13 +360,20 @@ impl<D: DoorSet> FastLoop<D> {
         Ok(())
     }
 
-    /// Executes what other threads have asked, a bounded number of them.
+    /// Executes what other threads have asked, a bounded number of them in bounded time.
     fn take_asks(&mut self) {
         if !self.asks_wait || self.room() == 0 {
             return;
         }
         self.engine.stopwatch.enter(DoorName::Http);
-        self.asks_wait = (0..GATE_BATCH).all(|_| self.take_ask());
+        // They have time of their own: connections must not take it all.
+        self.engine.time_slice.begin();
+        for _ in 0..GATE_BATCH {
+            self.asks_wait = self.take_ask();
+            if !self.asks_wait || self.engine.time_slice.is_spent() {
+                break;
+            }
+        }
         self.engine.caller = Caller::server();
     }
 

@@ -23,6 +23,9 @@ use crate::{
 
 use self::away::Away;
 
+/// Items of one request that are answered before the loop looks whether they have taken long.
+const ITEMS: usize = 64;
+
 /// The door of exchange XML.
 pub(crate) static XML: FastDoor = FastDoor {
     name: DoorName::Xml,
@@ -83,7 +86,7 @@ impl XmlSession {
         let requests = if around.engine.is_away::<Exchange>() {
             under_way.go_on_away(self.id, around, batch, budget)
         } else {
-            under_way.go_on_here(around.engine, batch, budget)
+            under_way.go_on_here(around.engine, batch, budget.min(ITEMS))
         };
         if under_way.next < batch.len() {
             self.under_way = Some(under_way);
@@ -150,7 +153,7 @@ impl Conversation for XmlSession {
                 return whole(consumed, 1);
             }
         };
-        if batch.len() > budget || engine.is_away::<Exchange>() {
+        if batch.len() > budget.min(ITEMS) || engine.is_away::<Exchange>() {
             let mut said = Vec::new();
             let under_way = UnderWay {
                 answers: Answers::begin(&mut said, &self.options),

@@ -13,6 +13,7 @@ impl Engine {
         self.since = Instant::now();
         self.stopwatch.begin(self.since);
         self.notes.begin_turn(self.since);
+        self.time_slice.begin_turn();
         self.now = self.clock.read();
         if self.cluster.is_some() {
             // What is due happens by an entry, everywhere at the same place.

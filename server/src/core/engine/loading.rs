@@ -82,6 +82,7 @@ impl Engine {
     pub(crate) fn begin_idle_turn(&mut self) {
         self.since = Instant::now();
         self.notes.begin_turn(self.since);
+        self.time_slice.begin_turn();
         self.now = self.clock.read();
     }
 }

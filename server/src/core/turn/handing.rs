@@ -22,10 +22,12 @@ impl<D: DoorSet> FastLoop<D> {
         if has_landed {
             self.settle_up(Connection::release_sealed);
         }
-        // After a landing, those who were answered are about to ask again.
-        let is_calm = !has_landed && self.ready.is_empty();
+        // After a landing, those who were answered are about to ask again. Who waits because others have
+        // long queries is not about to join: the group does not wait for them.
+        let was_cut = self.engine.time_slice.was_cut();
+        let is_calm = !has_landed && (self.ready.is_empty() || was_cut);
         let is_crowded = self.open.requests >= TURN_REQUESTS;
-        let grows = self.grows();
+        let grows = self.grows() && !was_cut;
         match self.engine.step(is_calm, is_crowded, grows) {
             Step::Grow => {}
             Step::Release => self.release(),

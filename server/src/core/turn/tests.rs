@@ -4,6 +4,7 @@ mod clients;
 mod growing;
 mod late;
 mod securing;
+mod slices;
 mod soft;
 
 use std::{fs, io, path::PathBuf, time::Duration};

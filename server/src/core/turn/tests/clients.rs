@@ -12,6 +12,9 @@ use turnstile_travel::{Command, Item, Step, Xid};
 use super::*;
 use crate::{core::conversation::FastDoor, doors::resp::RESP};
 
+/// No client waits longer for anything.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 const FLIGHT: Item = Item::Flight(7);
 
 impl Workbench {
@@ -27,9 +30,10 @@ impl Workbench {
         client
     }
 
-    fn client(&mut self) -> RespClient {
+    pub(super) fn client(&mut self) -> RespClient {
         let socket = self.connected(&RESP);
         socket.set_nonblocking(true).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
         RespClient {
             socket,
             seen: String::new(),
@@ -45,7 +49,7 @@ impl Workbench {
     }
 
     /// Turns until this has come, and answers with all that came before it, and it.
-    fn until(&mut self, client: &mut RespClient, mark: &str) -> String {
+    pub(super) fn until(&mut self, client: &mut RespClient, mark: &str) -> String {
         loop {
             client.read();
             if let Some(at) = client.seen.find(mark) {
@@ -86,7 +90,7 @@ impl Workbench {
         client
     }
 
-    fn open_connections(&self) -> usize {
+    pub(super) fn open_connections(&self) -> usize {
         self.fast_loop.connections.open()
     }
 
@@ -97,15 +101,32 @@ impl Workbench {
 }
 
 /// One client, and what it has read.
-struct RespClient {
-    socket: StdStream,
+pub(super) struct RespClient {
+    pub(super) socket: StdStream,
     seen: String,
     has_ended: bool,
 }
 
 impl RespClient {
-    fn send(&mut self, requests: &str) {
+    pub(super) fn send(&mut self, requests: &str) {
         self.socket.write_all(requests.as_bytes()).unwrap();
+    }
+
+    /// Asserts that this is there next, without another turn.
+    #[track_caller]
+    pub(super) fn expect(&mut self, answers: &str) {
+        let mut bytes = vec![0; answers.len()];
+        self.socket.set_nonblocking(false).unwrap();
+        self.socket.read_exact(&mut bytes).unwrap();
+        self.socket.set_nonblocking(true).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), answers);
+    }
+
+    /// Asserts that nothing more comes.
+    #[track_caller]
+    pub(super) fn expect_end(&mut self) {
+        self.socket.set_nonblocking(false).unwrap();
+        assert_eq!(self.socket.read(&mut [0; 1]).unwrap(), 0);
     }
 
     /// Reads what is there.

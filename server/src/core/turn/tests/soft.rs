@@ -42,7 +42,7 @@ impl Workbench {
         self.fast_loop.engine.counters.groups.get()
     }
 
-    fn travel_totals(&self) -> Receiver<Answered> {
+    pub(super) fn travel_totals(&self) -> Receiver<Answered> {
         let (reply, answer) = oneshot::channel();
         let asked = self.gate.ask(Ask::Travel(Request::Query {
             caller: Caller::server(),
