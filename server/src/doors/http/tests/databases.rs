@@ -7,6 +7,7 @@ use tokio_tungstenite::tungstenite::Message;
 use turnstile_trial::PostgresServer;
 
 use super::{
+    super::courier::FEW,
     disconnect::{are_cancelled_on_their_way, only_its_own_orders_go_on},
     socket::{Market, Socket, order},
     *,
@@ -85,5 +86,50 @@ fn orders_on_their_way_to_a_database_when_the_connection_ends_are_cancelled_too(
     let database = PostgresServer::start();
     let market = market(&database);
     are_cancelled_on_their_way(&market, (3, 90));
+    market.close();
+}
+
+/// With so many requests at the database, nothing else was answered, not even whether the server is ready.
+#[test]
+fn requests_that_wait_for_a_database_hold_up_no_others() {
+    let database = PostgresServer::start();
+    let market = market(&database);
+    let added = market
+        .peer()
+        .post("/v1/exchange/symbols", "", r#"{"symbol":"T"}"#);
+    assert_eq!(added.status, 201, "{added:?}");
+    thread::scope(|scope| {
+        // It lets go when there is a table of that name.
+        let locks = "BEGIN; SELECT FROM exchange.symbol WHERE name = 'T' FOR UPDATE;
+                     DO $$ BEGIN FOR look IN 1..2000 LOOP
+                     EXIT WHEN EXISTS (SELECT FROM pg_tables WHERE tablename = 'let_go');
+                     PERFORM pg_sleep(0.01); END LOOP; END $$; COMMIT";
+        scope.spawn(|| database.sql("test_0", locks));
+        let sleeps = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+        while database.sql("test_0", sleeps).is_empty() {}
+        let mut buy = order("ada", "buy", "1", "9");
+        buy["symbol"] = "T".into();
+        let buy = buy.to_string();
+        let head = format!(
+            "POST /v1/exchange/orders HTTP/1.1\r\nHost: localhost\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            buy.len()
+        );
+        let mut waiting: Vec<Peer> = (0..FEW).map(|_| market.peer()).collect();
+        for peer in &mut waiting {
+            peer.send(format!("{head}{buy}").as_bytes());
+            assert_eq!(market.peer().get("/readyz", "").status, 200);
+        }
+        for peer in &waiting {
+            peer.stream.set_nonblocking(true).unwrap();
+            let nothing = peer.stream.peek(&mut [0; 1]).unwrap_err();
+            assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+            peer.stream.set_nonblocking(false).unwrap();
+        }
+        database.sql("test_0", "CREATE TABLE let_go ()");
+        for peer in &mut waiting {
+            assert_eq!(peer.reply().status, 201);
+        }
+    });
     market.close();
 }
