@@ -10,7 +10,7 @@ use turnstile_types::{Author, Key, Machines, Malformed, PartitionFounding, Princ
 use crate::EntrySabotage;
 use crate::{
     ExecuteError, RecordReplayError, Reply, Sequencer, State, founding::founding_record,
-    runs::HeardEntry, shared::SharedPlace, state::content_of, store::SnapshotStep,
+    runs::HeardEntry, shared::SharedPlace, state::is_same, store::SnapshotStep,
 };
 
 /// What became of one record of an entry: the outcome in its stable bytes, or the refusal of a key that
@@ -304,19 +304,17 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     fn first_of(&self, record: &Record<'_>) -> Option<EntryOutcome<'_>> {
         let state = self.state();
         let first = state.first(state.time(), &record.principal, record.key?)?;
-        Some(
-            if first.content == content_of(record.service, record.payload) {
-                Ok(Reply {
-                    position: first.position,
-                    replayed: true,
-                    outcome: first.outcome,
-                })
-            } else {
-                Err(ExecuteError::KeyReused {
-                    first: first.position,
-                })
-            },
-        )
+        Some(if is_same(&first, record.service, record.payload) {
+            Ok(Reply {
+                position: first.position,
+                replayed: true,
+                outcome: first.outcome,
+            })
+        } else {
+            Err(ExecuteError::KeyReused {
+                first: first.position,
+            })
+        })
     }
 
     /// Puts a record of an entry in its group, and in its place.

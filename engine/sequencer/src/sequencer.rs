@@ -9,7 +9,7 @@ use turnstile_types::{Author, Hosts, Key, Machine, Machines, Position, Principal
 
 use crate::{
     ExecuteError, Reply,
-    state::{Positioned, State, content_of},
+    state::{Positioned, State, is_same},
 };
 
 /// Bytes that keys may take where nobody says otherwise.
@@ -236,17 +236,19 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             return None;
         }
         let first = self.state.first(self.group_time(now), principal, key?)?;
-        if first.content != content_of(M::SERVICE, payload) {
-            return Some(Err(ExecuteError::KeyReused {
+        let outcome = is_same(&first, M::SERVICE, payload).then_some(first.outcome);
+        // Where the memory does not say of what service the first command was, its outcome tells.
+        let outcome = outcome.and_then(|outcome| M::decode_outcome(outcome).ok());
+        Some(match outcome {
+            Some(outcome) => Ok(Reply {
+                position: first.position,
+                replayed: true,
+                outcome,
+            }),
+            None => Err(ExecuteError::KeyReused {
                 first: first.position,
-            }));
-        }
-        let outcome = M::decode_outcome(first.outcome).expect("the memory holds our own encoding");
-        Some(Ok(Reply {
-            position: first.position,
-            replayed: true,
-            outcome,
-        }))
+            }),
+        })
     }
 
     /// Does what is due, in a record of its own. That is a promise, whatever it was.

@@ -13,7 +13,7 @@ use crate::{
     RecordReplayError,
     founding::{FOUNDED, read_founding_record},
     keys::{KeyFigures, Keys, REFUSED_BYTES_MAX},
-    remembered::{First, Remembered},
+    remembered::{First, Remembered, SERVICE_UNKNOWN},
     shared::SharedPlace,
 };
 
@@ -399,4 +399,11 @@ impl<'a> Positioned<'a> {
 #[must_use]
 pub fn content_of(service: u8, payload: &[u8]) -> u64 {
     xxh3_64_with_seed(payload, u64::from(service - 1))
+}
+
+/// Whether a command with these bytes is the one that was answered at first. The hash alone does not tell: whoever may
+/// command two services can look for two commands of the same hash.
+pub(crate) fn is_same(first: &First<'_>, service: u8, payload: &[u8]) -> bool {
+    [service, SERVICE_UNKNOWN].contains(&first.service)
+        && first.content == content_of(service, payload)
 }

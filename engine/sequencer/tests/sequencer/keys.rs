@@ -1,12 +1,14 @@
 //! How many keys a server takes, and what happens to those that it has no room for.
 
 use turnstile_journal::{FaultyDisk, Log};
-use turnstile_sequencer::{ExecuteError, KEY_MS, Reply, Sequencer};
-use turnstile_types::Position;
+use turnstile_sequencer::{
+    ExecuteError, First, KEY_MS, Remembered, Reply, SERVICE_UNKNOWN, Sequencer, content_of,
+};
+use turnstile_types::{Effect, Key, Machine as _, Position, Principal, Timestamp};
 
 use crate::{
     rules::{bytes_of, in_memory, on_disk, reply, take},
-    seats::{Outcome, Seats},
+    seats::{Outcome, Seats, Take},
 };
 
 /// Room for some hundred keys of these tests.
@@ -94,6 +96,40 @@ fn without_room_for_a_key_nothing_is_done_and_everything_else_goes_on() {
         reply(next + 1, false, Outcome::Taken),
         "the day of the oldest is over"
     );
+}
+
+/// Two services hash their commands with different seeds, and whoever may command both can look for two commands of
+/// the same hash: the outcome of the first is none of the second service.
+#[test]
+fn a_key_of_one_service_is_not_answered_by_another_whose_command_has_the_same_hash() {
+    let mut payload = Vec::new();
+    let command = Take {
+        seat: 7,
+        ms: 0,
+        ..Take::default()
+    };
+    Seats::encode_command(&command, &mut payload);
+    for service in [Seats::SERVICE + 1, SERVICE_UNKNOWN] {
+        let mut sequencer = in_memory();
+        let first = First {
+            position: Position(1),
+            content: content_of(Seats::SERVICE, &payload),
+            service,
+            outcome: b"",
+        };
+        let known = Remembered {
+            time: Timestamp(5),
+            principal: Principal::local(),
+            key: Key::parse(b"key").unwrap(),
+            first,
+            is_late: false,
+        };
+        sequencer.state_mut().remember(&known, Effect::Done);
+        let reused = ExecuteError::KeyReused {
+            first: first.position,
+        };
+        assert_eq!(take(&mut sequencer, 6, 7, Some("key")), Err(reused));
+    }
 }
 
 #[test]
