@@ -199,6 +199,11 @@ impl Server {
         }
     }
 
+    /// What was logged so far.
+    pub(crate) fn logged(&self) -> String {
+        content(&self.log)
+    }
+
     /// Writes a line to its standard input.
     pub(crate) fn tell(&mut self, line: &str) {
         let input = self.input.as_mut().expect("it was not closed");

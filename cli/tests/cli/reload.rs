@@ -220,7 +220,17 @@ fn a_hang_up_has_the_certificate_read_again_and_a_broken_one_is_named() {
     let server = Server::start(&mut command);
     renew();
     server.signal(Signal::HUP);
-    server.await_logged("the configuration is reloaded changed=\"\" certificate=true");
+    server.await_logged("the configuration is reloaded changed=\"\" certificate=");
+    // A server looks at the files by itself too, and may have been a moment faster.
+    let by_hand = "changed=\"\" certificate=true";
+    let by_itself = "the files of TLS have changed and are reloaded";
+    let logged = server.logged();
+    assert!(
+        [by_hand, by_itself]
+            .iter()
+            .any(|text| logged.contains(text)),
+        "{logged}"
+    );
 
     fs::write(&certificate, "no certificate").unwrap();
     server.signal(Signal::HUP);
