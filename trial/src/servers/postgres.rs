@@ -142,6 +142,10 @@ impl PostgresServer {
     /// Kills it and its children as `kill -9` does, with nothing written down.
     pub fn kill(&mut self) {
         self.running = None;
+        self.kill_all_children();
+    }
+
+    fn kill_all_children(&self) {
         while self.kill_children() {
             thread::yield_now();
         }
@@ -172,8 +176,12 @@ impl PostgresServer {
     pub fn restart(&mut self) {
         self.kill();
         // A standby says that it accepts read-only connections.
-        let running =
-            DatabaseProcess::keep_starting(STARTS_MAX, || self.command(), "ready to accept");
+        let command = || {
+            // A start that took too long was killed, and its children keep its memory from the next.
+            self.kill_all_children();
+            self.command()
+        };
+        let running = DatabaseProcess::keep_starting(STARTS_MAX, command, "ready to accept");
         self.running = Some(running);
     }
 
