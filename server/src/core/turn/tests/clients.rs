@@ -90,8 +90,11 @@ impl Workbench {
         client
     }
 
-    pub(super) fn open_connections(&self) -> usize {
-        self.fast_loop.connections.open()
+    /// Turns until all connections are closed.
+    pub(super) fn await_departures(&mut self) {
+        while self.fast_loop.connections.open() > 0 {
+            self.await_turn();
+        }
     }
 
     /// Bytes that connections keep of requests, as they are counted.
@@ -163,9 +166,7 @@ fn a_reply_that_was_held_back_is_counted_no_more_when_it_was_given() {
     drop(workbench.travel(&Command::Abort { xid: Xid(1) }));
     workbench.until(&mut client, "*2\r\n+PONG\r\n");
     client.socket.shutdown(Shutdown::Write).unwrap();
-    while workbench.open_connections() > 0 {
-        workbench.await_turn();
-    }
+    workbench.await_departures();
     assert_eq!(workbench.held(), 0);
     workbench.stop();
 }
@@ -192,9 +193,7 @@ fn a_batch_whose_next_request_comes_too_late_is_counted_no_more() {
         "{told}"
     );
     drop(client);
-    while workbench.open_connections() > 0 {
-        workbench.await_turn();
-    }
+    workbench.await_departures();
     assert_eq!(workbench.held(), 0);
     workbench.stop();
 }

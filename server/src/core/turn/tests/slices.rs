@@ -133,9 +133,7 @@ fn whoever_has_long_queries_and_will_send_no_more_gets_all_answers() {
     let mut workbench = Workbench::sliced(Duration::ZERO);
     let mut client = workbench.client_with_queries();
     client.socket.shutdown(Shutdown::Write).unwrap();
-    while workbench.open_connections() > 0 {
-        workbench.await_turn();
-    }
+    workbench.await_departures();
     client.expect(&answer().repeat(3));
     client.expect_end();
     workbench.stop();

@@ -20,6 +20,27 @@ fn market(database: &PostgresServer) -> Market {
     Market::start(&settings)
 }
 
+/// Adds the symbol that [`lock_symbol`] locks.
+fn add_symbol(market: &Market) {
+    let added = market
+        .peer()
+        .post("/v1/exchange/symbols", "", r#"{"symbol":"T"}"#);
+    assert_eq!(added.status, 201, "{added:?}");
+}
+
+/// Has somebody else lock the symbol until some SQL that sleeps has ended; returns when it sleeps.
+fn lock_symbol<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    database: &'scope PostgresServer,
+    sleep: &str,
+) {
+    let locks =
+        format!("BEGIN; SELECT FROM exchange.symbol WHERE name = 'T' FOR UPDATE; {sleep}; COMMIT");
+    scope.spawn(move || database.sql("test_0", &locks));
+    let sleeps = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    while database.sql("test_0", sleeps).is_empty() {}
+}
+
 #[test]
 fn a_socket_of_a_market_in_a_database_takes_orders_and_tells_no_channel() {
     let database = PostgresServer::start();
@@ -50,18 +71,11 @@ fn to_buy(symbol: &str) -> Value {
 fn orders_of_a_socket_are_decided_in_the_order_in_which_they_were_sent() {
     let database = PostgresServer::start();
     let market = market(&database);
-    let added = market
-        .peer()
-        .post("/v1/exchange/symbols", "", r#"{"symbol":"T"}"#);
-    assert_eq!(added.status, 201, "{added:?}");
+    add_symbol(&market);
     let mut socket = Socket::open(market.address);
     thread::scope(|scope| {
         // Somebody keeps the first from being decided for a while, but not the second.
-        let locks = "BEGIN; SELECT FROM exchange.symbol WHERE name = 'T' FOR UPDATE;
-                     SELECT pg_sleep(0.5); COMMIT";
-        scope.spawn(|| database.sql("test_0", locks));
-        let sleeps = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
-        while database.sql("test_0", sleeps).is_empty() {}
+        lock_symbol(scope, &database, "SELECT pg_sleep(0.5)");
         socket.say(&to_buy("T"));
         socket.say(&to_buy("S"));
         let [first, second] = [socket.hear(), socket.hear()];
@@ -94,19 +108,13 @@ fn orders_on_their_way_to_a_database_when_the_connection_ends_are_cancelled_too(
 fn requests_that_wait_for_a_database_hold_up_no_others() {
     let database = PostgresServer::start();
     let market = market(&database);
-    let added = market
-        .peer()
-        .post("/v1/exchange/symbols", "", r#"{"symbol":"T"}"#);
-    assert_eq!(added.status, 201, "{added:?}");
+    add_symbol(&market);
     thread::scope(|scope| {
         // It lets go when there is a table of that name.
-        let locks = "BEGIN; SELECT FROM exchange.symbol WHERE name = 'T' FOR UPDATE;
-                     DO $$ BEGIN FOR look IN 1..2000 LOOP
-                     EXIT WHEN EXISTS (SELECT FROM pg_tables WHERE tablename = 'let_go');
-                     PERFORM pg_sleep(0.01); END LOOP; END $$; COMMIT";
-        scope.spawn(|| database.sql("test_0", locks));
-        let sleeps = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
-        while database.sql("test_0", sleeps).is_empty() {}
+        let wait = "DO $$ BEGIN FOR look IN 1..2000 LOOP
+                    EXIT WHEN EXISTS (SELECT FROM pg_tables WHERE tablename = 'let_go');
+                    PERFORM pg_sleep(0.01); END LOOP; END $$";
+        lock_symbol(scope, &database, wait);
         let mut buy = order("ada", "buy", "1", "9");
         buy["symbol"] = "T".into();
         let buy = buy.to_string();
